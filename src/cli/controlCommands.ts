@@ -4,7 +4,7 @@ import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { MAX_LANES } from '../orchestrator/journal/eventCodes.ts';
 import {
-  currentOf,
+  openQuestions,
   questionOf,
   type RunState,
   storyNotes,
@@ -16,10 +16,11 @@ import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/inbox.ts';
 import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
+import { pausedPartsWords } from '../presentation/sentences.ts';
+import { stillPaused } from '../presentation/storyLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { livingLoop, readRun } from './loopEnd.ts';
+import { goOn, livingLoop, noLoop, readRun } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
@@ -78,7 +79,7 @@ export function addControlCommands(program: Command): void {
   takesOneText(forPeople(program.command('answer')))
     .description("answer the agent's question")
     .addArgument(new Argument('<text>', 'text, in one pair of quotes').argParser(words))
-    .option('--story <id>', 'the question of this story; default: the newest one')
+    .option('--story <id>', 'the question of this story; needed if several are open')
     .addOption(cwdOption())
     .action(answer);
 }
@@ -111,15 +112,30 @@ async function pause(files: RunFiles): Promise<void> {
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, loop?.runId);
   }
-  print('The run will pause after this iteration. "ralph-fresh resume" continues it.');
+  const running = loop === undefined ? [] : (await readRun(files, loop.runId)).running;
+  print(
+    running.length > 1
+      ? 'The run will pause when the agents at work have finished. "ralph-fresh resume" continues it.'
+      : 'The run will pause after this iteration. "ralph-fresh resume" continues it.',
+  );
 }
 
 async function resume(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
   const waiting = state && waitingOf(state);
+  const parts = waiting?.kind === 'pause' ? pausedPartsWords(waiting, english) : '';
+  if (parts !== '') {
+    // It would pause again at once.
+    throw new HumanError(parts);
+  }
   if (state && waiting === undefined && !state.pauseRequested) {
-    print('The run is active; it is not waiting for anything.');
+    const paused = stillPaused(state, english, 'terminal');
+    print(
+      paused.length === 0
+        ? 'The run is active; it is not waiting for anything.'
+        : ['The run is active.', ...paused].join('\n'),
+    );
     return;
   }
   const delivered = await deliverRequest(files, { type: 'resume' });
@@ -201,7 +217,7 @@ function isPaused(
 }
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {
-  const loop = await requireLanes(files);
+  const loop = await requireLanes(files, `--lanes ${Math.max(2, lanes)}`);
   const delivered = await deliverRequest(files, { type: 'lanes', lanes });
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, loop);
@@ -213,11 +229,14 @@ async function setLanes(lanes: number, files: RunFiles): Promise<void> {
   );
 }
 
-/** @returns the id of the active run, if its agents work in places of their own */
-async function requireLanes(files: RunFiles): Promise<string> {
+/**
+ * @param flags for the run that is suggested if none is active
+ * @returns the id of the active run, if its agents work in places of their own
+ */
+async function requireLanes(files: RunFiles, flags = '--lanes 2'): Promise<string> {
   const loop = await livingLoop(files);
   if (loop === undefined) {
-    throw await noLoop(files, undefined);
+    throw await noLoop(files, undefined, flags);
   }
   if (!(await readRun(files, loop.runId)).isolated) {
     throw new HumanError(
@@ -256,13 +275,19 @@ async function currentStory(files: RunFiles): Promise<string> {
       'No run is active here, so no story is being worked on. Name one: ralph-fresh skip ID.',
     );
   }
-  const current = currentOf(await readRun(files, loop.runId));
-  if (current?.storyId === undefined) {
+  const { running } = await readRun(files, loop.runId);
+  const [storyId, ...others] = new Set(running.flatMap(({ storyId: id }) => id ?? []));
+  if (storyId === undefined) {
     throw new HumanError(
       'The run is not working on a story at the moment. Name one: ralph-fresh skip ID.',
     );
   }
-  return current.storyId;
+  if (others.length > 0) {
+    throw new UsageError(
+      `Several stories are being worked on: ${[storyId, ...others].sort().map(named).join(', ')}. Name one: ralph-fresh skip ID.`,
+    );
+  }
+  return storyId;
 }
 
 async function reset(id: string | undefined, { cwd, file }: Flags): Promise<void> {
@@ -307,7 +332,7 @@ async function hint(text: string, { cwd, file, story: storyId }: ControlFlags): 
     print(`${next} will get it, in whichever run. No run is active now.`);
     return;
   }
-  const whom = storyId === undefined ? 'All later agents' : `The agents of ${named(storyId)}`;
+  const whom = storyId === undefined ? 'All later agents' : `The next agent of ${named(storyId)}`;
   print(`${whom} will get it.`);
 }
 
@@ -315,9 +340,19 @@ async function answer(text: string, { cwd, story: storyId }: ControlFlags): Prom
   requireShort(text);
   const files = new RunFiles(cwd);
   const state = await requireRun(files, 'answer');
+  const asked = openQuestions(state).flatMap(({ storyId: id }) => id ?? []);
+  if (storyId === undefined && asked.length > 1) {
+    throw new UsageError(
+      [
+        'Several stories have an open question. Name one with --story:',
+        ...openQuestions(state).map(
+          ({ message, storyId: id = '' }) => `  ${named(id)}: ${shorten(message, MAX_QUESTION)}`,
+        ),
+      ].join('\n'),
+    );
+  }
   const question = storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
   if (question === undefined) {
-    const asked = questionsOf(state);
     throw new HumanError(
       storyId !== undefined && asked.length > 0
         ? `${named(storyId)} has no open question. These have one: ${asked.map(named).join(', ')}.`
@@ -328,11 +363,6 @@ async function answer(text: string, { cwd, story: storyId }: ControlFlags): Prom
   const delivered = await deliverRequest(files, request);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
   print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));
-}
-
-/** Ids of the stories whose agents have asked a question that is still open. */
-function questionsOf({ storyNotes: notes }: RunState): string[] {
-  return [...notes.values()].flatMap(({ question }) => question?.storyId ?? []);
 }
 
 /** The newest run. If any run is alive, it is this one. */
@@ -363,33 +393,6 @@ function later({ kind }: Delivered, state: RunState): string {
   return kind === 'taken'
     ? ''
     : `No run is active now: this takes effect when the run continues. ${goOn(state)}`;
-}
-
-function goOn(state: RunState): string {
-  const command = resumeCommand(state);
-  return command === undefined
-    ? 'The last one is complete; start a new one with "ralph-fresh run".'
-    : `Continue with "${command}".`;
-}
-
-/** @param runId run of the loop that was alive when the request was made */
-async function noLoop(files: RunFiles, runId: string | undefined): Promise<HumanError> {
-  if (runId !== undefined) {
-    const state = await readRun(files, runId);
-    const end =
-      state.outcome === undefined
-        ? ''
-        : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
-    return new HumanError(`The run has ended in the meantime.${end}`);
-  }
-  const newest = await newestRunId(files);
-  const last = newest === undefined ? undefined : await readRun(files, newest);
-  return new HumanError(
-    // Ticks from before the first run have a journal, too.
-    last === undefined || last.phase === 'idle'
-      ? 'No run is active here. Start one with "ralph-fresh run".'
-      : `No run is active here. ${goOn(last)}`,
-  );
 }
 
 function named(storyId: string): string {

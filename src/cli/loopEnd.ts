@@ -2,18 +2,21 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../base/humanError.ts';
 import { readDecisions } from '../orchestrator/journal/journal.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
+import { resumeCommand } from '../orchestrator/loop/resume.ts';
 import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { isRunning } from '../orchestrator/process/processIdentity.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
 import { hasHadState } from '../orchestrator/workspace/stateIgnore.ts';
-import { outcomeSentence } from '../presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { english } from '../presentation/translate.ts';
 import { print } from './print.ts';
 
-export { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+export { readRun };
 
 const LOOK_MS = 50;
 /**
@@ -97,4 +100,42 @@ export async function reportNoLoop(files: RunFiles): Promise<void> {
   if ((await clearDeadPlans(files)) > 0) {
     print('A planner had been killed. The processes that it left running were ended.');
   }
+}
+
+/** How to continue an ended run. @param flags more flags for the command */
+export function goOn(state: RunState, flags = ''): string {
+  const command = resumeCommand(state);
+  const more = flags === '' ? '' : ` ${flags}`;
+  return command === undefined
+    ? `The last one is complete; start a new one with "ralph-fresh run${more}".`
+    : `Continue with "${command}${more}".`;
+}
+
+/**
+ * That a request needs an active run.
+ * @param runId run of the loop that was alive when the request was made
+ * @param flags for the command that starts one
+ */
+export async function noLoop(
+  files: RunFiles,
+  runId: string | undefined,
+  flags = '',
+): Promise<HumanError> {
+  if (runId !== undefined) {
+    const state = await readRun(files, runId);
+    const end =
+      state.outcome === undefined
+        ? ''
+        : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
+    return new HumanError(`The run has ended in the meantime.${end}`);
+  }
+  const newest = await newestRunId(files);
+  const last = newest === undefined ? undefined : await readRun(files, newest);
+  const more = flags === '' ? '' : ` ${flags}`;
+  return new HumanError(
+    // Ticks from before the first run have a journal, too.
+    last === undefined || last.phase === 'idle'
+      ? `No run is active here. Start one with "ralph-fresh run${more}".`
+      : `No run is active here. ${goOn(last, flags)}`,
+  );
 }

@@ -29,6 +29,7 @@ import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { addSettleCommand } from './settleCommand.ts';
+import { findStory, storyFileOf } from './storyFiles.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 40;
@@ -36,6 +37,8 @@ const MAX_SUBJECT = 100;
 /** Maximum number of commits that are named. */
 const MAX_COMMITS = 20;
 const SHORT_HASH = 7;
+const NEXT_STEPS =
+  '  Look at it with "git log <ref>". "ralph-fresh places discard ID" throws it away.';
 
 /** A place with its size in bytes. */
 type SizedPlace = PlaceEntry & { readonly bytes: number };
@@ -91,8 +94,11 @@ async function list({ cwd, json }: Flags): Promise<void> {
       [
         ...placeLines(folder, places),
         '',
-        ...(open.length === 0 ? ['All work of agents has landed.'] : ['Work that has not landed:']),
+        ...(open.length === 0
+          ? ['Nothing is kept that has not landed.']
+          : ['Work that has not landed:']),
         ...open.flatMap(keptLines),
+        ...(open.length === 0 ? [] : [NEXT_STEPS]),
         ...discardedLines(discarded),
       ].join('\n'),
     ),
@@ -148,7 +154,13 @@ function placeLines(folder: string, places: readonly SizedPlace[]): string[] {
 function keptLines({ commits, refs, storyId }: KeptStoryWork): string[] {
   const open = refs.filter(({ isLanded }) => !isLanded);
   const attempts = new Set(open.map(({ iteration, runId }) => `${runId}/${iteration}`)).size;
-  const facts = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}, ${commitCount(commits.length)}`;
+  // What an agent had not committed is a commit of ours.
+  const uncommitted = open.filter(({ name }) => name.endsWith('-uncommitted')).length;
+  const facts = [
+    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    commitCount(Math.max(0, commits.length - uncommitted)),
+    ...(uncommitted === 0 ? [] : ['uncommitted changes']),
+  ].join(', ');
   return [
     `  ${shorten(storyId, MAX_ID)}: ${facts}`,
     ...open.map(({ commit, name }) => `    ${commit.slice(0, SHORT_HASH)} ${name}`),
@@ -173,16 +185,19 @@ async function clean({ cwd }: Flags): Promise<void> {
       `${cwd} is not in a git repository, so it cannot be proved that nothing in the places is lost.`,
     );
   }
+  const loop = await livingLoop(files);
   const cleaned = await cleanPlaces(folderOf(files), root);
   if (cleaned.length === 0) {
     print('There are no places here.');
   }
-  for (const { kept, name, path } of cleaned) {
+  for (const { isUsed, kept, name, path } of cleaned) {
     print(
       withoutControls(
         kept === undefined
           ? `${name} is removed.`
-          : `${name} stays. ${englishOf(kept)} It is in ${path}`,
+          : isUsed && loop !== undefined
+            ? `${name} stays: the active run uses it. End the run first: ralph-fresh stop`
+            : `${name} stays. ${englishOf(kept)} It is in ${path}`,
       ),
     );
   }
@@ -262,7 +277,13 @@ async function requireOpenWork(files: RunFiles, storyId: string): Promise<KeptSt
   if (work === undefined || work.isLanded) {
     const open = all.flatMap(kept => (kept.isLanded ? [] : [named(kept.storyId)])).slice(0, 8);
     const others =
-      open.length === 0 ? 'All work of agents has landed.' : `There is some of ${open.join(', ')}.`;
+      open.length === 0
+        ? 'Nothing is kept that has not landed.'
+        : `Work on these stories is kept: ${open.join(', ')}.`;
+    if (work === undefined && (await storyFileOf(files, undefined)) !== undefined) {
+      // A mistyped id is a mistake in the command.
+      await findStory(files, storyId, undefined);
+    }
     throw new HumanError(
       work === undefined
         ? `No work on ${named(storyId)} is kept. ${others}`

@@ -86,6 +86,7 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
       `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}. To undo this: git revert ${commit.slice(0, 7)}`,
     );
     tellOfLandings(begin, iteration);
+    await tellOfOwnCommits(files, begin, `${commit}~1`);
     await tellOfTicks(files);
   }
 }
@@ -104,7 +105,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
     const tip = isolated ? await heldTip(files.workspace, branch) : undefined;
     if (tip !== undefined) {
       throw new HumanError(
-        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; or merge it yourself: git merge ${tip}`,
+        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash ${tip}`,
       );
     }
     return;
@@ -112,7 +113,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
   const ref = `refs/heads/${workBranch}`;
   if ((await runGit(files.workspace, 'rev-parse', '--verify', '--quiet', ref)) !== '') {
     throw new HumanError(
-      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${shellWord(workBranch)}`,
+      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${isolated ? '--merge ' : ''}${shellWord(workBranch)}`,
     );
   }
 }
@@ -204,6 +205,33 @@ function tellOfLandings({ gone, isIsolated, stays }: Begin, iteration: number): 
   print(
     `Several agents may have worked at once, so this is the state from before ${before}. Taken back, in the order in which it had landed: ${named(gone)}. Landed before, and kept: ${named(stays)}.`,
   );
+}
+
+/** Commits of people between the landings are taken back as well. @param head before the rollback */
+async function tellOfOwnCommits(
+  { workspace }: RunFiles,
+  { isIsolated, to }: Begin,
+  head: string,
+): Promise<void> {
+  if (!isIsolated) {
+    return;
+  }
+  const format = '--format=%h %s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
+  const output = await runGit(workspace, 'log', '--first-parent', format, `${to}..${head}`);
+  const own = output.split('\x01').flatMap(entry => {
+    const [line = '', story = ''] = entry.trim().split('\0');
+    return line === '' || story.trim() !== '' ? [] : [`  ${shorten(withoutControls(line), 100)}`];
+  });
+  const more = own.length - MAX_NAMED;
+  if (own.length > 0) {
+    print(
+      [
+        'Other commits on the branch since then are taken back, too:',
+        ...own.slice(0, MAX_NAMED),
+        ...(more > 0 ? [`  and ${more} more`] : []),
+      ].join('\n'),
+    );
+  }
 }
 
 function named(landed: readonly Landed[]): string {

@@ -67,6 +67,15 @@ const OTHER_PROGRAMS: readonly SettingName[] = [
   'preset',
 ];
 
+/** What only runs with stories can have. */
+const LANE_SETTINGS: readonly SettingName[] = [
+  'lanes',
+  'isolate',
+  'landAs',
+  'landBatch',
+  'placeSetup',
+];
+
 /** Resolves a value as the shell would here: the loop may run in another folder. */
 const AS_MEANT_HERE: { readonly [N in SettingName]?: (text: string) => string } = {
   claudePath: absoluteProgram,
@@ -92,6 +101,16 @@ export function addSettingFlags(command: Command, defaults: GivenSettings = {}):
     }
   }
   return command;
+}
+
+/** Leaves the flags of lanes out of the help of a command that has one agent. */
+export function hideLanes(command: Command): void {
+  const names = new Set(LANE_SETTINGS.map(attributeOf));
+  for (const option of command.options) {
+    if (names.has(option.attributeName())) {
+      option.hideHelp();
+    }
+  }
 }
 
 /**

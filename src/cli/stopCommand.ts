@@ -5,11 +5,12 @@ import { UsageError } from '../base/usageError.ts';
 import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
 import { runningIn } from '../orchestrator/journal/runState.ts';
+import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
 import { postRequest } from '../orchestrator/workspace/inbox.ts';
 import { deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { livingLoop, loopToEnd, readRun, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { livingLoop, loopToEnd, noLoop, readRun, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -51,8 +52,9 @@ async function stopStory(storyId: string, { cwd, file }: StopFlags): Promise<voi
   const current = loop && runningIn(await readRun(files, loop.runId), storyId);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {
-    await reportNoLoop(files);
-    return;
+    // Like "pause ID", but a killed loop is cleaned up.
+    await closeRunFoundDead(files);
+    throw await noLoop(files, undefined);
   }
   print(stoppedWords(shorten(storyId, 80), current));
 }

@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  openQuestions,
+  type RunState,
+} from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { tickStory } from '../orchestrator/loop/tickStory.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
@@ -97,7 +101,11 @@ function noList(
 async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
-  const data = nextData(list, turnsOf(list, await runsOf(files)));
+  const runs = await runsOf(files);
+  const { alive, state } = runs.run;
+  const working =
+    alive && state.isolated ? state.running.flatMap(({ storyId }) => storyId ?? []) : [];
+  const data = nextData(list, turnsOf(list, runs), working);
   if (json) {
     printJson(data);
   } else {
@@ -137,9 +145,14 @@ function turnsOf(
   { run: { alive, state } }: Pick<Runs, 'run'>,
 ): NextStoryOptions {
   if (alive) {
+    // With lanes, the others continue while one story waits for a person.
+    const asking = state.isolated
+      ? openQuestions(state).flatMap(({ storyId }) => storyId ?? [])
+      : [];
     return {
-      skip: leftAlone({ config: DEFAULT_CONFIG, state, stories }),
+      skip: new Set([...leftAlone({ config: DEFAULT_CONFIG, state, stories }), ...asking]),
       last: comeLast(state),
+      ...(state.onlyStories && { only: new Set(state.onlyStories) }),
     };
   }
   return {

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
+import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
 import {
   type EventOf,
   line,
@@ -42,6 +43,25 @@ export function agentText(event: EventOf<'agent.text'>, t: Translate): readonly 
           ),
         ]),
   ];
+}
+
+/** A person has ended only this agent; the run continues with other stories. */
+export function agentStopped(
+  { iteration, reason }: EventOf<'agent.ended'>,
+  t: Translate,
+  state: RunState,
+): readonly TranscriptLine[] {
+  const { queued, storyId = '' } =
+    (iteration === undefined ? undefined : runningIteration(state, iteration)) ?? {};
+  const { paused, skipped } = storyRecord(state, storyId);
+  if (reason !== 'cancelled' || queued || storyId === '' || state.phase === 'stopping') {
+    return [];
+  }
+  return paused
+    ? [own('plain', t('You stopped the agent of {0}; what it has done is kept', storyId))]
+    : skipped === 'person'
+      ? [own('plain', t('You skipped {0}, so its agent was ended', storyId))]
+      : [];
 }
 
 /** How its process ended, if that deserves a line. */

@@ -1,6 +1,8 @@
 import { shorten } from '../base/text.ts';
 import type { HeldReason, ReturnReason } from '../orchestrator/journal/eventCodes.ts';
+import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
 import { checkFailed } from './proofLines.ts';
+import type { Door } from './sentences.ts';
 import { type EventOf, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import type { Translate } from './translate.ts';
 
@@ -38,6 +40,7 @@ export function workKept(
 export function landingLine(
   event: EventOf<'landing.queued' | 'landing.candidate' | 'landing.landed' | 'landing.returned'>,
   t: Translate,
+  state: RunState,
 ): readonly TranscriptLine[] {
   const { storyId } = event;
   switch (event.type) {
@@ -50,13 +53,32 @@ export function landingLine(
             : t('{0} waits to land', storyId),
         ),
       ];
-    case 'landing.candidate':
-      return [own('plain', t('{0} is landing as {1}', storyId, event.commit.slice(0, SHORT_HASH)))];
+    case 'landing.candidate': {
+      const before = runningIteration(state, event.iteration)?.candidate;
+      const commit = event.commit.slice(0, SHORT_HASH);
+      return [
+        ...(before === undefined || before.onto === event.onto
+          ? []
+          : [
+              own(
+                'plain',
+                t(
+                  '{0} has moved, so {1} is made anew on top of it',
+                  state.branch ?? t('The branch'),
+                  storyId,
+                ),
+              ),
+            ]),
+        own('plain', t('{0} is landing as {1}', storyId, commit)),
+      ];
+    }
     case 'landing.landed':
       return [own('success', t('{0} has landed', storyId))];
     case 'landing.returned':
       return [
-        own('warning', returnedWords(storyId, event.reason, t)),
+        event.reason === 'person' && storyRecord(state, storyId).skipped === 'person'
+          ? own('plain', t('{0} does not land: you skipped it', storyId))
+          : own('warning', returnedWords(storyId, event.reason, t)),
         ...items('warning', event.files ?? [], t),
         ...(event.detail === undefined
           ? []
@@ -109,6 +131,28 @@ export function targetHeld(
     ...(detail === undefined ? [] : [own('warning', shorten(t.said(detail), MAX_LINE))]),
     own('dim', t('What has landed is kept meanwhile: git log {0}', ref)),
   ];
+}
+
+/** After the end of a run: its branch does not have everything yet. Nothing if it has. */
+export function stillHeld(
+  { branch = '', held }: Pick<RunState, 'branch' | 'held'>,
+  t: Translate,
+  door: Door,
+): readonly TranscriptLine[] {
+  if (held === undefined) {
+    return [];
+  }
+  return [
+    own('warning', t('{0} does not have everything that has landed.', branch)),
+    own('warning', heldWords(branch, held.reason, t)),
+    ...items('warning', held.files, t),
+    ...(door === 'terminal' ? [own('warning', bringInWords(held.ref, t))] : []),
+  ];
+}
+
+/** How a branch gets what has landed when no run is active. Local changes are put back on top. */
+export function bringInWords(ref: string, t: Translate): string {
+  return t('"ralph-fresh run" brings it in; by hand: git merge --autostash {0}', ref);
 }
 
 /** Why the branch cannot follow what has landed, and what to do. */

@@ -35,8 +35,15 @@ export function settings(
     own('plain', t('Max iterations: {0}', event.maxIterations)),
     own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
     ...checks(verify, t, { door, mode }),
+    ...(event.isolated ? [own('plain', lanesWords(event.lanes ?? 1, t))] : []),
     ...(branch === undefined ? [] : [own('plain', t('Branch: {0}', branch))]),
   ];
+}
+
+function lanesWords(lanes: number, t: Translate): string {
+  return lanes === 1
+    ? t('Lanes: 1, the agent in a clone of its own')
+    : t('Lanes: {0}, each agent in a clone of its own', lanes);
 }
 
 function checks(

@@ -3,16 +3,25 @@ import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
+import {
+  openQuestions,
+  type Pause,
+  questionOf,
+  type RunState,
+  type Waiting,
+} from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
+import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
-/** Maximum length of the reason of a run's end, in UTF-16 units. */
+/** Maximum lengths of texts in a sentence, in UTF-16 units. */
 const MAX_DETAIL = 1_000;
+const MAX_QUESTION = 500;
+const MAX_ID = 80;
 
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
 export type Door = 'terminal' | 'window';
@@ -38,6 +47,8 @@ export interface RunEnd {
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since the event that ended the run. */
   readonly isAnswered?: boolean | undefined;
+  /** Questions of agents that nobody has answered. */
+  readonly questions?: readonly Question[] | undefined;
   /** If the loop was killed: where it was. */
   readonly killed?: KilledAt | undefined;
   /** How many iterations were running then. */
@@ -76,6 +87,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   return {
     ...known,
     hindrances,
+    questions: openQuestions(state),
     budgetUsd,
     costUsd,
     costEstimated,
@@ -142,12 +154,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       if (door === 'terminal' && end.isAnswered) {
         return t('It asked: {0} You have answered; run again to continue.', sentence(detail));
       }
-      return door === 'terminal'
-        ? t(
-            'Needs you: {0} Answer with ralph-fresh answer "…" or settle it, then run again.',
-            sentence(detail),
-          )
-        : t('Needs you: {0} Answer it, and the run continues.', sentence(detail));
+      return needsYou(end, t, door);
     case 'noReadyStory':
       if (end.circle !== undefined) {
         return t(
@@ -180,7 +187,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
           return t('The loop was killed after iteration {0}. Run again to continue.', iterations);
         case 'inSeveral':
           return t(
-            'The loop was killed while {0} stories were at work. Run again to continue.',
+            'The loop was killed while agents were working on {0} stories. Run again to continue.',
             end.killedStories ?? 0,
           );
         default:
@@ -189,6 +196,62 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     default:
       return assertNever(end.outcome);
   }
+}
+
+/** With lanes, agents of several stories may have asked. */
+function needsYou({ detail = '', questions = [] }: RunEnd, t: Translate, door: Door): string {
+  const ofStories = questions.filter(({ storyId }) => storyId !== undefined);
+  const asked =
+    ofStories.length === 0
+      ? sentence(englishOf(detail))
+      : ofStories.map(question => asksWords(question, t)).join(' ');
+  return door === 'terminal'
+    ? t(
+        'Needs you: {0} Answer with {1}, or settle it, then run again.',
+        asked,
+        answerCommand(ofStories[0]?.storyId),
+      )
+    : t('Needs you: {0} Answer it, and the run continues.', asked);
+}
+
+/** Which story asks what. */
+export function asksWords(
+  { message, storyId = '' }: Pick<Question, 'message' | 'storyId'>,
+  t: Translate,
+): string {
+  return t('{0} asks: {1}', shorten(storyId, MAX_ID), sentence(shorten(message, MAX_QUESTION)));
+}
+
+/** How to answer in a terminal. @param storyId absent in modes without stories */
+export function answerCommand(storyId: string | undefined): string {
+  return `ralph-fresh answer "…"${storyId === undefined ? '' : ` --story ${shellWord(storyId)}`}`;
+}
+
+/** What a person has paused so that nothing can go on, and in a terminal how to continue; '' if it is the run itself. */
+export function pausedPartsWords(
+  { lanes, stories }: Pick<Pause, 'lanes' | 'stories'>,
+  t: Translate,
+  door: Door = 'terminal',
+): string {
+  const [story] = stories ?? [];
+  const [lane] = lanes ?? [];
+  if (story === undefined && lane === undefined) {
+    return '';
+  }
+  const what =
+    story === undefined
+      ? t('All lanes are paused: {0}.', (lanes ?? []).join(', '))
+      : t('All open stories are paused: {0}.', shorten((stories ?? []).join(', '), MAX_IDS));
+  return door === 'terminal' ? `${what} ${continueWith({ story, lane }, t)}` : what;
+}
+
+/** How to continue a part of a run in a terminal. */
+export function continueWith(
+  { lane, story }: { readonly story?: string | undefined; readonly lane?: number | undefined },
+  t: Translate,
+): string {
+  const part = story === undefined ? `--lane ${lane}` : shellWord(story);
+  return t('Continue with: {0}', `ralph-fresh resume ${part}`);
 }
 
 function usedUp({ budgetUsd, costEstimated, costUnknown, costUsd }: RunEnd, t: Translate): string {
@@ -233,20 +296,33 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
   // In the terminal, the next step names skipped stories.
   const causes =
     end.hindrances && hindranceWords(end.hindrances, t, { withSkipped: door === 'window' });
-  return causes === undefined
-    ? t(
-        'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
-        detail,
-        next,
-      )
-    : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
+  if (causes === undefined) {
+    // If all of them are skipped, the next step says so.
+    return door === 'terminal' && leftSkipped(end).all
+      ? `${t('No story is ready: {0}.', detail)} ${next}`
+      : t(
+          'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
+          detail,
+          next,
+        );
+  }
+  return `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
+}
+
+/** The skipped stories among the open ones, in the order of the file. */
+function leftSkipped({ detail = '', open: ids, skipped = [] }: RunEnd): {
+  readonly left: readonly string[];
+  readonly all: boolean;
+} {
+  // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
+  const open = ids ?? englishOf(detail).split(', ');
+  const left = open.filter(id => skipped.includes(id));
+  return { left, all: left.length === open.length };
 }
 
 /** A skipped story remains skipped when the run continues. */
-function fixNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
-  // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
-  const open = ids ?? englishOf(detail).split(', ');
-  const left = skipped.filter(id => open.includes(id));
+function fixNotReady(end: RunEnd, t: Translate): string {
+  const { all, left } = leftSkipped(end);
   const [first] = left;
   if (first === undefined) {
     return fix('cause', t, 'terminal');
@@ -258,7 +334,7 @@ function fixNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Transl
           '{0} are skipped; "ralph-fresh skip ID --undo" undoes that for one of them.',
           left.join(', '),
         );
-  return left.length === open.length
+  return all
     ? `${undo} ${t('Then run with --resume.')}`
     : `${undo} ${t('Fix what else is in the way, then run with --resume.')}`;
 }
@@ -293,10 +369,13 @@ export function waitingSentence(
   const { reason, storyId, detail = '' } = waiting;
   switch (reason) {
     case 'person':
-      return inTerminal ? t('Paused. "ralph-fresh resume" continues it.') : t('Paused.');
+      return (
+        pausedPartsWords(waiting, t, door) ||
+        (inTerminal ? t('Paused. "ralph-fresh resume" continues it.') : t('Paused.'))
+      );
     case 'question':
       return inTerminal
-        ? t('The agent asks: {0} Answer with: ralph-fresh answer "…"', sentence(detail))
+        ? t('{0} Answer with: {1}', asked(waiting, t), answerCommand(storyId))
         : t('The agent asks: {0}', sentence(detail));
     case 'stuck': {
       const stuck =
@@ -313,6 +392,12 @@ export function waitingSentence(
     default:
       return assertNever(reason);
   }
+}
+
+function asked({ detail = '', storyId }: Pause, t: Translate): string {
+  return storyId === undefined
+    ? t('The agent asks: {0}', sentence(detail))
+    : t('The agent of {0} asks: {1}', storyId, sentence(detail));
 }
 
 /** That a person rolled the files back, and how far. */

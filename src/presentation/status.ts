@@ -1,12 +1,15 @@
 import path from 'node:path';
 import { englishOf } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
-import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import {
   currentOf,
+  openQuestions,
+  pausedStories,
   type RunState,
+  settledStories,
   type Waiting,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
@@ -15,9 +18,18 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
-import { heldWords } from './landingLines.ts';
-import { outcomeSentence, rolledBackWords, runEnd, waitingSentence } from './sentences.ts';
+import { bringInWords, heldWords } from './landingLines.ts';
+import { laneLines } from './laneLines.ts';
+import {
+  answerCommand,
+  asksWords,
+  outcomeSentence,
+  rolledBackWords,
+  runEnd,
+  waitingSentence,
+} from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
+import { stillPaused } from './storyLines.ts';
 import { costWords, dollars, english } from './translate.ts';
 
 /** Maximum number of open stories that are named. */
@@ -32,7 +44,7 @@ interface FileProblem {
 
 /** The data of `status --json`; a contract, described in docs/json-output.md. */
 export async function statusData(files: RunFiles, watched: WatchedRun): Promise<object> {
-  const run = await withHeldNow(files, watched);
+  const { run } = await lookAgain(files, watched);
   const { runId, state, alive } = run;
   const { stories, problem } = await look(await storyFileOf(files, state));
   const count = stories === undefined ? undefined : countOf(stories);
@@ -59,6 +71,9 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
     detail: state.detail === undefined ? null : englishOf(state.detail),
     waiting: waitingData(alive ? waitingOf(state) : undefined),
     question: question?.message ?? null,
+    questions: openQuestions(state).map(({ iteration, message, storyId }) => ({
+      ...{ story: storyId ?? null, iteration, message },
+    })),
     payer: state.payer ?? null,
     verify: state.verify,
     problem,
@@ -176,36 +191,38 @@ export async function statusText(
   watched: WatchedRun,
   now: number = Date.now(),
 ): Promise<string> {
-  const run = await withHeldNow(files, watched);
+  const { elsewhere, run } = await lookAgain(files, watched);
   const plan = await readPlan(files, run.state);
   const { stories } = plan ? {} : await look(await storyFileOf(files, run.state));
   // If the file is gone or broken, the run's last count is used.
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
   const open = stories ? openIds(stories, run.state) : [];
-  return withoutControls(statusLines(counted, work, now, open).join('\n'));
+  const lines = [
+    ...statusLines(counted, work, now, open),
+    ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
+  ];
+  return withoutControls(lines.join('\n'));
 }
 
-/** After the end of a run, a person may have brought in what its branch could not follow to. */
-async function withHeldNow({ workspace }: RunFiles, run: WatchedRun): Promise<WatchedRun> {
-  const { branch, held } = run.state;
-  if (run.alive || held === undefined || branch === undefined) {
-    return run;
+/** After the end of a run, a person may have brought in what its branch could not follow to, or be on another branch. */
+async function lookAgain(
+  { workspace }: RunFiles,
+  run: WatchedRun,
+): Promise<{ readonly run: WatchedRun; readonly elsewhere?: string }> {
+  const { branch, held, isolated } = run.state;
+  if (run.alive || branch === undefined || (isolated !== true && held === undefined)) {
+    return { run };
   }
   // Loaded on demand: few runs need git for this.
-  const { heldTip } = await import('../orchestrator/workspace/heldTip.ts');
-  return (await heldTip(workspace, branch)) === undefined
-    ? { ...run, state: { ...run.state, held: undefined } }
-    : run;
+  const { workNow } = await import('../orchestrator/workspace/workNow.ts');
+  const now = await workNow(workspace, run.state);
+  return { run: { ...run, state: { ...run.state, held: now.held } }, elsewhere: now.elsewhere };
 }
 
-function pausedStories({ storyRecords }: RunState): string[] {
-  return [...storyRecords].flatMap(([id, { paused }]) => (paused ? [id] : []));
-}
-
-/** Stories whose conflict a person settles now. */
-function settledStories({ storyNotes }: RunState): string[] {
-  return [...storyNotes].flatMap(([id, { settling }]) => (settling ? [id] : []));
+/** Where the work of a run is that has landed on a branch which is not checked out. */
+export function workElsewhere(branch: string): string {
+  return `The work is on ${shorten(branch, 80)}. Go there with: git switch --merge ${shellWord(branch)}`;
 }
 
 function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {
@@ -280,6 +297,8 @@ function statusLines(
       ? []
       : [`After the others, because of no progress: ${shorten(later.join(', '), 200)}`]),
     ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
+    ...(alive ? questionLines(state, waiting) : []),
+    ...(state.isolated ? [] : stillPaused(state, english, 'terminal')),
     ...(waiting !== undefined || state.isolated || current?.activity === undefined
       ? []
       : [`  ${current.activity}`]),
@@ -297,48 +316,20 @@ function pauseFacts({ isolated, pauseRequested, running }: RunState): string {
     return '';
   }
   return isolated && running.length > 1
-    ? ' · will pause after these iterations'
+    ? ' · will pause when the agents at work have finished'
     : ' · will pause after this iteration';
 }
 
-/** A line for each agent, then for each story that waits to land, in the order of the queue. */
-function laneLines(state: RunState): string[] {
-  const { branch, lanes, limits, pausedLanes = [], running } = state;
-  const words = ({ activity, number, step }: CurrentIteration) => {
-    if (limits.has(number)) {
-      return 'waits for the usage limit';
-    }
-    switch (step) {
-      case 'queue':
-        return 'waits to land';
-      case 'gate':
-        return 'is checked';
-      case 'review':
-        return 'is reviewed';
-      default:
-        return activity === undefined ? 'an agent works' : activity;
-    }
-  };
-  const ordered = [
-    ...running.filter(({ queued }) => !queued).sort((a, b) => (a.lane ?? 0) - (b.lane ?? 0)),
-    ...running.filter(({ queued }) => queued),
-  ];
-  const lines = ordered.map(current => {
-    const { lane, queued, storyId = '', storyTitle = '' } = current;
-    const where = queued ? 'landing' : `lane ${lane ?? ''}`.trim();
-    const title = shorten(storyTitle, 60);
-    return `  ${where} · ${shorten(storyId, 40)}: ${title} · ${shorten(words(current), 80)}`;
-  });
-  const stories = pausedStories(state).map(id => shorten(id, 40));
-  const settled = settledStories(state).map(id => shorten(id, 40));
-  const facts = [
-    lanes === 1 ? 'One agent in a clone of its own' : `Up to ${lanes} agents at once`,
-    ...(branch === undefined ? [] : [`work lands on ${shorten(branch, 80)}`]),
-    ...(pausedLanes.length === 0 ? [] : [`paused lanes: ${pausedLanes.join(', ')}`]),
-    ...(stories.length === 0 ? [] : [`paused stories: ${shorten(stories.join(', '), 200)}`]),
-    ...(settled.length === 0 ? [] : [`you settle: ${shorten(settled.join(', '), 200)}`]),
-  ];
-  return [facts.join(' · '), ...lines];
+/** Questions that the run does not wait for as a whole, because others work on, or that came earlier. */
+function questionLines(state: RunState, waiting: Waiting | undefined): string[] {
+  const told = waiting?.kind === 'pause' && waiting.reason === 'question' ? waiting : undefined;
+  return openQuestions(state)
+    .filter(({ message, storyId }) => told?.storyId !== storyId || told?.detail !== message)
+    .flatMap(question =>
+      question.storyId === undefined
+        ? []
+        : [`${asksWords(question, english)} Answer with: ${answerCommand(question.storyId)}`],
+    );
 }
 
 function heldLines({ branch = '', held }: RunState, isActive: boolean): string[] {
@@ -348,13 +339,15 @@ function heldLines({ branch = '', held }: RunState, isActive: boolean): string[]
   const { files, reason, ref } = held;
   const more = files.length - MAX_NAMED;
   const named = files.slice(0, MAX_NAMED).join(', ');
+  // Local changes may be gone since.
+  const isFree = !isActive && reason === 'localChanges' && files.length === 0;
+  const why = heldWords(branch, reason, english);
   return [
-    files.length === 0
-      ? heldWords(branch, reason, english).replace(/:$/, '.')
-      : heldWords(branch, reason, english),
+    ...(isActive ? [] : [`${branch} does not have everything that has landed.`]),
+    ...(isFree ? [] : [files.length === 0 ? why.replace(/:$/, '.') : why]),
     ...(files.length === 0 ? [] : [`  ${named}${more > 0 ? ` and ${more} more` : ''}`]),
     `  What has landed is kept meanwhile: git log ${ref}`,
-    ...(isActive ? [] : [`  Without a run, bring it in yourself: git merge ${ref}`]),
+    ...(isActive ? [] : [`  ${bringInWords(ref, english)}`]),
   ];
 }
 

@@ -1,7 +1,9 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
-import type { Door } from './sentences.ts';
-import { type EventOf, own, type TranscriptLine } from './transcriptLine.ts';
+import { shorten } from '../base/text.ts';
+import { pausedStories, type RunState } from '../orchestrator/journal/runState.ts';
+import { continueWith, type Door } from './sentences.ts';
+import { type EventOf, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
 /** A story is skipped in this run. */
@@ -19,6 +21,40 @@ export function storySkipped(
       ? t('{0} is skipped; "ralph-fresh skip {1} --undo" undoes that', storyId, shellWord(storyId))
       : t('{0} is skipped', storyId),
   );
+}
+
+/** A person has paused or stopped a story, or continues with it. Said once, however often it is asked for. */
+export function storyPaused(
+  { paused, storyId }: EventOf<'story.paused'>,
+  t: Translate,
+  state: Pick<RunState, 'storyRecords'>,
+): readonly TranscriptLine[] {
+  if (!paused) {
+    return [own('plain', t('{0} continues', storyId))];
+  }
+  return state.storyRecords.get(storyId)?.paused
+    ? []
+    : [own('plain', t('No further agent starts for {0}', storyId))];
+}
+
+/** Stories and lanes that are paused while the run is not, and in a terminal how to continue them. */
+export function stillPaused(
+  { pausedLanes = [], storyRecords }: Pick<RunState, 'pausedLanes' | 'storyRecords'>,
+  t: Translate,
+  door: Door,
+): readonly string[] {
+  const [story, ...others] = pausedStories({ storyRecords });
+  const [lane] = pausedLanes;
+  const withNext = (what: string, part: Parameters<typeof continueWith>[0]) =>
+    door === 'terminal' ? `${what} ${continueWith(part, t)}` : what;
+  return [
+    ...(story === undefined
+      ? []
+      : [withNext(t('Paused: {0}.', shorten([story, ...others].join(', '), MAX_LINE)), { story })]),
+    ...(lane === undefined
+      ? []
+      : [withNext(t('Paused lanes: {0}.', pausedLanes.join(', ')), { lane })]),
+  ];
 }
 
 /** A story makes no progress, and what the run does about it. */

@@ -75,9 +75,11 @@ export type NextData =
   | ({ readonly id: string } & CallChoice)
   | {
       readonly id: null;
-      readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
+      readonly reason: 'empty' | 'allDone' | 'waiting' | 'working' | 'skipped' | 'invalid';
       /** Ids of stories that wait for each other, with the first one repeated at the end. */
       readonly circle?: readonly string[];
+      /** Ids of the stories that agents work on, if no other one is ready. */
+      readonly working?: readonly string[];
     };
 
 const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
@@ -147,14 +149,27 @@ function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): str
   return blockedBy.length > 0 ? 'waiting' : 'ready';
 }
 
-/** The next story as data for other programs. @param turns stories to pass over or to put last, as in `nextStory` */
-export function nextData(file: StoryFile, turns: NextStoryOptions = {}): NextData {
+/**
+ * The next story as data for other programs.
+ * @param turns stories to pass over or to put last, as in `nextStory`
+ * @param working ids of the stories that agents in lanes work on: another one is next
+ */
+export function nextData(
+  file: StoryFile,
+  turns: NextStoryOptions = {},
+  working: readonly string[] = [],
+): NextData {
   if (file.kind === 'invalid') {
     return { id: null, reason: 'invalid' };
   }
-  const next = nextStory(file.stories, turns);
+  const skip = new Set([...(turns.skip ?? []), ...working]);
+  const next = nextStory(file.stories, { ...turns, skip });
   if (next.story !== undefined) {
     return { id: next.story.id, ...choiceOf(next.story) };
+  }
+  const atWork = file.stories.flatMap(({ id }) => (working.includes(id) ? [id] : []));
+  if (next.reason !== 'allDone' && atWork.length > 0) {
+    return { id: null, reason: 'working', working: [...new Set(atWork)] };
   }
   const circle = next.reason === 'waiting' ? openCircle(file.stories) : undefined;
   return { id: null, reason: next.reason, circle };

@@ -3,6 +3,7 @@ import { sentence, shorten } from '../base/text.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
+import { answerCommand } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { table } from './table.ts';
 import { english } from './translate.ts';
@@ -44,7 +45,7 @@ function questionLine({ id, question }: StoryData): string[] {
   return question === null
     ? []
     : [
-        `${shorten(id, MAX_ID)} asks: ${sentence(shorten(question, MAX_QUESTION))} Answer with: ralph-fresh answer "…"`,
+        `${shorten(id, MAX_ID)} asks: ${sentence(shorten(question, MAX_QUESTION))} Answer with: ${answerCommand(id)}`,
       ];
 }
 
@@ -82,6 +83,8 @@ export function nextText(
       return 'The story file contains no stories yet.';
     case 'allDone':
       return 'All stories complete, nothing to do.';
+    case 'working':
+      return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':
       if (next.circle !== undefined) {
         return `No story is ready, because these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;

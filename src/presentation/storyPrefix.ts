@@ -10,7 +10,7 @@ const BAR = ' │ ';
 
 /** A line's story, with the bar behind it; '' if it has none. */
 export function storyPrefixIn(text: string): string {
-  return /^[^\s│]{1,24} │ /.exec(text)?.[0] ?? '';
+  return /^[^\s│]{1,24} {1,24}│ /.exec(text)?.[0] ?? '';
 }
 
 /**
@@ -27,7 +27,7 @@ export function withStoryPrefix(
   if (storyId === undefined || storyId === '') {
     return lines;
   }
-  const name = shorten(storyId, MAX_ID).replaceAll(/[\s│]+/g, '-');
+  const name = shortName(storyId).padEnd(widthIn(state));
   const lane = laneOf(event, state);
   return lines.map(({ style, text }) => ({
     style,
@@ -38,6 +38,15 @@ export function withStoryPrefix(
       .map(line => (line === '' ? '' : `${name}${BAR}${line}`))
       .join('\n'),
   }));
+}
+
+function shortName(storyId: string): string {
+  return shorten(storyId, MAX_ID).replaceAll(/[\s│]+/g, '-');
+}
+
+/** The bars of agents that work at the same time are below each other. */
+function widthIn({ running }: RunState): number {
+  return Math.max(0, ...running.map(({ storyId = '' }) => shortName(storyId).length));
 }
 
 /** With one lane, a story can land while the next agent works. */

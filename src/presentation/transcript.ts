@@ -5,10 +5,17 @@ import { applyEvent } from '../orchestrator/journal/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
+import {
+  agentEnded,
+  agentInit,
+  agentReplaced,
+  agentStopped,
+  agentText,
+  callRetried,
+} from './agentLines.ts';
 import { choiceWords } from './choiceWords.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { landingLine, stackChecked, targetHeld, workKept } from './landingLines.ts';
+import { landingLine, stackChecked, stillHeld, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
@@ -18,7 +25,14 @@ import {
   runEnd,
   waitingSentence,
 } from './sentences.ts';
-import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
+import {
+  promiseSeen,
+  stillPaused,
+  storyChanged,
+  storyPaused,
+  storySkipped,
+  storyStuck,
+} from './storyLines.ts';
 import { isMixed, withStoryPrefix } from './storyPrefix.ts';
 import { subagentEnded, withSubagent } from './subagentLines.ts';
 import { resultLines, type ToolCall, ToolCalls, toolDenied } from './toolLines.ts';
@@ -156,6 +170,7 @@ function lines(
         ),
         ...settings(event, t, { door, mode: state.mode }),
         ...statusLine(event.stories, t),
+        ...stillPaused(state, t, door).map(text => own('warning', text)),
       ];
     case 'plan.written':
       return [
@@ -228,7 +243,7 @@ function lines(
         ),
       ];
     case 'agent.ended':
-      return agentEnded(event, t);
+      return [...agentStopped(event, t, state), ...agentEnded(event, t)];
     case 'call.retried':
       return [callRetried(event, t)];
     case 'agent.replaced':
@@ -242,7 +257,7 @@ function lines(
         own(
           'plain',
           state.running.length > 1
-            ? t('Will pause after these iterations')
+            ? t('Will pause when the agents at work have finished')
             : t('Will pause after this iteration'),
         ),
       ];
@@ -256,6 +271,8 @@ function lines(
               reason: event.reason,
               storyId: event.storyId,
               detail: event.detail,
+              stories: event.stories,
+              lanes: event.lanes,
             },
             t,
             { now: Date.parse(event.at), door },
@@ -346,7 +363,11 @@ function lines(
         state.runId === undefined ? {} : runEnd(applyEvent(state, event), event.outcome);
       const end = { ...known, ...event };
       const { text, good } = outcomeSentence(end, t, door);
-      return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
+      return [
+        line('plain', ''),
+        own(good ? 'success' : 'warning', good ? `✅ ${text}` : text),
+        ...stillHeld(state, t, door),
+      ];
     }
     case 'work.kept':
       return workKept(event, t);
@@ -354,7 +375,7 @@ function lines(
     case 'landing.candidate':
     case 'landing.landed':
     case 'landing.returned':
-      return landingLine(event, t);
+      return landingLine(event, t, state);
     case 'stack.checked':
       return stackChecked(event, t);
     case 'target.held':
@@ -380,14 +401,7 @@ function lines(
         ),
       ];
     case 'story.paused':
-      return [
-        own(
-          'plain',
-          event.paused
-            ? t('No further agent starts for {0}', event.storyId)
-            : t('{0} continues', event.storyId),
-        ),
-      ];
+      return storyPaused(event, t, state);
     case 'story.settling':
       return [
         own(

@@ -440,7 +440,10 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     );
     const list = await printed(workspace, 'stories');
     assert.match(list, /^· +US-001 +needs you +Story number 1$/m);
-    assert.match(list, /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…"$/m);
+    assert.match(
+      list,
+      /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…" --story US-001$/m,
+    );
     const text = await printed(workspace, 'answer', 'Green');
     assert.match(text, /^Answered: Blue or green\?\nThe run continues/);
     assert.equal((await cli.finished).code, 0);
@@ -588,7 +591,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
   test('answer, hint and skip take effect when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
-    assert.match(await printed(workspace, 'status'), /Needs you: Blue or green\?/);
+    assert.match(await printed(workspace, 'status'), /Needs you: US-001 asks: Blue or green\?/);
     assert.match(
       await printed(workspace, 'answer', 'Green'),
       /^Answered: Blue or green\?\n.*run --resume/,

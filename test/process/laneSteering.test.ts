@@ -68,6 +68,102 @@ describe('lanes that a person steers', () => {
     assert.match(await workspace.prompt(4), /Blue/);
   });
 
+  test('a tick of a person does not hold the branch', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const run = workspace.scriptOf(
+      { 'US-001': [[{ wait: 'go' }, 'work']], 'US-002': [[{ wait: 'go' }, 'work']] },
+      ...['--lanes', '2'],
+    );
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('tick', 'US-003').finished).code, 0);
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^\[Ralph Fresh\] Lanes: 2, each agent in a clone of its own$/m);
+    assert.doesNotMatch(stdout, /follows as soon as/);
+    assert.deepEqual(await workspace.events('target.held'), []);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    // The person's tick is still theirs to commit.
+    const committed = JSON.parse(workspace.git('show', 'main:.omc/prd.json'));
+    assert.deepEqual(
+      committed.userStories.map(({ passes }: { passes: boolean }) => passes),
+      [true, true, false],
+    );
+    assert.equal(workspace.git('status', '--short'), ' M .omc/prd.json');
+  });
+
+  test('each command says which story or lane it is about, and what to do next', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(4) });
+    const asks = (what: string): readonly Step[] => [
+      { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
+    ];
+    const run = workspace.scriptOf(
+      {
+        'US-001': [asks('Blue'), ['work']],
+        'US-002': [[{ wait: 'go' }, ...asks('Round')], ['work']],
+        'US-003': [[{ wait: 'end' }, 'work']],
+      },
+      ...['--lanes', '2', '--on-question', 'wait'],
+      ...['--story', 'US-001', '--story', 'US-002', '--story', 'US-003'],
+    );
+    const says = async (code: number, words: RegExp, ...args: readonly string[]) => {
+      const finished = await workspace.cli(...args).finished;
+      assert.equal(finished.code, code, finished.stdout + finished.stderr);
+      assert.match(finished.stdout + finished.stderr, words);
+    };
+    await until('the third agent', async () =>
+      (await workspace.events('agent.started')).some(({ iteration }) => iteration === 3),
+    );
+    await says(
+      0,
+      /^US-001 asks: Blue\? Answer with: ralph-fresh answer "…" --story US-001$/m,
+      'status',
+    );
+    await says(64, /Several stories are being worked on: US-002, US-003\. Name one/, 'skip');
+    await says(0, /^No other story is ready\. Agents work on US-002, US-003\.$/m, 'next');
+    await says(0, /^The next agent of US-003 will get it\.$/m, 'hint', 'x', '--story', 'US-003');
+    await says(0, /./, 'pause', 'US-003');
+    await says(0, /^Paused: US-003\. Continue with: ralph-fresh resume US-003$/m, 'resume');
+    await says(0, /./, 'lanes', '1');
+    await says(0, /^Up to 1 agent at once; 1 other finishes first · /m, 'status');
+    await says(0, /./, 'lanes', '2');
+    await workspace.note('go');
+    await until('two questions', async () => {
+      const { stdout } = await workspace.cli('status', '--json').finished;
+      return JSON.parse(stdout).questions.length === 2;
+    });
+    await says(
+      64,
+      /Name one with --story:\n {2}US-001: Blue\?\n {2}US-002: Round\?/,
+      'answer',
+      'Yes',
+    );
+    await says(0, /^ {2}lane [12] · idle$/m, 'status');
+    await says(0, /./, 'answer', 'Yes', '--story', 'US-001');
+    await says(0, /./, 'answer', 'Yes', '--story', 'US-002');
+    await workspace.note('end');
+    // The work of an agent that was at work during the pause lands, too.
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+  });
+
+  test('if all that is left is paused, status and resume name it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf({ 'US-001': [[{ wait: 'go' }, 'work']] }, '--isolate');
+    await workspace.agent();
+    assert.equal((await workspace.cli('pause', 'US-002').finished).code, 0);
+    await workspace.note('go');
+    const pause = await workspace.event('pause.started');
+    assert.deepEqual(pause['stories'], ['US-002']);
+    const words = /All open stories are paused: US-002\. Continue with: ralph-fresh resume US-002/;
+    assert.match((await workspace.cli('status').finished).stdout, words);
+    const resumed = await workspace.cli('resume').finished;
+    assert.equal(resumed.code, 1);
+    assert.match(resumed.stderr, words);
+    assert.equal((await workspace.cli('resume', 'US-002').finished).code, 0);
+    assert.equal((await run.finished).code, 0, run.stderr);
+  });
+
   test('of two questions, each is answered by its story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const asks = (what: string): readonly Step[] => [

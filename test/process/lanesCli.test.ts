@@ -79,7 +79,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     assert.equal(finished.code, 0, finished.stderr);
     const listed = await told(workspace, 0, 'places');
     assert.match(listed, /^lane-1 +\d.* US-00\d +\d +nothing can be lost$/m);
-    assert.match(listed, /^All work of agents has landed\.$/m);
+    assert.match(listed, /^Nothing is kept that has not landed\.$/m);
     const data = JSON.parse(await told(workspace, 0, 'places', '--json'));
     sameValue(
       data.kept.map(({ landed, story }: { landed: boolean; story: string }) => [story, landed]),
@@ -129,7 +129,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     await git(workspace, 'switch', '--quiet', '-c', 'other', 'HEAD~1');
     assert.match(
       await told(workspace, 1, 'rollback', '1'),
-      /The run worked on the branch main, but HEAD is on other\. Switch to it first: git switch main/,
+      /The run worked on the branch main, but HEAD is on other\. Switch to it first: git switch --merge main/,
     );
   });
 });
@@ -178,7 +178,7 @@ describe('status', { concurrency: 2 }, () => {
       text,
       /^main follows as soon as these files are committed or stashed:\n {2}a\.txt$/m,
     );
-    const [, command = ''] = /bring it in yourself: (git merge \S+)/.exec(text) ?? [];
+    const [, command = ''] = /by hand: (git merge --autostash \S+)/.exec(text) ?? [];
     const held = JSON.parse(await told(workspace, 0, 'status', '--json')).held;
     sameValue([held.reason, held.files], ['localChanges', ['a.txt']]);
     for (const args of [
@@ -221,7 +221,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     await git(workspace, 'switch', '--quiet', '-c', 'elsewhere', 'HEAD~2');
     assert.match(
       await told(workspace, 1, 'revert', 'US-001'),
-      /This work has landed on the branch main, and elsewhere is checked out\. Go there with "git switch main", then try again\./,
+      /This work has landed on the branch main, and elsewhere is checked out\. Go there with "git switch --merge main", then try again\./,
     );
     await git(workspace, 'switch', '--quiet', 'main');
     assert.match(await told(workspace, 0, 'revert', 'US-001'), /Reopened: US-001/);
@@ -241,7 +241,10 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     const first = await workspace.script(calls, '--isolate', '--max-iterations', '1').finished;
     assert.equal(first.code, 1, first.stderr);
     const listed = await told(workspace, 0, 'places');
-    assert.match(listed, /^Work that has not landed:\n {2}US-001: 1 attempt, 2 commits$/m);
+    assert.match(
+      listed,
+      /^Work that has not landed:\n {2}US-001: 1 attempt, 1 commit, uncommitted changes$/m,
+    );
     const before = await refs(workspace, workRefsOf(workspace.folder));
     assert.equal(before.length, 2);
     const asked = await told(workspace, 1, 'places', 'discard', 'US-001');
@@ -263,7 +266,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     );
     assert.match(
       await told(workspace, 1, 'places', 'discard', 'US-001', '--yes'),
-      /No work on US-001 is kept\. All work of agents has landed\./,
+      /No work on US-001 is kept\. Nothing is kept that has not landed\./,
     );
     const args = ['--isolate', '--resume', '--max-iterations', '3'];
     const second = await workspace.script(calls, ...args).finished;
@@ -317,7 +320,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     assert.equal((await running.finished).code, 0);
     // The second agent had continued the work of the first one.
     assert.ok(existsSync(path.join(workspace.folder, 'a.txt')));
-    assert.match(await told(workspace, 0, 'places'), /All work of agents has landed\./);
+    assert.match(await told(workspace, 0, 'places'), /Nothing is kept that has not landed\./);
   });
 
   test('and discarded work is forgotten after 30 days', async t => {

@@ -218,7 +218,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     await assertEnd(workspace, cli, 'needsHuman', 2);
     assert.equal(last(await workspace.journal()).detail, 'Blue or green?');
     assert.deepEqual(await outcomes(workspace), ['needsHuman']);
-    assert.match((await cli.finished).stdout, /Needs you: Blue or green\?/);
+    assert.match((await cli.finished).stdout, /Needs you: US-001 asks: Blue or green\?/);
   });
 
   test('a blocked story is left alone, the others are done: exit code 1', async t => {

@@ -226,6 +226,10 @@ function between(index: number): RunEventBody[] {
           { type: 'pause.started', reason, storyId, detail: reason === 'stuck' ? '3' : DATA },
           { type: 'pause.ended', by: reason === 'person' ? 'stop' : 'person' },
         ]),
+        { type: 'pause.started', reason: 'person', stories: [storyId] },
+        { type: 'pause.ended', by: 'person' },
+        { type: 'pause.started', reason: 'person', lanes: [1, 2] },
+        { type: 'pause.ended', by: 'person' },
         { type: 'question.answered', question: DATA, answer: DATA, storyId },
       ];
     case 1:

@@ -37,7 +37,7 @@ const COUNTED =
 /** What is never one: by what is asked before, or since it tells a part of a whole. */
 const NEVER_ONE = [
   ...['{1} of {2} stories', '{0}/{1} stories', 'has {1} stories with the id'],
-  ...['used all of its {0} iterations', 'while {0} stories were at work'],
+  ...['used all of its {0} iterations', 'while {0} stories were at work', 'working on {0} stories'],
   ...['There are {0} stories with the id', '({3} stories)', 'must have at least {0}'],
 ];
 

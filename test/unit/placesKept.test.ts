@@ -395,9 +395,9 @@ describe('the list of places', () => {
       places.map(({ unsafe }) => unsafe?.key),
       [
         undefined,
-        'It has uncommitted work that has not been kept.',
+        'It has uncommitted work that has not been kept. {0}',
         'Process {0} works there.',
-        'It has commits that your repository does not have.',
+        'It has commits that your repository does not have. {0}',
       ],
     );
     assert.equal(places[2]?.usedBy, process.pid);

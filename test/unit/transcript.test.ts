@@ -132,7 +132,7 @@ describe('waiting', () => {
   test('a question is shown with the way to answer it', () => {
     assert.equal(
       text('questionWaits', { type: 'pause.started' }),
-      '[Ralph Fresh] The agent asks: Blue or green? Answer with: ralph-fresh answer "…"',
+      '[Ralph Fresh] The agent of US-001 asks: Blue or green? Answer with: ralph-fresh answer "…" --story US-001',
     );
   });
 

@@ -62,7 +62,7 @@ function killedWhere(run: RunState): string {
     case 'afterIteration':
       return ` after iteration ${run.iteration}`;
     case 'inSeveral':
-      return ` while ${killedStories(run)} stories were at work`;
+      return ` while agents were working on ${killedStories(run)} stories`;
     case 'inIteration':
       return ` in iteration ${run.iteration}`;
   }

@@ -9,6 +9,7 @@ import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
+import { workElsewhere } from '../../presentation/status.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
 import { readRun } from '../loopEnd.ts';
@@ -50,12 +51,30 @@ export async function loopHere(
       tellNothingToDo(flags);
       return 0;
     }
+    await tellElsewhere(options.files, state, flags);
     return state.exitCode ?? EXIT_FAILURE;
   } finally {
     letHeapGrow?.();
     for (const signal of signals) {
       process.off(signal, onSignal);
     }
+  }
+}
+
+/** After a run whose work has landed on a branch that is not checked out: where it is. */
+async function tellElsewhere(
+  { workspace }: RunFiles,
+  state: RunState,
+  { quiet }: RunFlags,
+): Promise<void> {
+  if (quiet || !state.isolated) {
+    return;
+  }
+  // Loaded on demand: runs with one lane do not need it.
+  const { workNow } = await import('../../orchestrator/workspace/workNow.ts');
+  const { elsewhere } = await workNow(workspace, state);
+  if (elsewhere !== undefined) {
+    print(withoutControls(workElsewhere(elsewhere)));
   }
 }
 

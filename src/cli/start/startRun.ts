@@ -1,6 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { closeRunFoundDead } from '../../orchestrator/loop/recovery.ts';
@@ -28,12 +29,13 @@ import {
   type Settings,
 } from '../../orchestrator/settings/settingTable.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
-import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
+import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { requireRunsStoryFile } from '../storyFiles.ts';
@@ -78,6 +80,9 @@ export async function startRun(request: StartRequest): Promise<number> {
   }
   const chosen = await choose(files, request, { ...places, prepare: named });
   const earlier = chosen.earlier?.state;
+  if (earlier === undefined && !flags.quiet) {
+    await tellCutOff(files);
+  }
   if (earlier !== undefined && !namesPlace(flags)) {
     await requireRunsStoryFile(files);
   }
@@ -158,6 +163,21 @@ async function choose(
     });
   } catch (error) {
     throw error instanceof OtherWorkError ? new UsageError(error.said) : error;
+  }
+}
+
+/** Before another run than the last one: what killed agents in places of their own have left there. */
+async function tellCutOff(files: RunFiles): Promise<void> {
+  const newest = await newestRunId(files);
+  const last = newest === undefined ? undefined : await readRun(files, newest);
+  const stories = [...(last?.cutOff ?? []), ...(last?.running ?? [])].flatMap(
+    ({ lane, storyId }) =>
+      lane === undefined || storyId === undefined ? [] : [shorten(storyId, 80)],
+  );
+  if (last?.isolated && stories.length > 0) {
+    process.stderr.write(
+      `ralph-fresh: This is a new run. The last one ended while agents were working on ${[...new Set(stories)].join(', ')}; to collect what they did, continue it: ralph-fresh run --resume\n`,
+    );
   }
 }
 

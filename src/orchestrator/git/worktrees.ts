@@ -42,6 +42,9 @@ export function heldElsewhere(
 /** What to do about a branch that is checked out in another worktree. */
 export function adviceOnWorktree(folder: string): Message {
   return existsSync(folder)
-    ? say('Work there: ralph-fresh run --cwd {0}.', shellText(folder))
+    ? say(
+        'Work there: ralph-fresh run --cwd {0}, with the same options. Or remove that worktree.',
+        shellText(folder),
+      )
     : say("That folder no longer exists, so remove it from git's list: git worktree prune.");
 }

@@ -208,6 +208,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           reason: event.reason,
           storyId: event.storyId,
           detail: event.detail,
+          stories: event.stories,
+          lanes: event.lanes,
         },
       };
     case 'pause.ended':

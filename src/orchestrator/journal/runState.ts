@@ -50,6 +50,10 @@ export interface Pause {
   readonly reason: PauseReason;
   readonly storyId?: string;
   readonly detail?: string;
+  /** Ids of the stories that a person has paused, if no other one can be worked on. */
+  readonly stories?: readonly string[];
+  /** Lanes that a person has paused, if there is no other one. */
+  readonly lanes?: readonly number[];
 }
 
 /** Why the run is waiting although its process is alive. */
@@ -250,6 +254,16 @@ export function waitingOf({
   pause,
 }: Pick<RunState, 'limits' | 'pause'>): Waiting | undefined {
   return pause ?? [...limits.values()].at(-1);
+}
+
+/** Stories whose conflict a person settles now. */
+export function settledStories({ storyNotes: notes }: Pick<RunState, 'storyNotes'>): string[] {
+  return [...notes].flatMap(([id, { settling }]) => (settling ? [id] : []));
+}
+
+/** Ids of the stories that a person has paused or stopped. */
+export function pausedStories({ storyRecords }: Pick<RunState, 'storyRecords'>): string[] {
+  return [...storyRecords].flatMap(([id, { paused }]) => (paused ? [id] : []));
 }
 
 /** The newest unanswered question. */

@@ -152,6 +152,8 @@ export const runStateSchema = once(() => {
         reason: z.enum(PAUSE_REASONS),
         storyId: z.string().optional(),
         detail: z.string().optional(),
+        stories: z.array(z.string()).optional(),
+        lanes: z.array(count).optional(),
       })
       .optional(),
     limits: z.array(

@@ -247,7 +247,8 @@ export class FreshRun {
   }
 
   /** Waits for a person, or for a stop. */
-  async pause({ detail, reason, storyId }: Extract<Decision, { kind: 'pause' }>): Promise<void> {
+  async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
+    const { detail, lanes: pausedLanes, reason, stories, storyId } = decision;
     const { desk, lanes, run } = this;
     const { journal } = run;
     const continued = desk.continued(run.state().pauseRequested);
@@ -255,6 +256,8 @@ export class FreshRun {
       type: 'pause.started',
       reason,
       storyId,
+      stories: stories && [...stories],
+      lanes: pausedLanes && [...pausedLanes],
       detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });
     journal.sync();

@@ -56,11 +56,11 @@ export type Decision =
       readonly reason: PauseReason;
       readonly storyId?: string;
       readonly detail?: string;
+      /** What a person has paused, if nothing else can go on. */
+      readonly stories?: readonly string[];
+      readonly lanes?: readonly number[];
     }
   | RunEnd;
-
-/** No lane is free, and if no agent works, a person has paused them all. */
-const ALL_PAUSED: Decision = { kind: 'pause', reason: 'person' };
 
 /** Iterations that a story gets after its agent was warned, before the others have their turn. */
 const ITERATIONS_AFTER_WARNING = 2;
@@ -155,7 +155,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
-    (freeLanes > 0 ? starts(situation, turn, freeLanes) : ALL_PAUSED)
+    (freeLanes > 0 ? starts(situation, turn, freeLanes) : allPaused(state))
   );
 }
 
@@ -293,7 +293,15 @@ function onlyPaused(situation: Situation): Decision | undefined {
   ];
   const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
   const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
-  return next.story === undefined ? undefined : { kind: 'pause', reason: 'person' };
+  return next.story === undefined
+    ? undefined
+    : { kind: 'pause', reason: 'person', stories: paused };
+}
+
+/** No lane is free, and if no agent works, a person has paused them all. */
+function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
+  const paused = pausedLanes.filter(lane => lane <= lanes).sort((a, b) => a - b);
+  return { kind: 'pause', reason: 'person', lanes: paused };
 }
 
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {

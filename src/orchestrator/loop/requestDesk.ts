@@ -201,7 +201,8 @@ export class RequestDesk {
 
   /** A person has dealt with what the run waits for. */
   private continueIfAbout(storyId: string): void {
-    if (this.run.state().pause?.storyId === storyId) {
+    const { pause } = this.run.state();
+    if (pause?.storyId === storyId || pause?.stories?.includes(storyId)) {
       this.continueRun?.('person');
     }
   }

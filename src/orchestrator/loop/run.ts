@@ -6,9 +6,12 @@ import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
 import { cutOffOf, type RunState } from '../journal/runState.ts';
 import { userTree } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
 import { clearDeadPlans } from '../planner/planFolder.ts';
+import { landsOn } from '../preconditions/lanes.ts';
 import { requireWritableState } from '../preconditions/state.ts';
 import { warn } from '../run/warn.ts';
+import { heldTip } from '../workspace/heldTip.ts';
 import { inboxSize } from '../workspace/inbox.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { isRunId, newestRunId } from '../workspace/runFiles.ts';
@@ -71,7 +74,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
       // What has landed may still wait for the branch.
-      await (isolated
+      await (isolated || (await isBranchBehind(options, snapshot))
         ? (await openIsolation(options, git, snapshot, earlier)).target.follow()
         : undefined);
       return undefined;
@@ -108,6 +111,15 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     await releaseWorkTree?.();
     await attempt.lock.release();
   }
+}
+
+/** Whether something has landed in an earlier run that the branch could not follow to. */
+async function isBranchBehind(
+  { config, files }: RunOptions,
+  { branch: current, stories }: Snapshot,
+): Promise<boolean> {
+  const branch = landsOn(config.branch, stories, current);
+  return branch !== '' && (await heldTip(files.workspace, branch)) !== undefined;
 }
 
 /** @param warnings codes and details, for the journal */

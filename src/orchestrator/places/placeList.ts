@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../base/messageOf.ts';
@@ -40,6 +41,8 @@ export interface CleanedPlace {
   readonly path: string;
   /** Why it is still there; absent if it was removed. */
   readonly kept?: Message | undefined;
+  /** A living process has it. */
+  readonly isUsed: boolean;
 }
 
 /** The places of a workspace, those that were set aside last. Changes nothing. */
@@ -87,8 +90,9 @@ export async function cleanPlaces(folder: string, root: string): Promise<Cleaned
   const cleaned: CleanedPlace[] = [];
   for (const { files, isSetAside } of await placesIn(folder)) {
     const ref = placeRefs(folder) + (isSetAside ? `aside/${files.name}` : files.name);
+    const isUsed = (await files.usedBy()) !== undefined;
     const kept = await clean(files, root, ref);
-    cleaned.push({ name: files.name, path: files.tree, kept });
+    cleaned.push({ name: files.name, path: files.tree, kept, isUsed });
   }
   await emptyTrash(folder);
   return cleaned;
@@ -144,6 +148,10 @@ async function look(
     if (!record.isReady || record.isScratch) {
       return { head: record.start };
     }
+    if (!existsSync(files.tree)) {
+      // Somebody has removed it: nothing is left that could be lost.
+      return {};
+    }
     const holding = await inspectPlace(files, root, record);
     const { head, problems, uncommitted } = holding;
     if (await isHeld(files, root, record, holding)) {
@@ -153,12 +161,16 @@ async function look(
       problems.length > 0
         ? sentences(problems)
         : uncommitted !== undefined
-          ? say('It has uncommitted work that has not been kept.')
-          : say('It has commits that your repository does not have.');
+          ? say('It has uncommitted work that has not been kept. {0}', collects())
+          : say('It has commits that your repository does not have. {0}', collects());
     return { head, unsafe };
   } catch (error) {
     return { unsafe: say('It cannot be read: {0}', shorten(messageOf(error), MAX_REASON)) };
   }
+}
+
+function collects(): Message {
+  return say('If its run was killed, "ralph-fresh run --resume" collects it.');
 }
 
 /** As `du` counts: blocks on the disk. Links are not followed. */

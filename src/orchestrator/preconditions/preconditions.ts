@@ -5,6 +5,7 @@ import { systemRefusal } from '../../base/systemRefusal.ts';
 import { shorten } from '../../base/text.ts';
 import { branch } from './branch.ts';
 import { disk } from './disk.ts';
+import { doneElsewhere } from './doneElsewhere.ts';
 import { head } from './head.ts';
 import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
@@ -34,6 +35,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   branch,
   head,
   lanes,
+  doneElsewhere,
   landed,
   placesFolder,
   unseen,

@@ -8,7 +8,7 @@ import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { runGit } from '../git/runGit.ts';
 import { readDecisions } from '../journal/journal.ts';
-import type { RecordedCommit, RunState } from '../journal/runState.ts';
+import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
 import { alone } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
@@ -66,7 +66,7 @@ export async function planWorkRevert(
     );
   }
   if (recorded.length === 0) {
-    throw new HumanError(nothingCommitted(of));
+    throw new HumanError(nothingCommitted(of, states));
   }
   await requireLandedHere(files.workspace, recorded, states);
   const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
@@ -177,7 +177,7 @@ async function requireLandedHere(
   if (branch !== '' && (await isContained(dir, last.hash, `refs/heads/${branch}`))) {
     throw new HumanError(
       say(
-        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch {2}", then try again.',
+        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --merge {2}", then try again.',
         shorten(branch, 200),
         current || say('a detached HEAD'),
         shellWord(branch),
@@ -188,7 +188,7 @@ async function requireLandedHere(
   if (tip !== undefined && (await isContained(dir, last.hash, tip))) {
     throw new HumanError(
       say(
-        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; or merge it yourself: git merge {1}',
+        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash {1}',
         shorten(branch, 200),
         tip,
       ),
@@ -196,7 +196,13 @@ async function requireLandedHere(
   }
 }
 
-function nothingCommitted(of: Revertible): Message {
+function nothingCommitted(of: Revertible, states: readonly RunState[]): Message {
+  if (of.kind === 'story' && states.some(state => hasKeptWork(state, of.storyId))) {
+    return say(
+      'Nothing of {0} has landed. "ralph-fresh places" lists the work on it.',
+      shorten(of.storyId, 80),
+    );
+  }
   return of.kind === 'story'
     ? say(
         'No run has committed anything for {0}, so there is nothing to revert. To reopen it, untick it; "git status" shows uncommitted changes.',
@@ -206,6 +212,12 @@ function nothingCommitted(of: Revertible): Message {
         'Iteration {0} made no commit, so there is nothing to revert. "ralph-fresh receipt" shows which iterations did; "git status" shows uncommitted changes.',
         of.iteration,
       );
+}
+
+/** An agent in a place of its own has worked on it. */
+function hasKeptWork(state: RunState, storyId: string): boolean {
+  const { conflict, kept } = storyNotes(state, storyId);
+  return state.isolated === true && (kept !== undefined || conflict !== undefined);
 }
 
 /** The stories to untick: the story itself, or those completed by this iteration and by none after it. */

@@ -144,7 +144,7 @@ const commandSchema = z
   .string()
   .max(MAX_TEXT)
   .refine(text => text.trim() !== '' && !text.includes('\0'));
-const shellCommand = value(commandSchema, say('a command, such as "npm ci"'));
+const shellCommand = value(commandSchema, say('a command such as "npm ci"'));
 const shellCommands = list(
   commandSchema,
   say('a list of commands, such as ["npm test"],'),

@@ -56,6 +56,10 @@ export function runSchemas() {
       storyId: z.string().optional(),
       /** The agent's question, or the number of iterations without progress. */
       detail: z.string().optional(),
+      /** Ids of the stories that a person has paused, if no other one can be worked on. */
+      stories: z.array(z.string()).optional(),
+      /** Lanes that a person has paused, if there is no other one. */
+      lanes: z.array(z.number().int().positive()).optional(),
     }),
     z.looseObject({
       ...header,
