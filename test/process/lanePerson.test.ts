@@ -116,3 +116,59 @@ test('a person edits, stages, commits, switches, amends and rebases meanwhile; a
     execFileSync('test', ['-f', path.join(fresh, 'shared.txt')]);
   }
 });
+
+/** The work of an agent on an item of `tasks.md`. */
+const item = (title: string): readonly Step[] => [
+  { write: [`${title}.txt`, title] },
+  { shell: `sed -i 's/^- \\[ \\] ${title}$/- [x] ${title}/' tasks.md` },
+  { commit: `feat: ${title}` },
+  { result: [`${title} is done.`] },
+];
+
+test('items without ids move in the list while agents work: each is done once, and the right ones are ticked', async t => {
+  for (const isCommitted of [true, false]) {
+    const workspace = await Workspace.create(t, { stories: [] });
+    await workspace.write('tasks.md', '# Tasks\n\n- [ ] Alpha\n- [ ] Beta\n');
+    workspace.git('add', '-A');
+    workspace.git('commit', '--quiet', '-m', 'Tasks');
+    const run = workspace.scriptOf(
+      {
+        '#1': [[{ text: 'hi' }, { wait: 'go' }, ...item('Alpha')], item('New')],
+        '#2': [[{ text: 'hi' }, { wait: 'go' }, ...item('Beta')]],
+      },
+      ...['--file', 'tasks.md', '--lanes', '2', '--verify', 'true', '--max-iterations', '8'],
+    );
+    await workspace.agent(2);
+    await workspace.write('tasks.md', '# Tasks\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    if (isCommitted) {
+      workspace.git('commit', '--quiet', '--all', '-m', 'A new task');
+    }
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+
+    assert.equal((await workspace.events('landing.landed')).length, 3);
+    assert.equal(
+      (await workspace.events('story.changed')).filter(e => e.by === 'outside').length,
+      0,
+    );
+    assert.equal(
+      await workspace.read('tasks.md'),
+      '# Tasks\n\n- [x] New\n- [x] Alpha\n- [x] Beta\n',
+    );
+    assert.deepEqual(
+      (await workspace.events('iteration.started')).map(({ storyTitle }) => storyTitle).sort(),
+      ['Alpha', 'Beta', 'New'],
+    );
+  }
+});
+
+test('two stories with the same id: a run with lanes says which, and does not begin', async t => {
+  const [one, two] = openStories(2);
+  assert.ok(one && two);
+  const workspace = await Workspace.create(t, { stories: [one, { ...two, id: one.id }] });
+  const { code, stderr } = await workspace.scriptOf({}, '--lanes', '2').finished;
+  assert.equal(code, 1);
+  assert.match(stderr, /Several stories have the id US-001, .* or work with one lane\./);
+  assert.equal((await workspace.runIds()).length, 0);
+});

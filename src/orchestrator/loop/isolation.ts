@@ -45,7 +45,7 @@ export async function openIsolation(
   // Without a repository there is no HEAD either, which is the problem then.
   const root = (await git.root()) ?? workspace;
   // Asked before the run starts, too, but its stories may have been planned since.
-  const problem = await problemWithLanes({ root, head, branch, storyFile });
+  const problem = await problemWithLanes({ root, head, branch, storyFile, stories });
   if (problem !== undefined) {
     throw new HumanError(sentenceOf({ level: 'refuses', ...problem }));
   }

@@ -25,6 +25,7 @@ import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
+import { storyNow } from '../stories/storyNow.ts';
 import { LandedTicks } from './landedTicks.ts';
 import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
@@ -187,7 +188,12 @@ export class Lanes {
    */
   async recover(current: CurrentIteration, snapshot: Snapshot): Promise<void> {
     const { kept, lane = 1, number: iteration, storyId } = current;
-    const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
+    const now =
+      storyId === undefined
+        ? undefined
+        : storyNow(snapshot.stories?.stories ?? [], { id: storyId, title: current.storyTitle });
+    // It is known by the id that it had.
+    const story = now && { ...now, id: storyId ?? now.id };
     if (story === undefined) {
       // Nobody wants it any more, but its commits are not for us to lose.
       const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
