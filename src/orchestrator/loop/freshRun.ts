@@ -322,7 +322,10 @@ export class FreshRun {
     const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
     const history = { place, now: snapshot };
     if (elsewhere === undefined) {
-      await lookForLostCommits(run, history, before.stories?.stories ?? []);
+      // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
+      const open = new Set(snapshot.stories?.stories.flatMap(({ done, id }) => (done ? [] : id)));
+      const done = before.stories?.stories.filter(({ id }) => !open.has(id)) ?? [];
+      await lookForLostCommits(run, history, done);
     }
     return elsewhere ?? missingWork(run, history);
   }

@@ -126,6 +126,7 @@ export class Lanes {
     const { target, userPlace } = this.hands;
     return this.landedTicks.unticked(this.run.state(), now, {
       git: userPlace.git,
+      target,
       storyFile: target.sharedFiles.storyFile,
     });
   }
