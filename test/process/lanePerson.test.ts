@@ -172,3 +172,63 @@ test('two stories with the same id: a run with lanes says which, and does not be
   assert.match(stderr, /Several stories have the id US-001, .* or work with one lane\./);
   assert.equal((await workspace.runIds()).length, 0);
 });
+
+test('what a person removes from the history while agents work does not come back', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  await workspace.write('secret.txt', 'password');
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'A secret by mistake');
+  const run = workspace.scriptOf(
+    {
+      'US-001': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-001', 1)]],
+      // Its first agent does not finish; the second one continues after the secret has gone.
+      'US-002': [
+        [{ text: 'hi' }, { wait: 'go' }, { write: ['half.txt', 'half'] }, { commit: 'feat: half' }],
+        works('US-002', 2),
+      ],
+    },
+    ...['--lanes', '2', '--verify', 'true', '--max-iterations', '6'],
+  );
+  await workspace.agent(2);
+  workspace.git('rm', '--quiet', 'secret.txt');
+  workspace.git('commit', '--quiet', '--amend', '--allow-empty', '-m', 'Nothing to see here');
+  await workspace.note('go');
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  const files = workspace.git('log', '--format=', '--name-only', 'main').split('\n');
+  assert.ok(files.includes('half.txt') && files.includes('US-001.txt'));
+  assert.ok(!files.includes('secret.txt'));
+  assert.equal((await workspace.events('landing.returned')).length, 0);
+});
+
+test('a landed story is worked on again if a person takes it back by a commit, or out of the history', async t => {
+  for (const how of ['commit', 'reset'] as const) {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
+        'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
+      },
+      ...['--isolate', '--verify', 'true', '--max-iterations', '8'],
+    );
+    await workspace.agent(2);
+    if (how === 'reset') {
+      workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
+    } else {
+      const list = await workspace.read('.omc/prd.json');
+      await workspace.write('.omc/prd.json', list.replace('"passes": true', '"passes": false'));
+      workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
+    }
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(workspace.git('show', 'main:again.txt'), 'again');
+    assert.doesNotMatch(stdout, /is missing from/);
+    assert.equal(
+      (await workspace.events('landing.landed')).filter(e => e.storyId === 'US-001').length,
+      2,
+    );
+  }
+});

@@ -218,6 +218,39 @@ describe('a candidate', () => {
       assert.match(await message(hash), /^Merge and more\n/);
     });
 
+    for (const landAs of ['merge', 'squash'] as const) {
+      test(`what a person has removed from the history meanwhile stays removed (${landAs})`, async () => {
+        await write('secret.txt', 'password\n');
+        await write('a.txt', lines({ 1: 'of the commit that goes' }));
+        const removed = await commit('A secret by mistake');
+        const start = base;
+        base = removed;
+        const work = await agent(async () => {
+          await write('b.txt', 'one\n');
+          await commit('One');
+          await write('a.txt', lines({ 1: 'of the commit that goes', 20: 'agent' }));
+          await commit('Two');
+        });
+        await git('reset', '--quiet', '--hard', start);
+        const { commit: hash } = await made(work, { landAs });
+        assert.deepEqual(await names(hash), [LOG, STORIES, 'a.txt', 'b.txt'].sort());
+        assert.equal(await show(hash, 'a.txt'), lines({ 20: 'agent' }));
+        assert.equal(await show(hash, STORIES), prd('US-1'));
+        const history = await readGit('rev-list', hash);
+        assert.ok(!history.includes(removed), 'nor is it in the history');
+        assert.match(await message(hash), /^Two\n/);
+        // Lines that only were there with what was removed cannot be merged.
+        base = removed;
+        const other = await agent(async () => {
+          await write('a.txt', lines({ 1: 'changed once more' }));
+          await commit('Three');
+        });
+        const conflict = await make(other, { landAs });
+        assert.ok(conflict.kind === 'conflict');
+        assert.deepEqual(conflict.files, ['a.txt']);
+      });
+    }
+
     test('no commit: a commit of ours for the tick and the notes, else nothing', async () => {
       const own = await made(base);
       assert.equal(own.form, 'own');
@@ -644,6 +677,30 @@ describe('a candidate', () => {
       assert.match(cut.own, /\n\[… \d+ more lines with \d+ characters are left out\]\n$/);
       assert.match(cut.others, /^\[… \d+ more lines/);
       assert.ok(!existsSync(mark));
+    });
+
+    test('of work that continues earlier work: what landed before that is nobody’s news', async () => {
+      const first = await agent(async () => {
+        await write('b.txt', 'first attempt\n');
+        await commit('First');
+      });
+      await write('landed.txt', 'landed before\n');
+      const joined = await commit('Landed');
+      await git('switch', '--quiet', '--detach', first);
+      await git('merge', '--quiet', '--no-edit', joined);
+      await write('a.txt', lines({ 3: 'agent' }));
+      const work = await commit('Second');
+      await git('switch', '--quiet', 'main');
+      await write('a.txt', lines({ 3: 'person' }));
+      const question = { target: await commit(), base, work, files: ['a.txt', 'landed.txt'] };
+      const { others, own } = await describeConflict(folder, question, {
+        own: 9_000,
+        others: 9_000,
+      });
+      assert.match(own, /first attempt/);
+      assert.match(own, /^\+agent$/m);
+      assert.match(others, /^\+person$/m);
+      assert.doesNotMatch(own + others, /landed before/);
     });
 
     test('a file with a name that is not UTF-8 is found again', async () => {

@@ -92,6 +92,7 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
     mergeSharing(root, {
       target,
       work,
+      start: base,
       shared: options,
       contents: views => changes.contents(views),
     }),
@@ -109,7 +110,8 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
   const form =
     commits.length === 0
       ? 'own'
-      : made.length > 1 && options.landAs === 'merge'
+      : // A merge would bring back the commits that a person has removed.
+        made.length > 1 && options.landAs === 'merge' && !merged.isRewritten
         ? 'merge'
         : 'commit';
   const [last, ...others] = made.length > 0 ? made : commits;
