@@ -19,15 +19,8 @@ export async function waitUntil(
   return 'signal';
 }
 
-/** Waits for one of the signals. */
-export async function waitForSignal(...signals: readonly AbortSignal[]): Promise<void> {
-  if (!signals.some(({ aborted }) => aborted)) {
-    await sleep(undefined, signals);
-  }
-}
-
-/** @param ms `undefined`: forever; keeps the process alive */
-function sleep(ms: number | undefined, signals: readonly AbortSignal[]): Promise<void> {
+/** Keeps the process alive. */
+function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise(resolve => {
     const listeners = new AbortController();
     const done = () => {
@@ -35,9 +28,7 @@ function sleep(ms: number | undefined, signals: readonly AbortSignal[]): Promise
       listeners.abort();
       resolve();
     };
-    // Without a timer, nothing might keep the process alive.
-    const timer =
-      ms === undefined ? setInterval(() => undefined, MAX_TIMER_MS) : setTimeout(done, ms);
+    const timer = setTimeout(done, ms);
     for (const signal of signals) {
       signal.addEventListener('abort', done, { once: true, signal: listeners.signal });
     }

@@ -8,6 +8,7 @@ import {
   questionOf,
   type RunState,
   storyNotes,
+  storyRecord,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
@@ -166,18 +167,37 @@ async function pausePart(
     await requireLanes(files);
   }
   const loop = await livingLoop(files);
+  const state = loop && (await readRun(files, loop.runId));
+  const what = storyId === undefined ? `Lane ${lane}` : named(storyId);
+  const again = storyId === undefined ? `--lane ${lane}` : named(storyId);
+  if (state && lane !== undefined && lane > state.lanes) {
+    throw new UsageError(
+      `This run has ${state.lanes === 1 ? '1 lane' : `${state.lanes} lanes`}. To have more: ralph-fresh lanes ${lane}`,
+    );
+  }
+  if (state && !paused && !isPaused(state, { lane, storyId })) {
+    print(`${what} is not paused.`);
+    return;
+  }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
   const delivered = await deliverRequest(files, request);
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, loop?.runId);
   }
-  const what = storyId === undefined ? `Lane ${lane}` : named(storyId);
-  const again = storyId === undefined ? `--lane ${lane}` : named(storyId);
   print(
     paused
       ? `${what} pauses as soon as its agent has finished. "ralph-fresh resume ${again}" continues.`
       : `${what} continues.`,
   );
+}
+
+function isPaused(
+  state: RunState,
+  { lane, storyId }: { readonly lane?: number; readonly storyId?: string },
+): boolean {
+  return storyId === undefined
+    ? state.pausedLanes?.some(paused => paused === lane) === true
+    : storyRecord(state, storyId).paused === true;
 }
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
+import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
+import { runningIn } from '../orchestrator/journal/runState.ts';
 import { postRequest } from '../orchestrator/workspace/inbox.ts';
 import { deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { livingLoop, loopToEnd, readRun, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -45,15 +47,25 @@ export function addStopCommand(program: Command): void {
 async function stopStory(storyId: string, { cwd, file }: StopFlags): Promise<void> {
   const files = new RunFiles(cwd);
   await findStory(files, storyId, file);
+  const loop = await livingLoop(files);
+  const current = loop && runningIn(await readRun(files, loop.runId), storyId);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {
     await reportNoLoop(files);
     return;
   }
-  const name = shorten(storyId, 80);
-  print(
-    `The agent of ${name} ends, and what it has done is kept. "ralph-fresh resume ${name}" continues.`,
-  );
+  print(stoppedWords(shorten(storyId, 80), current));
+}
+
+/** @param current what was being done for the story */
+function stoppedWords(name: string, current: CurrentIteration | undefined): string {
+  const again = `"ralph-fresh resume ${name}"`;
+  if (current === undefined) {
+    return `No agent is working on ${name}, and none starts until ${again}.`;
+  }
+  return current.queued || current.step !== 'agent'
+    ? `The agent of ${name} has already finished, so its work is still checked and can land. To take it back: "ralph-fresh skip ${name}". No other agent starts until ${again}.`
+    : `The agent of ${name} ends, and what it has done is kept. ${again} continues.`;
 }
 
 async function stop(cwd: string, mode: StopMode): Promise<void> {

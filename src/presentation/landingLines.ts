@@ -1,6 +1,7 @@
 import { shorten } from '../base/text.ts';
 import type { HeldReason, ReturnReason } from '../orchestrator/journal/eventCodes.ts';
-import { type EventOf, items, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { checkFailed } from './proofLines.ts';
+import { type EventOf, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import type { Translate } from './translate.ts';
 
 const SHORT_HASH = 7;
@@ -67,6 +68,24 @@ function returnedWords(storyId: string, reason: ReturnReason, t: Translate): str
     case 'gone':
       return t('{0} did not land: its commits cannot be read', storyId);
   }
+}
+
+/** Several stories were checked at once. */
+export function stackChecked(
+  { failed, storyIds }: EventOf<'stack.checked'>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const ids = shorten(storyIds.join(', '), MAX_LINE);
+  return failed === undefined
+    ? [own('success', t('These stories pass the checks together: {0}', ids))]
+    : [
+        own(
+          'warning',
+          t('These stories fail the checks together, so they are tried in halves: {0}', ids),
+        ),
+        line('tool', `● ${t('Check')}(${shorten(failed.command, MAX_LINE)})`),
+        ...checkFailed(failed, t),
+      ];
 }
 
 /** The branch cannot follow what has landed. */

@@ -106,10 +106,22 @@ export function commitsLost(
 
 /** How a check ended, and the end of its output if it failed. */
 export function checkEnded(event: EventOf<'check.ended'>, t: Translate): readonly TranscriptLine[] {
-  const { ok, timedOut, exitCode, durationMs, outputTail, problem } = event;
-  if (ok) {
-    return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
-  }
+  return event.ok
+    ? [line('success', `  └  ${t('passed')} · ${duration(event.durationMs, t)}`)]
+    : checkFailed(event, t);
+}
+
+/** Why a check failed, and the end of its output. */
+export function checkFailed(
+  {
+    timedOut,
+    exitCode,
+    durationMs,
+    outputTail,
+    problem,
+  }: NonNullable<EventOf<'stack.checked'>['failed']>,
+  t: Translate,
+): readonly TranscriptLine[] {
   const why = timedOut
     ? t('not done within the time limit')
     : exitCode === undefined

@@ -196,6 +196,11 @@ export function warningWords(
       );
     case 'placePrepared':
       return words;
+    case 'repositoryInside':
+      return t(
+        'The work does not land: these folders are git repositories of their own, so git would not store their files. Remove their .git folders, or tell the next agent to with a hint: {0}',
+        words,
+      );
     case 'placeGone':
       return t('The place of the interrupted agent is gone or in use: {0}', words);
     case 'tickNotWritten':

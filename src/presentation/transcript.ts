@@ -7,7 +7,7 @@ import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { landingLine, targetHeld, workKept } from './landingLines.ts';
+import { landingLine, stackChecked, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
@@ -329,6 +329,8 @@ function lines(
     case 'landing.landed':
     case 'landing.returned':
       return landingLine(event, t);
+    case 'stack.checked':
+      return stackChecked(event, t);
     case 'target.held':
       return targetHeld(event, t);
     case 'target.followed':

@@ -93,7 +93,7 @@ async function briefingAt(
       {
         earlier: foldRun(await readJournal(files.journalFile(runId))),
         look: async () => undefined,
-        wake: () => new AbortController().signal,
+        resume: () => new AbortController().signal,
       },
     );
     const decision = decide({

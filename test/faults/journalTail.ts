@@ -56,8 +56,11 @@ export function runIdsNow(files: RunFiles): string[] {
     return readdirSync(files.runsDir)
       .filter(id => statSync(files.journalFile(id), { throwIfNoEntry: false }) !== undefined)
       .sort();
-  } catch {
-    // There has been no run yet.
-    return [];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      // There has been no run yet.
+      return [];
+    }
+    throw error;
   }
 }

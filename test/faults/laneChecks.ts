@@ -36,6 +36,9 @@ export async function laneViolations(
   before: Before,
 ): Promise<string[]> {
   const journals = runIdsNow(workspace.files).map(runId => wholeJournal(workspace.files, runId));
+  if (journals.length === 0) {
+    return ['there is no journal'];
+  }
   const events = journals.flat();
   const alone = leftAlone(events);
   const processes = await processViolations(workspace);

@@ -58,11 +58,11 @@ if (values.run !== undefined) {
       console.log(
         `[faults] run ${report.seed}: ${countOf(report.kills)} kills, ${end} (${seconds()} s)`,
       );
+      if (report.violations.length > 0) {
+        console.error(describeFailure(report));
+      }
     },
   });
-  for (const report of failed) {
-    console.error(describeFailure(report));
-  }
   const total = countOf(done);
   const targets = Object.entries(done).map(([target, times]) => `${target} ${times}`);
   console.log(

@@ -53,6 +53,11 @@ async function killed(loop: RunningCli): Promise<void> {
   await loop.finished;
 }
 
+/** A check that passes as soon as somebody notes "green". */
+function waitsForGreen({ notesDir }: Workspace): string {
+  return `until test -e '${path.join(notesDir, 'green')}'; do sleep 0.05; done`;
+}
+
 /** Git does not track the story file any more. */
 async function ignoreOurs({ env, folder }: Workspace): Promise<void> {
   await writeFile(path.join(folder, '.gitignore'), '.omc/\n');
@@ -173,15 +178,89 @@ test(
 
 test('killed in its last iteration while work waits to land: it lands', posix, async t => {
   const workspace = await withStories(t, 1);
-  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', 'sleep 1'];
+  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', waitsForGreen(workspace)];
   const first = start(workspace, {}, ...args);
   await workspace.event('check.started');
   await killed(first);
+  await workspace.note('green');
   const { code, stderr } = await start(workspace, {}, ...args).finished;
   assert.deepEqual([code, stderr], [0, '']);
   assert.equal((await workspace.runIds()).length, 1);
   assert.equal((await workspace.agents()).length, 1);
   assert.deepEqual(await workspace.done(), ['US-001']);
+});
+
+test('skipped after a kill, while its work waits to land: it does not land', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const args = ['--isolate', '--verify', waitsForGreen(workspace)];
+  const first = start(workspace, {}, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+  await workspace.note('green');
+  assert.equal((await start(workspace, {}, ...args).finished).code, 1);
+  assert.deepEqual(await workspace.done(), ['US-002']);
+  const [returned] = await workspace.events('landing.returned');
+  assert.equal(returned?.reason, 'person');
+});
+
+test(
+  'an agent puts a file in the place of the folder .omc: the others continue',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const shell = 'rm -rf .omc && echo file > .omc && git add -A && git commit -qm "no folder"';
+    const run = workspace.scriptOf(
+      { 'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'feat: a' }, { shell }], ['work']] },
+      '--isolate',
+    );
+    const { code, stderr } = await run.finished;
+    assert.deepEqual([code, stderr], [0, ''], run.stdout);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const [kept] = await workspace.events('work.kept');
+    assert.equal(await workspace.git('log', '-1', '--format=%s', kept?.head ?? ''), 'no folder');
+  },
+);
+
+for (const { name, commits } of [
+  { name: 'commits', commits: true },
+  { name: 'leaves', commits: false },
+]) {
+  test(`an agent ${name} a repository inside its work: that does not land`, posix, async t => {
+    const workspace = await withStories(t, 2);
+    const shell =
+      'git init -q app && cd app && echo a > a.txt && git add . && git -c user.name=T -c user.email=t@example.com commit -qm inner';
+    const run = workspace.scriptOf(
+      {
+        'US-001': [
+          [{ shell }, { tick: 'US-001' }, ...(commits ? [{ commit: 'feat: app' }] : [])],
+          [
+            {
+              shell:
+                'git rm -rq --cached --ignore-unmatch app; rm -rf app; mkdir app; echo a > app/a.txt',
+            },
+            'work',
+          ],
+        ],
+      },
+      '--isolate',
+    );
+    const { code, stderr, stdout } = await run.finished;
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    assert.match(stdout, /git repositor(?:y|ies) of (?:its|their) own/);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(await workspace.read('app/a.txt'), 'a\n');
+  });
+}
+
+test('a check that commits to the branch does not keep the run for ever', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const check = `cd '${workspace.folder}' && git commit -q --allow-empty -m again`;
+  const { code, stdout } = await workspace.scriptOf({}, '--isolate', '--verify', check).finished;
+  assert.equal(code, 1);
+  assert.match(stdout, /main got new commits during each of \d+ attempts to land US-001/);
+  const { stdout: kept } = await workspace.cli('places').finished;
+  assert.match(kept, /US-001/);
 });
 
 test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
@@ -196,17 +275,22 @@ test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
   assert.equal((await workspace.event('run.ended')).outcome, 'error');
 });
 
-test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
-  const workspace = await withStories(t, 1);
-  const args = ['--lanes', '2', '--verify', 'sleep 1'];
-  const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
-  await workspace.event('check.started');
-  await killed(first);
-  const { code, stderr } = await start(workspace, {}, ...args).finished;
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.match(await workspace.read('work/US-001.txt'), /part three/);
-  assert.equal((await workspace.agents()).length, 1);
-});
+test(
+  'killed when an agent had not committed its finished work: that is what lands',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const args = ['--lanes', '2', '--verify', waitsForGreen(workspace)];
+    const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
+    await workspace.event('check.started');
+    await killed(first);
+    await workspace.note('green');
+    const { code, stderr } = await start(workspace, {}, ...args).finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(await workspace.read('work/US-001.txt'), /part three/);
+    assert.equal((await workspace.agents()).length, 1);
+  },
+);
 
 test(
   'stopped while another branch is checked out here: its ticks do not keep it from continuing',
@@ -304,7 +388,7 @@ test(
   async t => {
     const workspace = await withStories(t, 1);
     const red = path.join(workspace.notesDir, 'red');
-    const check = `test -e '${red}' && sleep 1 || { touch '${red}'; exit 1; }`;
+    const check = `test -e '${red}' || { touch '${red}'; exit 1; }; ${waitsForGreen(workspace)}`;
     const args = ['--lanes', '2', '--verify', check];
     const first = start(
       workspace,
@@ -316,6 +400,7 @@ test(
       async () => (await workspace.events('check.started')).length === 2,
     );
     await killed(first);
+    await workspace.note('green');
     assert.equal((await start(workspace, {}, ...args).finished).code, 0);
     const codes = (await workspace.events('warning')).map(({ code }) => code);
     assert.deepEqual(codes, []);

@@ -70,7 +70,7 @@ describe('lanes', () => {
       {
         'US-001': [[{ wait: 'both' }, ...writes('US-001', 'a.txt', 'a')]],
         'US-002': [
-          [{ text: 'ready' }, { wait: 'both' }, ...writes('US-002', 'b.txt', 'b')],
+          [{ wait: 'landed' }, ...writes('US-002', 'b.txt', 'b')],
           writes('US-002', 'both.txt', 'b'),
         ],
       },
@@ -78,21 +78,18 @@ describe('lanes', () => {
     );
     await workspace.agent(2);
     await workspace.note('both');
+    await workspace.event('landing.landed');
+    await workspace.note('landed');
     const { code, stdout } = await run.finished;
+    assert.equal(code, 0, stdout);
     const returned = await workspace.events('landing.returned');
-    const [first] = await workspace.events('landing.landed');
-    if (first?.['storyId'] === 'US-001') {
-      assert.equal(code, 0, stdout);
-      assert.deepEqual(
-        returned.map(({ reason, storyId }) => [reason, storyId]),
-        [['checks', 'US-002']],
-      );
-      // Its next agent continues with its own work, on top of the other story.
-      assert.match(await workspace.prompt(3), /The Last Check Failed/);
-      assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
-    } else {
-      assert.equal(returned[0]?.['storyId'], 'US-001');
-    }
+    assert.deepEqual(
+      returned.map(({ reason, storyId }) => [reason, storyId]),
+      [['checks', 'US-002']],
+    );
+    // Its next agent continues with its own work, on top of the other story.
+    assert.match(await workspace.prompt(3), /The Last Check Failed/);
+    assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
     for (const commit of workspace.git('rev-list', '--first-parent', 'HEAD').split('\n')) {
       const files = workspace.git('ls-tree', '--name-only', commit).split('\n');
       const isRed =
@@ -323,7 +320,7 @@ describe('lanes and what they are given', () => {
     );
     const log = path.join(workspace.notesDir, 'checks.log');
     // The first check waits until all have finished, so that they wait together.
-    const check = `echo x >> ${log}; test -f ${path.join(workspace.notesDir, 'slow')} || while test ! -f ${path.join(workspace.notesDir, 'all')}; do sleep 0.05; done; test ! -f bad.txt`;
+    const check = `echo $(ls US-00?.txt bad.txt 2>/dev/null) >> ${log}; test -f ${path.join(workspace.notesDir, 'slow')} || while test ! -f ${path.join(workspace.notesDir, 'all')}; do sleep 0.05; done; test ! -f bad.txt`;
     const run = workspace.scriptOf(
       { ...calls, 'US-001': [writes('US-001', 'US-001.txt', '1')] },
       ...['--lanes', '4', '--land-batch', '3', '--verify', check],
@@ -337,6 +334,15 @@ describe('lanes and what they are given', () => {
     const returned = (await workspace.events('landing.returned')).map(({ storyId }) => storyId);
     assert.deepEqual(returned, ['US-003']);
     assert.deepEqual(await workspace.done(), ids);
+    // The first one alone, then three at once, and halves of them; the story at fault once more at the end.
+    const checked = (await readFile(log, 'utf8')).trim().split('\n');
+    const stacks = await workspace.events('stack.checked');
+    assert.deepEqual(stacks[0]?.storyIds.toSorted(), ['US-002', 'US-003', 'US-004']);
+    assert.equal(stacks[0]?.failed?.outputTail, '');
+    assert.match(run.stdout, /These stories fail the checks together, so they are tried in halves/);
+    const sizes = checked.map(files => files.split(' ').length);
+    assert.deepEqual([sizes[0], sizes[1], sizes.at(-1)], [1, 4, 4], checked.join('; '));
+    assert.equal(stacks[1]?.storyIds.length, 2);
     for (const commit of workspace.git('rev-list', '--first-parent', 'HEAD').split('\n')) {
       assert.ok(!workspace.git('ls-tree', '--name-only', commit).includes('bad.txt'), commit);
     }
@@ -517,109 +523,6 @@ describe('lanes that are interrupted', () => {
     const { code, stderr } = await workspace.scriptOf({}, '--isolate').finished;
     assert.equal(code, 0, stderr);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-  });
-});
-
-describe('lanes that a person steers', () => {
-  test('fewer lanes finish what they have, more start at once', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(4) });
-    const waits = (id: string): readonly Step[] => [{ wait: id }, 'work'];
-    const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
-    const run = workspace.scriptOf(
-      Object.fromEntries(ids.map(id => [id, [waits(id)]])),
-      ...['--lanes', '2'],
-    );
-    await workspace.agent(2);
-    assert.equal((await workspace.cli('lanes', '4').finished).code, 0);
-    await workspace.agent(4);
-    assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
-    for (const id of ids) {
-      await workspace.note(id);
-    }
-    assert.equal((await run.finished).code, 0, run.stderr);
-    assert.deepEqual(await workspace.done(), ids);
-  });
-
-  test('a stopped story waits until it is resumed; the others continue', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const run = workspace.scriptOf(
-      {
-        'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'wip' }, 'stay'], ['work']],
-        'US-002': [['work']],
-      },
-      ...['--lanes', '2'],
-    );
-    await until('it stays', async () =>
-      (await workspace.notes()).some(note => 'step' in note && note.step === 'stay'),
-    );
-    const stop = await workspace.cli('stop', 'US-001').finished;
-    assert.equal(stop.code, 0, stop.stderr);
-    const pause = await workspace.event('pause.started');
-    assert.equal(pause['reason'], 'person');
-    assert.deepEqual(await workspace.done(), ['US-002']);
-    assert.equal((await workspace.cli('resume', 'US-001').finished).code, 0);
-    assert.equal((await run.finished).code, 0, run.stderr);
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-    assert.equal(await workspace.read('a.txt'), 'a');
-  });
-
-  test('a question of one agent does not stop the others', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(3) });
-    const run = workspace.scriptOf(
-      {
-        'US-001': [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
-      },
-      ...['--lanes', '2', '--on-question', 'wait'],
-    );
-    const pause = await workspace.event('pause.started');
-    assert.equal(pause['reason'], 'question');
-    assert.deepEqual(await workspace.done(), ['US-002', 'US-003']);
-    assert.equal((await workspace.cli('answer', 'Blue').finished).code, 0);
-    assert.equal((await run.finished).code, 0, run.stderr);
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
-    assert.match(await workspace.prompt(4), /Blue/);
-  });
-
-  test('of two questions, each is answered by its story', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const asks = (what: string): readonly Step[] => [
-      { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
-    ];
-    const run = workspace.scriptOf(
-      { 'US-001': [asks('Blue'), ['work']], 'US-002': [asks('Round'), ['work']] },
-      ...['--lanes', '2', '--on-question', 'wait'],
-    );
-    await workspace.event('pause.started');
-    const other = await workspace.cli('answer', 'No', '--story', 'US-009').finished;
-    assert.match(other.stderr, /US-009 has no open question\. These have one: US-00\d, US-00\d/);
-    const answer = async (text: string, id: string) =>
-      assert.equal((await workspace.cli('answer', text, '--story', id).finished).code, 0);
-    await answer('Yes, blue', 'US-001');
-    await answer('Yes, round', 'US-002');
-    assert.equal((await run.finished).code, 0, run.stderr);
-    const started = await workspace.events('iteration.started');
-    for (const [id, words] of [
-      ['US-001', /Yes, blue/],
-      ['US-002', /Yes, round/],
-    ] as const) {
-      const last = started.findLast(({ storyId }) => storyId === id);
-      assert.match(await workspace.prompt(Number(last?.['iteration'])), words);
-    }
-  });
-
-  test('a story that is skipped while its work is checked does not land', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const run = workspace.scriptOf(
-      {},
-      ...['--isolate', '--verify', `test ! -f US-001.txt || sleep 60`],
-    );
-    await workspace.event('check.started');
-    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
-    assert.equal((await run.finished).code, 1, run.stderr);
-    assert.deepEqual(await workspace.done(), ['US-002']);
-    const [returned] = await workspace.events('landing.returned');
-    assert.equal(returned?.['reason'], 'person');
-    assert.equal(subjects(workspace).length, 2);
   });
 });
 

@@ -379,6 +379,32 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     assert.ok(ids.includes('lanes') && !ids.includes('hooks') && !ids.includes('places'));
   });
 
+  test('what has landed and is on no branch refuses a run that would continue without it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write('m.txt', 'one\n');
+    await git(workspace, 'add', '-A');
+    await git(workspace, 'commit', '--quiet', '-m', 'm');
+    await workspace.write('m.txt', 'mine\n');
+    const steps = [{ write: ['m.txt', 'agent\n'] }, 'work'];
+    const held = workspace.scriptOf({ 'US-001': [steps] }, '--lanes', '2', '--max-iterations', '1');
+    await held.finished;
+    assert.match(held.stdout, /main follows as soon as these files are committed or stashed/);
+    await git(workspace, 'checkout', '--quiet', 'm.txt');
+
+    const withoutLanes = await workspace.run('succeeds', '--new').finished;
+    assert.equal(withoutLanes.code, 1);
+    assert.match(withoutLanes.stderr, /is on no branch, .* The same command with --isolate/);
+    await git(workspace, 'branch', '-m', 'main', 'trunk');
+    const renamed = await workspace.run('succeeds', '--new', '--lanes', '2').finished;
+    assert.equal(renamed.code, 1);
+    assert.match(renamed.stderr, /Bring it to your branch: git merge refs\/ralph-fresh\/landed\//);
+    await git(workspace, 'branch', '-m', 'trunk', 'main');
+    const last = await workspace.scriptOf({}, '--new', '--isolate').finished;
+    assert.deepEqual([last.code, last.stderr], [0, '']);
+    assert.equal(await workspace.read('m.txt'), 'agent\n');
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
   test('a detached HEAD without a named branch refuses it', async t => {
     const workspace = await Workspace.create(t);
     await git(workspace, 'switch', '--quiet', '--detach');

@@ -43,7 +43,7 @@ export const WARNING_CODES = [
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
   ...['numbersMoved'],
-  ...['progressNotWritten', 'conflictNotDescribed', 'fewerLanes'],
+  ...['progressNotWritten', 'conflictNotDescribed', 'fewerLanes', 'repositoryInside'],
   'precondition',
 ];
 
@@ -227,6 +227,17 @@ function between(index: number): RunEventBody[] {
           ...{ type: 'target.held', branch: '7', reason, files: ['8'], ref: '9', detail: SAID },
         })),
         { type: 'target.followed', branch: '7' },
+        { type: 'stack.checked', commit: '1'.repeat(40), storyIds: ['US-001', 'US-002'] },
+        {
+          ...{ type: 'stack.checked', commit: '2'.repeat(40), storyIds: ['US-001', 'US-002'] },
+          failed: {
+            command: '10',
+            timedOut: false,
+            durationMs: 5,
+            exitCode: 1,
+            outputTail: '11',
+          },
+        },
         ...[1, 3].map(lanes => ({ type: 'lanes.changed', lanes }) as const),
         ...[true, false].flatMap<RunEventBody>(paused => [
           { type: 'lane.paused', lane: 2, paused },

@@ -142,7 +142,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { reason: fc.constantFrom(...PAUSE_REASONS), storyId, detail: words },
     { requiredKeys: ['reason'] },
   ),
-  'pause.ended': fc.record({ by: fc.constantFrom('person', 'stop') }),
+  'pause.ended': fc.record({ by: fc.constantFrom('person', 'change', 'stop') }),
   'hint.given': fc.record({ text: words, storyId }, { requiredKeys: ['text'] }),
   'question.answered': fc.record(
     { question: words, answer: words, storyId },
@@ -314,6 +314,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     ...{ files: fc.array(words, { maxLength: 3 }), ref: words },
   }),
   'target.followed': fc.record({ branch: words }),
+  'stack.checked': fc.record({ commit: words, storyIds: fc.array(storyId, { maxLength: 3 }) }),
   'lane.paused': fc.record({ lane: iteration, paused: fc.boolean() }),
   'story.paused': fc.record({ storyId, paused: fc.boolean() }),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),

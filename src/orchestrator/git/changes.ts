@@ -133,6 +133,16 @@ export async function fileVersion(dir: string, { commit, path }: FileVersion): P
   }
 }
 
+/**
+ * Folders that are repositories of their own in a commit, and were not in another one: git stores only their names.
+ * @returns relative to the top folder
+ */
+export async function newRepositories(dir: string, from: string, to: string): Promise<string[]> {
+  const output = await runGit(dir, 'diff-tree', '-r', '--raw', '-z', from, to);
+  const fields = output.split('\0');
+  return fields.flatMap((field, at) => (/^:\d+ 160000 /.test(field) ? [fields[at + 1] ?? ''] : []));
+}
+
 function isLine(commits: readonly LinkedHash[]): boolean {
   return commits.every(({ parents }, i) => i === 0 || parents[0] === commits[i - 1]?.hash);
 }

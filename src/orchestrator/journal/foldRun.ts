@@ -117,6 +117,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.denied':
     case 'agent.output':
     case 'agent.overflow':
+    case 'stack.checked':
       return state;
     case 'agent.ended': {
       const ended = withCost(withIteration(state, event, withoutProcess), event);
@@ -191,7 +192,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         },
       };
     case 'pause.ended':
-      return afterPause(state, event.by);
+      return afterPause(state, event);
     case 'hint.given':
       return {
         ...state,
@@ -381,7 +382,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
   }
 }
 
-/** If the run continues after a question or an alert, the person has dealt with it. */
+/** Whether a commit is the candidate of an iteration that waits to land. */
 function isLanding(
   { running }: RunState,
   { hash, iteration }: Extract<RunEvent, { type: 'commit.recorded' }>,
@@ -391,10 +392,14 @@ function isLanding(
   );
 }
 
-function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
+/** If a person lets the run continue after a question or an alert, they have dealt with it. */
+function afterPause(
+  before: RunState,
+  { by }: Extract<RunEvent, { type: 'pause.ended' }>,
+): RunState {
   const { pause, ...rest } = before;
   const state: RunState = { ...rest, pauseRequested: false };
-  if (by === 'stop' || pause === undefined) {
+  if (by !== 'person' || pause === undefined) {
     return state;
   }
   const settled =

@@ -139,7 +139,9 @@ export async function leaveOpen(
     refused: isClaimed,
     notWanted: result?.notWanted === true,
   });
-  await recordOutcome(run, work, { ...judgement, commits });
+  // What counts is the list in the user's folder: that of the place has a tick which does not land.
+  const after = { ...work.after, ...(await readStories(run.storyFile, before)) };
+  await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   return judgement.verdict;
 }
 

@@ -1,13 +1,13 @@
 import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
-import type { Message } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
-import { writeGit } from '../git/runGit.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
 import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import { readStories, type Snapshot } from '../places/snapshot.ts';
+import { type CheckResult, checkRecord } from '../proof/checks/gate.ts';
 import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
@@ -15,7 +15,6 @@ import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
-import { candidateRef } from '../workspace/workRefs.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
 import type { Target } from './target.ts';
@@ -37,6 +36,11 @@ export interface Landable {
   /** A person has thrown it away while no loop was active. */
   readonly isDiscarded?: boolean;
 }
+
+/** Files of a conflict that the journal names. */
+const MAX_FILES = 50;
+/** Candidates that are made for one landing while somebody else moves the branch. */
+const MAX_ROUNDS = 10;
 
 export interface QueueHands {
   readonly target: Target;
@@ -176,14 +180,15 @@ export class LandingQueue {
     if (stack.length < 2) {
       return [];
     }
-    await this.hold(onto);
+    await this.tip.hold(onto);
     for (const { commit, onto: below, work } of stack) {
       const { iteration, story } = work.scope;
       const about = { iteration, storyId: story.id };
       work.scope.append({ type: 'landing.candidate', ...about, commit, onto: below });
       work.scope.append({ type: 'gate.started', ...about, commands: [...run.config.verify] });
     }
-    if (!(await this.tip.isGreen(onto)) || stack.some(({ work }) => this.isTakenBack(work))) {
+    const isGreen = await this.isStackGreen(onto, stack);
+    if (!isGreen || stack.some(({ work }) => this.isTakenBack(work))) {
       return [];
     }
     for (const { work } of stack) {
@@ -203,16 +208,32 @@ export class LandingQueue {
     return stack.map(({ work }) => work);
   }
 
-  /** Until it has landed, nothing else holds a candidate against git's garbage collection. */
-  private async hold(commit: string): Promise<void> {
-    const { files } = this.run;
-    await writeGit(this.hands.target.root, ['update-ref', candidateRef(files.workspace), commit]);
+  private async isStackGreen(
+    commit: string,
+    stack: readonly { readonly work: Landable }[],
+  ): Promise<boolean> {
+    const { journal } = this.run;
+    let failed: CheckResult | undefined;
+    const result = await this.tip.check(commit, {
+      onEnded: check => {
+        failed = check.ok ? undefined : check;
+      },
+    });
+    if (result !== 'cutOff') {
+      journal.append({
+        type: 'stack.checked',
+        commit,
+        storyIds: stack.map(({ work }) => work.scope.story.id),
+        failed: failed && checkRecord(failed),
+      });
+    }
+    return result === 'green';
   }
 
   /** @returns what ends the run, if anything; then the work stays queued */
   private async land(work: Landable): Promise<Verdict | undefined> {
     const { run } = this;
-    for (;;) {
+    for (let round = 1; ; round += 1) {
       const landed = await this.landedBefore(work);
       if (landed !== undefined) {
         await this.finish(work, landed);
@@ -229,7 +250,7 @@ export class LandingQueue {
         return undefined;
       }
       const commit = made.kind === 'candidate' ? made.commit : onto;
-      await this.hold(commit);
+      await this.tip.hold(commit);
       const { iteration, story } = work.scope;
       work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
       const judged = await this.judge(work, { commit, onto });
@@ -240,6 +261,10 @@ export class LandingQueue {
         await this.giveBack(work, { reason: this.reasonOf(work, judged), onto });
         return undefined;
       }
+      if (this.isTakenBack(work)) {
+        // A person was faster than the end of the checks.
+        continue;
+      }
       run.journal.sync();
       if (commit === onto || (await this.tip.advance(onto, commit))) {
         const { notTicked } = made;
@@ -247,7 +272,19 @@ export class LandingQueue {
         return undefined;
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
+      if (round === MAX_ROUNDS) {
+        return { kind: 'fatal', message: this.neverStill(story) };
+      }
     }
+  }
+
+  private neverStill({ id }: Story): Message {
+    return say(
+      '{0} got new commits during each of {1} attempts to land {2}. Look for a check or another program that commits there. The work is kept, and lands when the run continues.',
+      this.hands.target.branch,
+      MAX_ROUNDS,
+      id,
+    );
   }
 
   /** Its candidate, if the loop was killed after the branch had got it, or while git was bringing it there. */
@@ -310,6 +347,8 @@ export class LandingQueue {
     return (
       isDiscarded ||
       isSkipped({ skip }) ||
+      // Also while no loop was active.
+      storyRecord(this.run.state(), story.id).skipped === 'person' ||
       handledIn(this.run.state(), iteration).get(story.id) === false
     );
   }
@@ -334,7 +373,7 @@ export class LandingQueue {
     const { iteration, story } = scope;
     scope.append({
       ...{ type: 'landing.returned', iteration, storyId: story.id, reason },
-      ...{ base, head, onto, files: files && [...files] },
+      ...{ base, head, onto, files: files?.slice(0, MAX_FILES) },
     });
     await this.record({ scope, result }, { isRefused: reason !== 'person', commits: 0 });
   }

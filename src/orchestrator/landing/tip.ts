@@ -2,11 +2,13 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { say } from '../../base/say.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
+import { writeGit } from '../git/runGit.ts';
 import type { Place } from '../places/place.ts';
-import { runGate } from '../proof/checks/gate.ts';
+import { type GateOptions, runGate } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
+import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
-import type { Target } from './target.ts';
+import type { Join, Target } from './target.ts';
 
 /** Files that a record of the journal names. */
 const MAX_FILES = 50;
@@ -16,6 +18,8 @@ export class Tip {
   private readonly run: Run;
   private readonly target: Target;
   private readonly placeAt: (commit: string) => Promise<Place>;
+  /** Commits of the branch and of what has landed that do not pass the checks together. */
+  private redJoin: readonly [branch: string, tip: string] | undefined;
 
   constructor(
     run: Run,
@@ -40,15 +44,39 @@ export class Tip {
       return this.follow();
     }
     const join = await target.joinBase();
-    if (join?.kind === 'join' && (await this.isGreen(join.commit))) {
-      await this.advance(tip, join.commit);
-    } else {
+    const told = join?.kind === 'join' ? await this.landJoin(join) : (join?.files ?? []);
+    if (told !== undefined) {
       this.tellHeld({
-        ...{ kind: 'held', code: 'diverged', files: join?.kind === 'conflict' ? join.files : [] },
+        ...{ kind: 'held', code: 'diverged', files: told },
         reason: say('Merge it by hand: git merge {0}', target.tipRef),
       });
     }
     return (await target.look()).tip;
+  }
+
+  /** @returns files to name to the person who has to do it; none if it has landed, or the run is being stopped */
+  private async landJoin({ branch, commit, tip }: Join): Promise<readonly string[] | undefined> {
+    const pair = [branch, tip] as const;
+    if (isDeepStrictEqual(this.redJoin, pair)) {
+      return [];
+    }
+    await this.hold(commit);
+    const result = await this.check(commit);
+    if (result === 'green') {
+      await this.advance(tip, commit);
+      return undefined;
+    }
+    if (result === 'cutOff') {
+      return undefined;
+    }
+    this.redJoin = pair;
+    return [];
+  }
+
+  /** Until it has landed, nothing else holds a candidate against git's garbage collection. */
+  async hold(commit: string): Promise<void> {
+    const { root } = this.target;
+    await writeGit(root, ['update-ref', candidateRef(this.run.files.workspace), commit]);
   }
 
   /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
@@ -104,14 +132,21 @@ export class Tip {
     }
   }
 
-  /** Whether the checks pass on a commit that is no story's: then nothing is recorded of them. */
-  async isGreen(commit: string): Promise<boolean> {
+  /**
+   * Runs the checks on a commit that is not one story's.
+   * @param on called for each check
+   */
+  async check(
+    commit: string,
+    on: Pick<GateOptions, 'onEnded' | 'onStarted'> = {},
+  ): Promise<'green' | 'red' | 'cutOff'> {
     const { config, env, files, id, stop } = this.run;
     if (config.verify.length === 0) {
-      return true;
+      return 'green';
     }
     const place = await this.placeAt(commit);
-    const { green } = await runGate({
+    const { cancelled, green } = await runGate({
+      ...on,
       commands: config.verify,
       flaky: config.flakyChecks,
       cwd: place.dir,
@@ -122,6 +157,6 @@ export class Tip {
       runId: id,
       dir: path.join(files.runDir(id), 'join'),
     });
-    return green;
+    return cancelled ? 'cutOff' : green ? 'green' : 'red';
   }
 }

@@ -71,7 +71,7 @@ export async function dryRun(
   const run = openRun(unwatched, new UnstoredJournal(state?.lastSeq ?? 0), {
     earlier: state,
     look: async () => undefined,
-    wake: () => new AbortController().signal,
+    resume: () => new AbortController().signal,
   });
   let decision = firstStep(run, snapshot);
   while (decision.kind === 'later') {

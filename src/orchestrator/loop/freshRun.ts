@@ -1,7 +1,6 @@
 import { saidOf } from '../../base/messageOf.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { say, sentences, withTexts } from '../../base/say.ts';
-import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -94,7 +93,7 @@ export class FreshRun {
     const run = openRun(options, journal, {
       earlier,
       look: () => this.desk.look(),
-      wake: () => this.desk.wakeSignal,
+      resume: () => this.desk.resumeSignal,
     });
     this.run = run;
     this.desk = new RequestDesk(run, { ...options, inboxFrom });
@@ -253,8 +252,9 @@ export class FreshRun {
 
   /** Waits for a person, or for a stop. */
   async pause({ detail, reason, storyId }: Extract<Decision, { kind: 'pause' }>): Promise<void> {
-    const { journal, stop } = this.run;
-    const wake = this.desk.wakeSignal;
+    const { desk, lanes, run } = this;
+    const { journal } = run;
+    const continued = desk.continued(run.state().pauseRequested);
     journal.append({
       type: 'pause.started',
       reason,
@@ -263,8 +263,8 @@ export class FreshRun {
     });
     journal.sync();
     this.place.workTree.take();
-    await waitForSignal(wake, stop.requestedSignal);
-    journal.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
+    await lanes?.followUntil(continued);
+    journal.append({ type: 'pause.ended', by: await continued });
   }
 
   /** Reads the files between two iterations; changes by others do not count as the agent's. */

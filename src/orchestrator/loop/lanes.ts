@@ -1,7 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
+import type { Words } from '../../base/say.ts';
 import { AccountGate } from '../agents/call/accountGate.ts';
+import { newRepositories } from '../git/changes.ts';
 import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -18,10 +21,11 @@ import { appendProgress } from '../landing/userFolder.ts';
 import type { ClonePlace, ClonePlaces } from '../places/clonePlaces.ts';
 import { keepWork } from '../places/keptWork.ts';
 import type { Place } from '../places/place.ts';
-import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
+import { isStillToDo, leftAlone } from '../run/storiesLeft.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -45,6 +49,8 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'story.skipped',
   'story.ticked',
 ]);
+/** Folders that a warning names. */
+const MAX_NAMED = 10;
 /** Longest wait in ms until the story file and the branch are looked at again. */
 const LOOK_MS = 5_000;
 
@@ -64,7 +70,8 @@ export interface LaneHands extends Isolation {
 }
 
 /** An iteration with a story; there are no others with lanes. */
-type StoryScope = Scope & { readonly story: Story; readonly lane: number };
+type LaneStart = Required<Start> & { readonly lane: number };
+type StoryScope = Scope & LaneStart;
 
 /**
  * Agents at work, each in a place of its own, and the queue in which their work lands. Everything that is decided is in
@@ -152,7 +159,10 @@ export class Lanes {
     if (story === undefined) {
       throw new Error('Lanes work on stories only.');
     }
-    const [lane = 1] = this.freeLanes();
+    const [lane] = this.freeLanes();
+    if (lane === undefined) {
+      throw new Error('No lane is free.');
+    }
     this.atWork.set(iteration, { start, lane });
     this.task(iteration, () => this.work({ iteration, story, lane }, snapshot));
   }
@@ -172,10 +182,26 @@ export class Lanes {
     this.hasChanged = false;
   }
 
+  /** Meanwhile, the branch catches up with what has landed as soon as it can. */
+  async followUntil(done: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const end = done.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await this.queue.follow();
+      const next = new AbortController();
+      const timer = sleep(LOOK_MS, undefined, { signal: next.signal }).catch(() => undefined);
+      await Promise.race([end, timer]);
+      next.abort();
+    }
+    await end;
+  }
+
   /** Resolves when no agent works and nothing is landing any more. */
   async idle(): Promise<void> {
     while (this.tasks.size > 0) {
-      await Promise.all(this.tasks);
+      await this.followUntil(Promise.all(this.tasks));
     }
     await this.queue.idle();
     await this.queuePlace?.dispose();
@@ -230,7 +256,7 @@ export class Lanes {
     });
     const before = bytes && stories && { bytes, stories };
     try {
-      await this.collect(scope, place, await collectWork(this.run, { scope, kept: before }));
+      await this.collect(scope, place, () => collectWork(this.run, { scope, kept: before }));
     } finally {
       await place.dispose();
     }
@@ -252,12 +278,12 @@ export class Lanes {
   private noteAccount(event: RunEvent): void {
     const { account, run } = this;
     if (event.type === 'call.retried') {
-      const fewer = account.rejected(event.error.kind, this.atWork.size);
+      const fewer = account.reject(event.error.kind, event.iteration, this.atWork.keys());
       if (fewer !== undefined) {
         warn(run.journal, 'fewerLanes', `${fewer}`);
       }
     } else if (event.type === 'agent.ended' && event.error === undefined) {
-      account.passed(run.state().lanes);
+      account.pass(run.state().lanes);
     }
   }
 
@@ -293,36 +319,71 @@ export class Lanes {
   }
 
   /** One agent, from its place to what it leaves there. */
-  private async work(
-    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
-    snapshot: Snapshot,
-  ): Promise<void> {
-    const { run } = this;
-    const { places, target } = this.hands;
-    const { lane, story } = at;
-    const forgetHints = await tellPendingHints(run, story.id);
+  private async work(at: LaneStart, snapshot: Snapshot): Promise<void> {
+    const { story } = at;
+    const forgetHints = await tellPendingHints(this.run, story.id);
     const commit = await this.earlier.startOf(story, at.iteration);
-    if (run.stop.requested) {
-      // Nothing has begun.
+    const place = await this.prepare(at, commit);
+    if (place === undefined) {
       return;
     }
-    const place = await places.take(`lane-${lane}`, {
-      ...{ commit, branch: target.branch, story: story.id, iteration: at.iteration },
-      signal: run.stop.endSignal,
-    });
     try {
-      await this.workIn(place, at, snapshot);
+      // A preparation can take minutes, in which people do not wait.
+      if (await this.isWanted(at, snapshot)) {
+        await this.workIn(place, at, snapshot);
+        await forgetHints();
+      }
     } finally {
       await place.dispose();
     }
-    await forgetHints();
   }
 
-  private async workIn(
-    place: ClonePlace,
-    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
-    snapshot: Snapshot,
-  ): Promise<void> {
+  /** @returns nothing if a person has stopped the run meanwhile, or wants no agent there any more */
+  private async prepare(at: LaneStart, commit: string): Promise<ClonePlace | undefined> {
+    const { places, target } = this.hands;
+    const { iteration, lane, story } = at;
+    const unwanted = new AbortController();
+    const signal = AbortSignal.any([this.run.stop.requestedSignal, unwanted.signal]);
+    const listener = this.run.journal.onDidAppend(event => {
+      const isTicked = event.type === 'story.ticked' && event.storyId === story.id && event.done;
+      if (isTicked || !this.isAllowed(at)) {
+        unwanted.abort();
+      }
+    });
+    try {
+      return await places.take(`lane-${lane}`, {
+        ...{ commit, branch: target.branch, story: story.id, iteration, signal },
+      });
+    } catch (error) {
+      if (error === signal.reason) {
+        return undefined;
+      }
+      throw error;
+    } finally {
+      listener.dispose();
+    }
+  }
+
+  /** Whether an agent may start on the story now, as far as the journal says. */
+  private isAllowed({ lane, story }: LaneStart): boolean {
+    const { config, state, stop } = this.run;
+    const { limits, pauseRequested, pausedLanes = [] } = state();
+    return (
+      !(stop.requested || pauseRequested || pausedLanes.includes(lane) || limits.size > 0) &&
+      !leftAlone({ config, state: state(), stories: [story] }).has(story.id)
+    );
+  }
+
+  private async isWanted(at: LaneStart, snapshot: Snapshot): Promise<boolean> {
+    const { config, state, storyFile } = this.run;
+    const { stories = snapshot.stories } = await readStories(storyFile, snapshot);
+    return (
+      this.isAllowed(at) &&
+      isStillToDo(at.story.id, { config, state: state(), stories: stories?.stories })
+    );
+  }
+
+  private async workIn(place: ClonePlace, at: LaneStart, snapshot: Snapshot): Promise<void> {
     const { run } = this;
     const { lane } = at;
     const before = await readSnapshot(place.storyFile, place.git, snapshot);
@@ -337,16 +398,25 @@ export class Lanes {
     await keepProgress(scope.dir, this.progressIn(place));
     const briefer = this.briefers.get(lane) ?? this.hands.newBriefer();
     this.briefers.set(lane, briefer);
-    const work = await runIteration(run, scope, briefer);
-    await this.collect(scope, place, work);
+    await this.collect(scope, place, () => runIteration(run, scope, briefer));
   }
 
   /** Makes safe what an agent has left, before anything is judged. */
-  private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
+  private async collect(
+    scope: StoryScope,
+    place: ClonePlace,
+    doWork: () => Promise<Work>,
+  ): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
     const ref = this.earlier.refOf(iteration, story.id);
-    const kept = await keepWork(place, this.hands.target.root, ref);
+    const keep = () => keepWork(place, this.hands.target.root, ref);
+    const work = await doWork().catch(async (error: unknown) => {
+      // Whatever is wrong, its commits are safe; they are judged when the run continues.
+      await keep();
+      throw error;
+    });
+    const kept = await keep();
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.earlier.baseOf(story, scope.before.head);
     scope.append({
@@ -365,7 +435,13 @@ export class Lanes {
     const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
     const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
     const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
-    if (isDone && !isUnticked && head !== undefined && base !== undefined) {
+    if (
+      isDone &&
+      !isUnticked &&
+      head !== undefined &&
+      base !== undefined &&
+      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }))
+    ) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -381,6 +457,22 @@ export class Lanes {
     );
     this.hands.endSkips(iteration);
     this.end(verdict);
+  }
+
+  /** What is missing would be missing on the branch, too. */
+  private async isWhole(
+    scope: StoryScope,
+    {
+      base,
+      head,
+      problem,
+    }: { readonly base: string; readonly head: string; readonly problem: Words | undefined },
+  ): Promise<boolean> {
+    const nested = await newRepositories(this.hands.target.root, base, head);
+    if (nested.length > 0) {
+      warn(scope, 'repositoryInside', nested.slice(0, MAX_NAMED).join(', '));
+    }
+    return nested.length === 0 && problem === undefined;
   }
 
   private enqueue(work: Landable): void {

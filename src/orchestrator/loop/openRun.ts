@@ -14,15 +14,15 @@ interface LoopHands {
   readonly earlier?: RunState;
   /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
-  /** Aborted when a person wants to continue now; a new signal each time. */
-  readonly wake: () => AbortSignal;
+  /** Aborted when a person wants the whole run to continue now; a new signal each time. */
+  readonly resume: () => AbortSignal;
 }
 
 /** Creates a run from its options; from here on its state follows the journal. */
 export function openRun(
   options: RunOptions,
   journal: Journal,
-  { earlier, look, wake }: LoopHands,
+  { earlier, look, resume }: LoopHands,
 ): Run {
   const { config, env, files, onEvent, planDir, runId: id, stop, storyFile, task } = options;
   let current = earlier ?? INITIAL_RUN_STATE;
@@ -34,14 +34,14 @@ export function openRun(
   const caller = new AgentCaller({
     ...options,
     journal,
-    wake,
+    resume,
     ledger: new BudgetLedger(
       config,
       {
         run: () => current.costUsd,
         iteration: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
       },
-      () => current.lanes,
+      () => callsAtOnce(current),
     ),
   });
   return {
@@ -56,4 +56,9 @@ export function openRun(
     seenHead: undefined,
     owedCommits: undefined,
   };
+}
+
+/** What one lane leaves over must not wait for agents that nobody starts any more. */
+function callsAtOnce({ lanes, stories: { done, total } }: RunState): number {
+  return Math.max(1, Math.min(lanes, total - done));
 }

@@ -59,6 +59,9 @@ export type Decision =
     }
   | RunEnd;
 
+/** No lane is free, and if no agent works, a person has paused them all. */
+const ALL_PAUSED: Decision = { kind: 'pause', reason: 'person' };
+
 /** Iterations that a story gets after its agent was warned, before the others have their turn. */
 const ITERATIONS_AFTER_WARNING = 2;
 
@@ -152,7 +155,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
-    starts(situation, turn, freeLanes)
+    (freeLanes > 0 ? starts(situation, turn, freeLanes) : ALL_PAUSED)
   );
 }
 
@@ -173,7 +176,7 @@ function starts(
   let pause: Decision | undefined;
   const skip = new Set(turn.skip);
   // Without stories there is one task, for one agent.
-  const most = stories === undefined ? 1 : Math.max(1, freeLanes);
+  const most = stories === undefined ? 1 : freeLanes;
   const last = lastIteration(situation);
   while (found.length < most && last + found.length < config.maxIterations) {
     const story = stories && nextStory(stories, { ...turn, skip }).story;

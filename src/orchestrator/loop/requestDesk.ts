@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
 import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
-import { currentOf, waitingOf } from '../journal/runState.ts';
+import type { RunEvent } from '../journal/events.ts';
+import { currentOf, WHOLE_TASK, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -19,6 +20,9 @@ const SETTLE_MS = 500;
 /** Time limits for git after a stop, in ms; the second one is for a kill. */
 const STOPPED_GIT_MS = 20_000;
 const HURRIED_GIT_MS = 2_000;
+
+/** What ends a pause: a person, a stop, or something else that may let the run continue. */
+export type Continued = Extract<RunEvent, { type: 'pause.ended' }>['by'];
 
 export interface RequestDeskOptions {
   /** Size of the inbox before this loop had the lock, in bytes. */
@@ -42,7 +46,9 @@ export class RequestDesk {
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
-  private wakeController = new AbortController();
+  private resumeController = new AbortController();
+  /** While the run is paused: ends the pause, unless a person has asked for it and this is not for them to end. */
+  private continueRun: ((by: Continued) => void) | undefined;
   /** One per running iteration, by number. */
   private readonly skips = new Map<number, AbortController>();
   /** Stories that a person ticked since the file was last read. */
@@ -54,9 +60,34 @@ export class RequestDesk {
     this.keeper = new StateKeeper(run, () => this.requests?.watchAgain());
   }
 
-  /** Aborted when a person wants the run to continue now; a new signal each time. */
-  get wakeSignal(): AbortSignal {
-    return this.wakeController.signal;
+  /** Aborted when a person wants the whole run to continue now; a new signal each time. */
+  get resumeSignal(): AbortSignal {
+    return this.resumeController.signal;
+  }
+
+  /**
+   * Resolves when a paused run is to continue.
+   * @param isAsked a person has asked for the pause, so that only a person ends it
+   */
+  continued(isAsked: boolean): Promise<Continued> {
+    return new Promise(resolve => {
+      const { stop } = this.run;
+      const end = (by: Continued) => {
+        stop.requestedSignal.removeEventListener('abort', onStop);
+        this.continueRun = undefined;
+        resolve(by);
+      };
+      const onStop = () => end('stop');
+      this.continueRun = by => {
+        if (by !== 'change' || !isAsked) {
+          end(by);
+        }
+      };
+      stop.requestedSignal.addEventListener('abort', onStop);
+      if (stop.requested) {
+        onStop();
+      }
+    });
   }
 
   /** Aborted if a person skips the story of this iteration. */
@@ -160,25 +191,34 @@ export class RequestDesk {
     }
   }
 
-  private wake(): void {
-    const { wakeController } = this;
-    this.wakeController = new AbortController();
-    wakeController.abort();
+  /** The whole run continues, and calls that wait for a usage limit try again. */
+  private resume(): void {
+    const { resumeController } = this;
+    this.resumeController = new AbortController();
+    resumeController.abort();
+    this.continueRun?.('person');
   }
 
   /** A person has dealt with what the run waits for. */
-  private wakeIfAbout(storyId: string): void {
+  private continueIfAbout(storyId: string): void {
     if (this.run.state().pause?.storyId === storyId) {
-      this.wake();
+      this.continueRun?.('person');
     }
   }
 
   /** A hint is what a run waits for that asked because of a stuck story. */
-  private wakeIfStuckOn(storyId: string | undefined): void {
+  private continueIfStuckOn(storyId: string | undefined): void {
     const { pause } = this.run.state();
     if (pause?.reason === 'stuck' && (storyId === undefined || storyId === pause.storyId)) {
-      this.wake();
+      this.continueRun?.('person');
     }
+  }
+
+  /** An answer to another question than the one that the run waits for lets that story continue. */
+  private continueAfterAnswer(): void {
+    const { pause, storyNotes: notes } = this.run.state();
+    const isOpen = notes.get(pause?.storyId ?? WHOLE_TASK)?.question !== undefined;
+    this.continueRun?.(pause?.reason === 'question' && !isOpen ? 'person' : 'change');
   }
 
   /** @returns whether an agent of this story is working, or its work is being judged */
@@ -220,38 +260,39 @@ export class RequestDesk {
         }
         break;
       case 'lanes':
+        this.continueRun?.('change');
         break;
       case 'resume':
         if (request.storyId !== undefined || request.lane !== undefined) {
-          this.wake();
+          this.continueRun?.('change');
           break;
         }
         if (state().pauseRequested && waiting === undefined) {
           // The requested pause is canceled before it started.
           journal.append({ type: 'pause.ended', by: 'person' });
         }
-        this.wake();
+        this.resume();
         break;
       case 'answer':
-        this.wake();
+        this.continueAfterAnswer();
         break;
       case 'skip':
         if (this.skipRunning(request.storyId ?? running)) {
           break;
         }
         if (request.storyId !== undefined) {
-          this.wakeIfAbout(request.storyId);
+          this.continueIfAbout(request.storyId);
         }
         break;
       case 'tick':
         this.handled.set(request.storyId, request.done);
-        this.wakeIfAbout(request.storyId);
+        this.continueIfAbout(request.storyId);
         break;
       case 'reset':
-        this.wakeIfAbout(request.storyId);
+        this.continueIfAbout(request.storyId);
         break;
       case 'hint':
-        this.wakeIfStuckOn(request.storyId);
+        this.continueIfStuckOn(request.storyId);
         break;
       case 'hello': {
         const { pid, startId, window: id } = request;

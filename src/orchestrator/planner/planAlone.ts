@@ -70,7 +70,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
     runId: id,
     journal,
     // Nobody can wake this one.
-    wake: () => NEVER,
+    resume: () => NEVER,
     ledger: new BudgetLedger(config, {
       run: () => state.costUsd,
       iteration: () => state.costUsd,

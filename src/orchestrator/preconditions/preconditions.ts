@@ -8,6 +8,7 @@ import { disk } from './disk.ts';
 import { head } from './head.ts';
 import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
+import { landed } from './landed.ts';
 import { lanes } from './lanes.ts';
 import { otherMode } from './otherMode.ts';
 import { placesFolder } from './placesFolder.ts';
@@ -33,6 +34,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   branch,
   head,
   lanes,
+  landed,
   placesFolder,
   unseen,
   hooks,

@@ -11,12 +11,9 @@ import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { runGate } from './checks/gate.ts';
+import { checkRecord, runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
-
-/** Length of a check's output in the journal, in UTF-16 units; its log has all of it. */
-const MAX_OUTPUT = 4_000;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
@@ -93,18 +90,8 @@ async function passGate(
     dir: scope.dir,
     onStarted: (command, process) =>
       void scope.append({ type: 'check.started', iteration, command, ...process }),
-    onEnded: ({ command, durationMs, exitCode, ok, outputTail, problem, timedOut }) =>
-      void scope.append({
-        type: 'check.ended',
-        iteration,
-        command,
-        ok,
-        exitCode,
-        timedOut,
-        durationMs: Math.round(durationMs),
-        outputTail: tail(outputTail),
-        problem,
-      }),
+    onEnded: check =>
+      void scope.append({ type: 'check.ended', iteration, ok: check.ok, ...checkRecord(check) }),
   });
   if (cancelled) {
     return interrupted(run, { scope, stories, storyFile });
@@ -342,8 +329,4 @@ async function putBack(
     }
   }
   return isBack;
-}
-
-function tail(output: string): string {
-  return output.length <= MAX_OUTPUT ? output : `…${output.slice(1 - MAX_OUTPUT)}`;
 }

@@ -44,7 +44,7 @@ export interface AgentCallerOptions {
   readonly journal: Journal;
   readonly stop: StopSwitch;
   /** Aborted when a person wants to continue now. A new signal each time. */
-  readonly wake: () => AbortSignal;
+  readonly resume: () => AbortSignal;
   readonly ledger: BudgetLedger;
 }
 
@@ -305,7 +305,7 @@ export class AgentCaller {
       known && error.resetsAt
         ? Math.max(error.resetsAt, Date.now() + MIN_LIMIT_WAIT_MS)
         : Date.now() + config.limitRetryMs;
-    const wake = this.options.wake();
+    const resume = this.options.resume();
     const end = [stop.requestedSignal, ...(call.skip ? [call.skip] : [])];
     const about = { iteration: call.iteration, ...purposeOf(call) };
     for (;;) {
@@ -321,7 +321,7 @@ export class AgentCaller {
       journal.sync();
       const reason = await waitUntil(
         Date.now() + Math.min(remainingMs, COUNTDOWN_MS),
-        wake,
+        resume,
         ...end,
       );
       if (reason === 'time' && Date.now() < until) {
@@ -329,7 +329,7 @@ export class AgentCaller {
       }
       const isOver = end.some(signal => signal.aborted);
       const isStop = stop.requested;
-      const by = isStop ? 'stop' : isOver || wake.aborted ? 'person' : 'time';
+      const by = isStop ? 'stop' : isOver || resume.aborted ? 'person' : 'time';
       journal.append({ type: 'limit.ended', ...about, by });
       return isOver ? 'stop' : 'goOn';
     }

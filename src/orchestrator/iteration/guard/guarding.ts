@@ -2,6 +2,7 @@ import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
+import { saidOf } from '../../../base/messageOf.ts';
 import { withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { handledIn, runningIteration, storyNotes } from '../../journal/runState.ts';
@@ -15,6 +16,8 @@ import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/sto
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
+/** An agent has put something else in the place of the story file or its folder. */
+const IN_THE_WAY: ReadonlySet<string> = new Set(['EEXIST', 'EISDIR', 'ELOOP', 'ENOTDIR']);
 const MAX_CHANGES = 50;
 /** Longest time from a person's tick in the file to its request in the inbox, in ms. */
 const TICK_GRACE_MS = 500;
@@ -127,10 +130,11 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof HumanError)) {
+    const isInTheWay = IN_THE_WAY.has((error as NodeJS.ErrnoException).code ?? '');
+    if (!(error instanceof HumanError || isInTheWay)) {
       throw error;
     }
-    warn(scope, 'guardCouldNotRestore', error.said);
+    warn(scope, 'guardCouldNotRestore', saidOf(error));
     return undefined;
   }
 }

@@ -41,6 +41,24 @@ export function landingSchemas() {
       commit: z.string(),
       onto: z.string(),
     }),
+    /** Several stories were checked at once, as they would land on top of each other. */
+    z.looseObject({
+      ...header,
+      type: z.literal('stack.checked'),
+      commit: z.string(),
+      storyIds: z.array(z.string()),
+      /** The check that failed; absent if all passed. The folder `join` of the run has the whole output. */
+      failed: z
+        .looseObject({
+          command: z.string(),
+          exitCode: z.number().int().optional(),
+          timedOut: z.boolean(),
+          durationMs: z.number().nonnegative(),
+          outputTail: z.string(),
+          problem: words.optional(),
+        })
+        .optional(),
+    }),
     z.looseObject({
       ...header,
       ...story,

@@ -60,7 +60,8 @@ export function runSchemas() {
     z.looseObject({
       ...header,
       type: z.literal('pause.ended'),
-      by: z.enum(['person', 'stop']),
+      /** `change`: something else can continue; what the run waited for is still open. */
+      by: z.enum(['person', 'change', 'stop']),
     }),
     /** A person asked the run to wait after this iteration. */
     z.looseObject({ ...header, type: z.literal('pause.requested') }),

@@ -9,6 +9,8 @@ import { supervise } from '../../process/supervise.ts';
 import { CheckOutput } from './checkOutput.ts';
 
 const isWindows = process.platform === 'win32';
+/** Length of a check's output in the journal, in UTF-16 units; its log has all of it. */
+const MAX_OUTPUT = 4_000;
 
 /** The result of one check. It passes only if it exits by itself with code 0. */
 export interface CheckResult {
@@ -95,6 +97,17 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
     }
   }
   return { green: true, checks, cancelled: false };
+}
+
+/** What the journal keeps of a check that has ended. */
+export function checkRecord(check: CheckResult) {
+  const { command, durationMs, exitCode, outputTail, problem, timedOut } = check;
+  const end = outputTail.length <= MAX_OUTPUT ? outputTail : `…${outputTail.slice(1 - MAX_OUTPUT)}`;
+  return {
+    ...{ command, exitCode, timedOut, problem },
+    durationMs: Math.round(durationMs),
+    outputTail: end,
+  };
 }
 
 async function runCheck(command: string, file: string, options: GateOptions): Promise<CheckResult> {
