@@ -1,7 +1,7 @@
 import { GrowingFile } from '../../base/growingFile.ts';
 import { isActivityLine, isChatterLine } from './chatter.ts';
 import { parseRunEvent } from './events.ts';
-import { applyEvent } from './foldRun.ts';
+import { Folding } from './foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
 /** The state of a run, folded from its journal up to an offset. */
@@ -23,13 +23,13 @@ export async function foldJournal(
   from: FoldedJournal = NOTHING,
 ): Promise<FoldedJournal> {
   const lines = new GrowingFile(file, from.offset);
-  let { state } = from;
+  const folding = new Folding(from.state);
   let activity: string | undefined;
   let chatter: string | undefined;
   const apply = (line: string | undefined) => {
     const event = line === undefined ? undefined : parseRunEvent(line);
     if (event) {
-      state = applyEvent(state, event);
+      folding.apply(event);
     }
   };
   const applyHeld = () => {
@@ -51,7 +51,7 @@ export async function foldJournal(
     }
   });
   applyHeld();
-  return { state, offset: lines.position };
+  return { state: folding.state, offset: lines.position };
 }
 
 /** The state of the whole run, from its journal alone. For decisions. */

@@ -6,8 +6,10 @@ import { landingState, withoutNumbers, withTitle } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
 import {
+  changing,
   storyOf,
   withHandled,
+  withItem,
   withIteration,
   withNotes,
   withoutKey,
@@ -28,11 +30,30 @@ const MAX_OPEN = 1_000;
 
 /** Folds a whole journal. */
 export function foldRun(events: Iterable<RunEvent>): RunState {
-  let state = INITIAL_RUN_STATE;
+  const folding = new Folding(INITIAL_RUN_STATE);
   for (const event of events) {
-    state = applyEvent(state, event);
+    folding.apply(event);
   }
-  return state;
+  return folding.state;
+}
+
+/** Folds many events, of which only the last state is used: earlier ones change with it. */
+export class Folding {
+  private readonly mine = new WeakSet();
+  private folded: RunState;
+
+  constructor(from: RunState) {
+    this.folded = from;
+  }
+
+  /** Use it after the last event. */
+  get state(): RunState {
+    return this.folded;
+  }
+
+  apply(event: RunEvent): void {
+    this.folded = changing(this.mine, () => applyEvent(this.folded, event));
+  }
 }
 
 /**
@@ -138,17 +159,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'commit.recorded':
       return {
         ...withIteration(state, event, current => ({ ...current, commits: current.commits + 1 })),
-        commits: [
-          ...state.commits,
-          {
-            hash: event.hash,
-            subject: event.subject,
-            at: event.at,
-            iteration: event.iteration,
-            storyId: event.storyId,
-            landed: isLanding(state, event) || undefined,
-          },
-        ],
+        commits: withItem(state.commits, {
+          hash: event.hash,
+          subject: event.subject,
+          at: event.at,
+          iteration: event.iteration,
+          storyId: event.storyId,
+          landed: isLanding(state, event) || undefined,
+        }),
       };
     case 'call.retried':
       return withNotes(state, storyOf(state, event.iteration), notes => ({

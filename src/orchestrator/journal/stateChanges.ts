@@ -10,6 +10,43 @@ import {
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
 
+/** Maps and lists that only the fold of one journal has seen, so that it may change them. */
+let own: WeakSet<object> | undefined;
+
+/**
+ * Makes one change of a fold. A map that belongs to the fold is changed and not copied: with 5,000 stories, a copy for
+ * each event would take most of the time.
+ * @param mine the maps and lists of this fold; nobody else has seen a state with them
+ */
+export function changing<T>(mine: WeakSet<object>, change: () => T): T {
+  own = mine;
+  try {
+    return change();
+  } finally {
+    own = undefined;
+  }
+}
+
+function editable<K, V>(map: ReadonlyMap<K, V>): Map<K, V> {
+  if (own?.has(map)) {
+    return map as Map<K, V>;
+  }
+  const copy = new Map(map);
+  own?.add(copy);
+  return copy;
+}
+
+/** A list with one more item. */
+export function withItem<T>(list: readonly T[], item: T): readonly T[] {
+  if (own?.has(list)) {
+    (list as T[]).push(item);
+    return list;
+  }
+  const copy = [...list, item];
+  own?.add(copy);
+  return copy;
+}
+
 /**
  * Changes the iteration that an event belongs to. In old journals, where agents' events have no iteration number,
  * this is the running one.
@@ -31,8 +68,9 @@ export function withStory(
   storyId: string,
   change: (record: StoryRecord) => StoryRecord,
 ): RunState {
-  const storyRecords = new Map(state.storyRecords);
-  storyRecords.set(storyId, change(storyRecord(state, storyId)));
+  const record = change(storyRecord(state, storyId));
+  const storyRecords = editable(state.storyRecords);
+  storyRecords.set(storyId, record);
   return { ...state, storyRecords };
 }
 
@@ -42,8 +80,9 @@ export function withNotes(
   storyId: string | undefined,
   change: (notes: StoryNotes) => StoryNotes,
 ): RunState {
-  const notes = new Map(state.storyNotes);
-  notes.set(storyId ?? WHOLE_TASK, change(storyNotes(state, storyId)));
+  const changed = change(storyNotes(state, storyId));
+  const notes = editable(state.storyNotes);
+  notes.set(storyId ?? WHOLE_TASK, changed);
   return { ...state, storyNotes: notes };
 }
 

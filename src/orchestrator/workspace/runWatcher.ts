@@ -2,7 +2,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { type Disposable, Emitter } from '../../base/emitter.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { applyEvent } from '../journal/foldRun.ts';
+import { Folding } from '../journal/foldRun.ts';
 import { JournalReader } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { isItsLoopRunning } from './livingRun.ts';
@@ -140,18 +140,21 @@ export class RunWatcher implements Disposable {
       this.watchDirs(runId);
     }
     const before = this.watched;
-    let { state } = before;
+    let folding = new Folding(before.state);
     let events: RunEvent[] = [];
     let hasRead = false;
     const tell = () => {
       if (runId !== undefined && events.length > 0 && !this.disposed) {
+        const { state } = folding;
         this.watched = { ...this.watched, state };
         this.eventsEmitter.fire({ runId, events });
+        // From here on, others have this state.
+        folding = new Folding(state);
       }
       events = [];
     };
     await this.reader?.readNew(event => {
-      state = applyEvent(state, event);
+      folding.apply(event);
       events.push(event);
       hasRead = true;
       if (events.length >= MAX_BATCH) {
@@ -161,6 +164,7 @@ export class RunWatcher implements Disposable {
     if (this.disposed) {
       return;
     }
+    const { state } = folding;
     const alive = (owner !== undefined && owner.runId === runId) || (await isItsLoopRunning(state));
     if (this.disposed) {
       return;
