@@ -404,16 +404,50 @@ describe('the target branch', () => {
       assert.equal(await status(), '');
     });
 
-    test('but a change of the person in the same file does, and stays as it is', async () => {
+    test('but a change of the person in what is there does, and stays as it is', async () => {
       const target = await open();
       await behind(target);
       await git('checkout', '--quiet', 'a.txt');
-      await write(LOG, '# Log\n## Story 1\n- note 1\nand mine\n');
+      await write(LOG, '# My log\n## Story 1\n- note 1\n');
       const before = [await status(), await git('ls-files', '-s')];
       const held = await target.follow();
       assert.ok(held.kind === 'held');
       assert.deepEqual(held.files, [LOG]);
       assert.deepEqual([await status(), await git('ls-files', '-s')], before);
+    });
+
+    test('nor do ticks, stories and notes of a person, which stay', async () => {
+      const target = await open();
+      const mine = prd('3').replace('Story 4', 'My story');
+      await write(STORIES, mine);
+      await write(LOG, '# Log\nand mine\n');
+      await git('add', LOG);
+      const { result, to } = await landed(target, '1', { 'a.txt': 'agent\n' });
+      assert.deepEqual(result, { kind: 'followed' });
+      assert.equal(await head(), to);
+      // What the landing brings is written into them when it is finished.
+      assert.deepEqual([await read(STORIES), await read(LOG)], [mine, '# Log\nand mine\n']);
+      assert.equal(await git('diff', '--cached', '--name-only'), '');
+      assert.equal(await git('diff', '--name-only'), `${STORIES}\n${LOG}`);
+    });
+
+    test('but a list that lacks the story does, or one that is staged in two versions', async () => {
+      for (const [staged, list] of [
+        [prd(), prd('3').replace('US-1', 'US-9')],
+        [prd('2'), prd('3')],
+      ] as const) {
+        await git('reset', '--quiet', '--hard');
+        await write(STORIES, staged);
+        await git('add', STORIES);
+        await write(STORIES, list);
+        const before = [await status(), await git('ls-files', '-s')];
+        const { result } = await landed(await open(), '1', { 'a.txt': 'agent\n' });
+        assert.ok(result.kind === 'held');
+        assert.deepEqual(result.files, [STORIES]);
+        assert.deepEqual([await status(), await git('ls-files', '-s')], before);
+        assert.equal(await read(STORIES), list);
+        await git('update-ref', '-d', TIP);
+      }
     });
 
     test('with the line endings that git makes of them', async () => {

@@ -4,14 +4,14 @@ import { messageOf } from '../../base/messageOf.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { waitUntil } from '../../base/waiting.ts';
+import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { isGitLocked } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { operationOn } from '../git/operations.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { changedPaths, mergeForward, namedFiles } from '../git/treeCommit.ts';
 import { type BranchState, isAncestor, readBranchState } from './branchState.ts';
-import { filesInTheWay } from './filesInTheWay.ts';
-import { filesAsIn, stageAsIn } from './indexEntries.ts';
+import { filesAsIn, fittingFiles, stageAsIn } from './indexEntries.ts';
 import { type SharedFiles, sharedPaths } from './sharedFiles.ts';
 
 /** Why a branch stays where it is for now. */
@@ -196,11 +196,14 @@ export class BranchForward {
       to,
       inTheWay.filter(file => shared.includes(file)),
     );
-    const files = inTheWay.filter(file => !ours.includes(file));
+    const others = inTheWay.filter(file => !ours.includes(file));
+    const fitting = await fittingFiles(this.place, { from, to }, others);
+    const files = others.filter(file => !fitting.includes(file));
     if (files.length > 0) {
       return localChanges(files);
     }
-    const undo = ours.length === 0 ? undefined : await stageAsIn(root, to, ours);
+    const staged = [...ours, ...fitting];
+    const undo = staged.length === 0 ? undefined : await stageAsIn(root, to, staged);
     if (undo === undefined) {
       return this.refused(first.refusal);
     }

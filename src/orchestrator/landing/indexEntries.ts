@@ -1,7 +1,9 @@
 import { lstatSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { type TreeEntry, viewTrees } from '../git/treeView.ts';
+import { fitsLanding, type SharedFiles, sharedPaths } from './sharedFiles.ts';
 
 /** What the index has at a path; `undefined` if it has nothing. */
 type IndexEntries = ReadonlyMap<string, TreeEntry | undefined>;
@@ -20,18 +22,14 @@ export async function filesAsIn(
   commit: string,
   files: readonly string[],
 ): Promise<string[]> {
-  const isFile = (file: string) =>
-    lstatSync(path.join(root, file), { throwIfNoEntry: false })?.isFile() === true;
-  const present = files.filter(isFile);
+  const present = files.filter(file => isPlainFile(root, file));
   if (present.length === 0) {
     return [];
   }
-  const [[view], hashes] = await Promise.all([
+  const [[view], ids] = await Promise.all([
     viewTrees(root, [commit], present),
-    // As `git add` would store them.
-    runGit(root, 'hash-object', '--', ...present),
+    hashesOf(root, present),
   ]);
-  const ids = hashes.trim().split(/\r?\n/);
   return present.filter((file, i) => {
     const entry = view?.entry(file);
     return entry?.mode.startsWith('100') === true && entry.id === ids[i];
@@ -39,7 +37,44 @@ export async function filesAsIn(
 }
 
 /**
- * Makes the index say of some files what a commit says. If {@link filesAsIn} names them, git does not take them for
+ * Shared files in which a person has made changes that fit a landing as they are, such as ticks of other stories. They
+ * may stay as they are; what the landing brings to them is written when it is finished (`bringToFolder`).
+ *
+ * @param place with the absolute path of the top folder
+ * @param commits full hashes: the branch before and after the landing
+ * @param files relative to the top folder
+ * @throws git's message
+ */
+export async function fittingFiles(
+  place: SharedFiles & { readonly root: string },
+  { from, to }: { readonly from: string; readonly to: string },
+  files: readonly string[],
+): Promise<string[]> {
+  const { root } = place;
+  const shared = sharedPaths(place);
+  const present = files.filter(file => shared.includes(file) && isPlainFile(root, file));
+  if (present.length === 0) {
+    return [];
+  }
+  const [[old, now], ids, staged, contents] = await Promise.all([
+    viewTrees(root, [from, to], present),
+    hashesOf(root, present),
+    indexEntries(root, present),
+    Promise.all(present.map(file => readFile(path.join(root, file)))),
+  ]);
+  return present.filter((file, i) => {
+    const id = staged?.get(file)?.id;
+    // Otherwise the index has something that neither a commit nor the work tree has.
+    const isElsewhere = id !== undefined && (id === old?.entry(file)?.id || id === ids[i]);
+    const [before, after, mine] = [old?.file(file), now?.file(file), contents[i]];
+    return (
+      isElsewhere && before && after && mine && fitsLanding(place, file, { before, after, mine })
+    );
+  });
+}
+
+/**
+ * Makes the index say of some files what a commit says. If {@link filesAsIn} or {@link fittingFiles} names them, git does not take them for
  * local changes of a person any more, and can fast-forward to that commit. The files stay as they are.
  *
  * @returns takes it back; `undefined` if one of the files has a conflict, and nothing has changed
@@ -66,6 +101,15 @@ export async function stageAsIn(
     const ours = [...before].filter(([file]) => now?.get(file)?.id === wanted.get(file)?.id);
     await writeEntries(root, new Map(ours), none);
   };
+}
+
+function isPlainFile(root: string, file: string): boolean {
+  return lstatSync(path.join(root, file), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The hashes of files as `git add` would store them. */
+async function hashesOf(root: string, files: readonly string[]): Promise<string[]> {
+  return (await runGit(root, 'hash-object', '--', ...files)).trim().split(/\r?\n/);
 }
 
 /** @returns `undefined` if one of them has a conflict */

@@ -3,6 +3,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { isNumberId, numberId } from '../../base/numberId.ts';
 import { type Message, say } from '../../base/say.ts';
 import { editStoryDone, type StorySelector } from '../stories/edit/edit.ts';
+import { isTickDifference } from '../stories/edit/tickDifference.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { storyNow } from '../stories/storyNow.ts';
@@ -104,6 +105,41 @@ export function withTicksOf(
       const ticked = withTick(content, path, story);
       return 'content' in ticked ? ticked.content : content;
     }, ours);
+}
+
+/**
+ * Whether a person's version of a shared file fits a landing as it is: the landing has only set ticks of stories that
+ * the person's list has, too, or only appended to a log to which the person has only appended. Then it may stay in the
+ * work tree while the branch moves. Pure; never throws.
+ * @param versions before the landing, after it, and in the work tree
+ */
+export function fitsLanding(
+  shared: SharedFiles,
+  path: string,
+  { after, before, mine }: Readonly<Record<'before' | 'after' | 'mine', Buffer>>,
+): boolean {
+  if (path === shared.progressFile) {
+    const [old, now, own] = [before, after, mine].map(content => lineText(content));
+    return [now, own].every(text => text?.startsWith(old ?? '') === true);
+  }
+  if (path !== shared.storyFile || !isTickDifference(path, lineText(before), lineText(after))) {
+    return false;
+  }
+  const [old, now, own] = [before, after, mine].map(content => {
+    const list = parseStoryFile(path, content);
+    return list.kind === 'stories' ? list.stories : undefined;
+  });
+  const wasDone = new Set(old?.filter(({ done }) => done).map(keyOf));
+  const listed = new Set(own?.map(keyOf));
+  return (
+    now?.every(story => !story.done || wasDone.has(keyOf(story)) || listed.has(keyOf(story))) ===
+    true
+  );
+}
+
+/** The work tree may have other line ends than a commit. */
+function lineText(content: Buffer): string {
+  return content.toString('utf8').replaceAll('\r\n', '\n');
 }
 
 /** Recognizes a story in two versions of a list. */

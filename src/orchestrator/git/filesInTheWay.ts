@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { changedTrackedFiles } from '../git/git.ts';
-import { runGit } from '../git/runGit.ts';
+import { changedTrackedFiles } from './git.ts';
+import { runGit } from './runGit.ts';
 
 /**
  * The files because of which git does not fast-forward a work tree: they have local changes, or are not tracked,
