@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
@@ -231,4 +231,32 @@ test('a landed story is worked on again if a person takes it back by a commit, o
       2,
     );
   }
+});
+
+test('a progress log that is a link in the repository gets the notes of agents, too', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  await workspace.write('LOG.md', '# Log\n');
+  await symlink('../LOG.md', path.join(workspace.folder, '.omc', 'progress.txt'));
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'A log');
+  const note = { shell: 'printf "\\n## US-001\\n- learned\\n" >> .omc/progress.txt' };
+  const { code, stderr, stdout } = await workspace.scriptOf(
+    { 'US-001': [[note, ...works('US-001', 1)]] },
+    '--isolate',
+  ).finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.match(workspace.git('show', 'main:LOG.md'), /^# Log\n\n## US-001\n- learned$/);
+  assert.equal(workspace.git('status', '--short'), '');
+  assert.equal(workspace.git('ls-tree', 'main', '.omc/progress.txt').split(' ')[0], '120000');
+});
+
+test('an agent that puts something else in the place of the progress log is reported', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const other = { shell: 'rm -f .omc/progress.txt; mkdir .omc/progress.txt' };
+  const { code, stderr, stdout } = await workspace.scriptOf(
+    { 'US-001': [[other, ...works('US-001', 1)]] },
+    '--isolate',
+  ).finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.match(stdout, /The new entries of progress\.txt could not be written: .* is not a file/);
 });

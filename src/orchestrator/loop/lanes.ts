@@ -424,7 +424,7 @@ export class Lanes {
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
       ...{ commits, problem: kept.problem },
     });
-    const progressText = await progressSince(scope.dir, this.progressIn(place));
+    const progressText = await progressSince(scope, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
       // What the next agents are told; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);
