@@ -76,7 +76,6 @@ describe('a candidate', () => {
       storyFile: STORIES,
       progressFile: LOG,
       story: { id: 'US-1', position: 0, title: 'Story US-1' },
-      tick: true,
       progressText: '',
       landAs: 'squash',
       trailers: TRAILERS,
@@ -123,17 +122,11 @@ describe('a candidate', () => {
       await write('staged.txt', 'staged\n');
       await git('add', 'staged.txt');
       const before = await state();
-      const {
-        commit: hash,
-        form,
-        tree,
-        notTicked,
-      } = await made(work, {
+      const { commit: hash, notTicked } = await made(work, {
         progressText: '## Second\n- two\n',
       });
       assert.equal(await state(), before);
-      assert.deepEqual([form, notTicked], ['commit', undefined]);
-      assert.equal(await git('rev-parse', `${hash}^{tree}`), tree);
+      assert.equal(notTicked, undefined);
       assert.equal(await git('log', '-1', '--format=%P', hash), target);
       assert.equal(await show(hash, 'a.txt'), lines({ 2: 'by agent', 20: 'by person' }));
       assert.equal(await show(hash, STORIES), prd('US-1'));
@@ -149,7 +142,8 @@ describe('a candidate', () => {
       const value = '--format=%(trailers:key=Ralph-Iteration,valueonly,separator=)';
       assert.equal(await git('log', '-1', value, hash), '3');
       // The same as one commit, however several would land.
-      assert.equal((await made(work, { landAs: 'merge' })).form, 'commit');
+      const { commit: one } = await made(work, { landAs: 'merge' });
+      assert.equal((await readGit('log', '-1', '--format=%P', one)).trim(), await head());
     });
 
     test('several commits as one: the subjects of all, and who wrote them', async () => {
@@ -179,8 +173,7 @@ describe('a candidate', () => {
       });
       await write('c.txt', 'c\n');
       const target = await commit();
-      const { commit: hash, form } = await made(work, { landAs: 'merge' });
-      assert.equal(form, 'merge');
+      const { commit: hash } = await made(work, { landAs: 'merge' });
       assert.equal(await git('log', '-1', '--format=%P', hash), `${target} ${work}`);
       assert.equal(await git('log', '-1', '--format=%an', hash), 'Test Person');
       assert.equal(
@@ -198,8 +191,7 @@ describe('a candidate', () => {
         await commit('The step');
         await git('merge', '--quiet', '--no-edit', '--no-ff', target);
       });
-      const { commit: hash, form } = await made(work, { landAs: 'merge' });
-      assert.equal(form, 'commit');
+      const { commit: hash } = await made(work, { landAs: 'merge' });
       assert.match(await message(hash), /^The step\n/);
       assert.equal(await git('log', '-1', '--format=%P', hash), target);
       assert.deepEqual(await names(hash), [STORIES, LOG, 'a.txt', 'b.txt', 'c.txt']);
@@ -253,12 +245,11 @@ describe('a candidate', () => {
 
     test('no commit: a commit of ours for the tick and the notes, else nothing', async () => {
       const own = await made(base);
-      assert.equal(own.form, 'own');
       assert.match(await message(own.commit), /^US-1: done\n\nRalph-Story: US-1\n/);
       assert.equal(await show(own.commit, STORIES), prd('US-1'));
-      const notes = await made(base, { tick: false, progressText: '- n' });
-      assert.match(await message(notes.commit), /^US-1: notes of an agent\n/);
-      assert.equal((await make(base, { tick: false })).kind, 'nothing');
+      const notes = await made(base, { story: undefined, progressText: '- n' });
+      assert.match(await message(notes.commit), /^Work of an agent\n/);
+      assert.equal((await make(base, { story: undefined })).kind, 'nothing');
       assert.equal((await make(base, { storyFile: undefined })).kind, 'nothing');
     });
 
@@ -362,7 +353,10 @@ describe('a candidate', () => {
         await show(hash, LOG),
         '# Log\n\n## First\n- one\n\n## Other\n- x\n\n## Mine\n- y\n',
       );
-      assert.equal(await show((await made(work, { tick: false })).commit, STORIES), prd('US-2'));
+      assert.equal(
+        await show((await made(work, { story: undefined })).commit, STORIES),
+        prd('US-2'),
+      );
     });
 
     test('stay where they are if the agent moved or deleted them', async () => {
@@ -722,7 +716,7 @@ describe('a candidate', () => {
       await write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch '${mark}'\nexit 1\n`);
       await chmod(at(`.git/hooks/${hook}`), 0o755);
     }
-    assert.equal((await made(base)).form, 'own');
+    await made(base);
     assert.ok(!existsSync(mark));
   });
 

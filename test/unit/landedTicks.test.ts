@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { isAncestor } from '../../src/orchestrator/landing/branchState.ts';
+import { isAncestor } from '../../src/orchestrator/git/isAncestor.ts';
 import { LandedTicks } from '../../src/orchestrator/loop/landedTicks.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { gitRepo, tempDir } from '../support/cleanEnv.ts';

@@ -7,10 +7,11 @@ import { waitUntil } from '../../base/waiting.ts';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { isGitLocked } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import { operationOn } from '../git/operations.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { changedPaths, mergeForward, namedFiles } from '../git/treeCommit.ts';
-import { type BranchState, isAncestor, readBranchState } from './branchState.ts';
+import { type BranchState, readBranchState } from './branchState.ts';
 import { filesAsIn, fittingFiles, stageAsIn } from './indexEntries.ts';
 import type { SharedFiles } from './sharedFiles.ts';
 

@@ -24,9 +24,8 @@ export interface CandidateOptions extends SharedFiles {
   readonly work: string;
   /** Full hash of the commit where the agent started. */
   readonly base: string;
+  /** The story that is done with it; absent: none. */
   readonly story?: LandingStory;
-  /** Whether the story is done with it. */
-  readonly tick: boolean;
   /** What the agent has appended to its progress log, or ''. */
   readonly progressText: string;
   /** `squash` makes one commit of several; one commit is always landed as one. */
@@ -40,13 +39,6 @@ export interface Candidate {
   readonly kind: 'candidate';
   /** Full hash. */
   readonly commit: string;
-  readonly tree: string;
-  /**
-   * - `commit`: the agent's work as one commit
-   * - `merge`: joins its commits
-   * - `own`: a commit of ours, with nothing but the tick and the notes
-   */
-  readonly form: 'commit' | 'merge' | 'own';
   /** Why the story file has no tick, although it should have one. */
   readonly notTicked?: Message;
 }
@@ -124,7 +116,7 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
     input: message,
     moreEnv: form === 'commit' ? last?.author : undefined,
   });
-  return { kind: 'candidate', commit: commit.trim(), tree, form, notTicked };
+  return { kind: 'candidate', commit: commit.trim(), notTicked };
 }
 
 /** What becomes of the shared files. */
@@ -138,10 +130,10 @@ class OwnChanges {
   }
 
   contents({ isSameElsewhere, target }: SharedViews): Map<string, Buffer> {
-    const { progressFile, progressText, story, storyFile, tick } = this.options;
+    const { progressFile, progressText, story, storyFile } = this.options;
     const contents = new Map<string, Buffer>();
     const stories = storyFile === undefined ? undefined : target.file(storyFile);
-    if (stories !== undefined && storyFile !== undefined && story !== undefined && tick) {
+    if (stories !== undefined && storyFile !== undefined && story !== undefined) {
       const ticked = withTick(stories, storyFile, story);
       if ('notTicked' in ticked) {
         this.notTicked = ticked.notTicked;
@@ -213,7 +205,12 @@ function authorEnv(name: string, mail: string, date: string): Record<string, str
 }
 
 interface MessageParts {
-  readonly form: Candidate['form'];
+  /**
+   * - `commit`: the agent's work as one commit
+   * - `merge`: joins its commits
+   * - `own`: a commit of ours, with nothing but the tick and the notes
+   */
+  readonly form: 'commit' | 'merge' | 'own';
   /** The agent's last commit, and the others. */
   readonly last: AgentCommit | undefined;
   readonly others: readonly AgentCommit[];

@@ -1,5 +1,5 @@
+import { isAncestor } from '../git/isAncestor.ts';
 import { gitResult } from '../git/runGit.ts';
-import { isAncestor } from './branchState.ts';
 
 /** Why work cannot be brought in as it is. */
 export interface Conflict {

@@ -1,4 +1,5 @@
 import { saidOf } from '../../base/messageOf.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { KeptWork } from '../journal/currentIteration.ts';
@@ -9,7 +10,6 @@ import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { readRefs } from '../workspace/refs.ts';
 import { workRef } from '../workspace/workRefs.ts';
-import { isAncestor } from './branchState.ts';
 import { makeCandidate } from './candidate.ts';
 import { type Conflict, describeConflict } from './conflict.ts';
 import { sharedPaths } from './sharedFiles.ts';
@@ -173,7 +173,7 @@ async function presentWork(
   }
   const made = await makeCandidate({
     ...{ ...sharedFiles, root, base, target: onto, work: head },
-    ...{ landAs: 'squash', progressText: '', tick: false, trailers: {} },
+    ...{ landAs: 'squash', progressText: '', trailers: {} },
   });
   return made.kind === 'conflict' ? made : made.kind === 'nothing' ? onto : made.commit;
 }

@@ -305,7 +305,6 @@ export class LandingQueue {
       work: head,
       base,
       story: { id: story.id, title: story.title, position: story.position },
-      tick: true,
       progressText,
       landAs: config.landAs,
       trailers: {

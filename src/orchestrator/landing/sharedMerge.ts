@@ -1,7 +1,7 @@
+import { isAncestor } from '../git/isAncestor.ts';
 import { mergeTrees, scratchCommit } from '../git/mergeTree.ts';
 import { hashNameOf, newObject, writeObjects } from '../git/objects.ts';
 import { type TreeEntry, type TreeView, viewTrees } from '../git/treeView.ts';
-import { isAncestor } from './branchState.ts';
 import type { Conflict } from './conflict.ts';
 import { type SharedFiles, sharedPaths } from './sharedFiles.ts';
 

@@ -1,4 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -51,9 +52,8 @@ export async function openIsolation(
   }
   const progressFile = progressFileOf(options);
   const inRepository = (file: string | undefined) => {
-    const relative =
-      file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
-    return relative.startsWith('..') ? undefined : relative;
+    const [top, real] = [root, file].map(place => place && (realPlace(place) ?? place));
+    return top && real && isWithin(top, real) ? relativePath(top, real) : undefined;
   };
   return {
     target: await Target.open({

@@ -1,6 +1,6 @@
 import type { GitRepository } from '../git/git.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import type { RunState } from '../journal/runState.ts';
-import { isAncestor } from '../landing/branchState.ts';
 import type { Target } from '../landing/target.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';

@@ -1,3 +1,4 @@
+import { isWithin } from '../../base/isWithin.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { GitRepository } from '../git/git.ts';
@@ -9,7 +10,6 @@ import { realPlace } from '../stories/outsideLinks.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { repeatedId } from '../stories/storyNow.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
-import { isWithin } from './within.ts';
 
 /** Why agents cannot work in places of their own, with the next step. */
 interface LanesProblem {
