@@ -10,6 +10,7 @@ import { ActiveStories } from './views/folders/activeStories.ts';
 import { Folders } from './views/folders/folders.ts';
 import { iterationsOnDemand } from './views/iterations/iterationsOnDemand.ts';
 import { runAlerts } from './views/notifications/runAlerts.ts';
+import { placesOnDemand } from './views/places/placesOnDemand.ts';
 import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
 import { progressOnDemand } from './views/progress/progressOnDemand.ts';
 import { runContextKeys } from './views/run/runContextKeys.ts';
@@ -60,7 +61,9 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   // Before the keys that say what a folder holds: sentences go by both.
   own(restrictedMode());
   const statusBar = own(new RunStatusBar(runs, stories));
-  const steering = own(steeringOnDemand(folders, program, () => statusBar.noteLook(), log));
+  const { workspaceState } = context;
+  const onLook = () => statusBar.noteLook();
+  const steering = own(steeringOnDemand(folders, program, onLook, workspaceState, log));
   const storiesView = own(new StoriesView(folders, context.workspaceState, log));
   own(setupView());
   own(claudeWhenSeen(storiesView, steering, log));
@@ -73,6 +76,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(runContextKeys(runs, stories));
   own(windowPresence(folders, onError));
   own(diffsOnDemand(folders, Uri.joinPath(storage, 'reviewNotes'), log));
+  own(placesOnDemand(folders, log));
   own(prdEditorOnDemand(folders, steering, program, log));
   own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };

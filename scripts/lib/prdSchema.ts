@@ -1,6 +1,7 @@
 // The JSON dialects of a story file as a schema: completion and explanations in an editor. It is as permissive as the
 // reader: a file that the reader accepts must not be marked as wrong (docs/story-files.md).
 import * as z from 'zod';
+import { CHOICE_KEYS, EFFORT_LEVELS } from '../../src/orchestrator/stories/formats/callChoice.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -88,6 +89,32 @@ function storySchemaIn(t: SchemaWords) {
         t,
       ),
       ...fields(EPIC_KEYS, t('Groups stories in the list.'), text, t),
+      model: text()
+        .describe(
+          t(
+            'The model for the agent of this story, such as opus or a full name; without it, the setting "{0}" counts.',
+            'model',
+          ),
+        )
+        .optional(),
+      effort: usually(z.enum(EFFORT_LEVELS), z.string())
+        .describe(
+          t(
+            'How much the agent of this story thinks: {0}. Without it, the setting "{1}" counts.',
+            EFFORT_LEVELS.join(', '),
+            'effort',
+          ),
+        )
+        .optional(),
+      ...fields(
+        CHOICE_KEYS.maxTurns,
+        t(
+          'The most turns that the agent of this story may take; without it, the setting "{0}" counts.',
+          'maxTurnsPerIteration',
+        ),
+        () => usually(z.int().min(1)),
+        t,
+      ),
       architectVerified: usually(z.boolean())
         .describe(t('Whether the reviewing agent has agreed; written by Ralph Fresh.'))
         .optional(),

@@ -3,7 +3,7 @@ import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
-import { runningIn } from '../orchestrator/journal/runState.ts';
+import { runningIn, storyRecord } from '../orchestrator/journal/runState.ts';
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { cleanPlaces, listPlaces, type PlaceEntry } from '../orchestrator/places/placeList.ts';
 import { placesFolder } from '../orchestrator/places/placesFolder.ts';
@@ -12,8 +12,14 @@ import {
   type DiscardedRef,
   discardedRefs,
   discardWork,
+  restoreWork,
 } from '../orchestrator/workspace/discardedWork.ts';
-import { type KeptStoryWork, keptStoryWork } from '../orchestrator/workspace/keptStoryWork.ts';
+import {
+  type KeptStoryWork,
+  keptStoryWork,
+  MAX_COMMITS as MAX_LISTED,
+  type WorkRef,
+} from '../orchestrator/workspace/keptStoryWork.ts';
 import type { Ref } from '../orchestrator/workspace/refs.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { table } from '../presentation/table.ts';
@@ -22,6 +28,7 @@ import { askYes, canAsk } from './canAsk.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { addSettleCommand } from './settleCommand.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 40;
@@ -53,6 +60,7 @@ export function addPlacesCommand(program: Command): void {
     .addOption(cwdOption())
     .option('--yes', 'do not ask')
     .action(discard);
+  addSettleCommand(places);
 }
 
 async function list({ cwd, json }: Flags): Promise<void> {
@@ -185,10 +193,8 @@ async function discard(
   { cwd, yes }: Flags & { readonly yes?: true },
 ): Promise<void> {
   const files = new RunFiles(cwd);
-  const work = await requireOpenWork(files, storyId);
-  await requireIdle(files, storyId);
-  const open = work.refs.filter(({ isLanded }) => !isLanded);
-  print(lossText(work));
+  const shown = await requireIdleWork(files, storyId);
+  print(lossText(shown));
   if (yes !== true) {
     if (!canAsk()) {
       throw new HumanError(
@@ -200,12 +206,50 @@ async function discard(
       return;
     }
   }
-  // An active run may go on with its other stories.
   const refs =
     (await livingLoop(files)) === undefined
-      ? await alone(files, () => discardWork(files, open))
-      : await discardWork(files, open);
+      ? await alone(files, async () => discardWork(files, await sameWork(files, shown)))
+      : await discardBesideRun(files, shown);
   print(discardedText(storyId, refs));
+}
+
+/**
+ * An active run may go on with its other stories. Its loop notes that the story may be worked on before it looks for
+ * earlier work; so if the story is still held back after the work has been moved, no agent has got it.
+ */
+async function discardBesideRun(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
+  const moved = await discardWork(files, await sameWork(files, shown));
+  try {
+    await requireIdle(files, shown);
+  } catch (error) {
+    await restoreWork(files, moved);
+    throw error;
+  }
+  return moved;
+}
+
+/** @throws {HumanError} if it is not what the person was shown any more, or somebody works on it */
+async function sameWork(files: RunFiles, shown: KeptStoryWork): Promise<readonly WorkRef[]> {
+  const now = openRefs(await requireIdleWork(files, shown.storyId));
+  const namesOf = (refs: readonly WorkRef[]) =>
+    refs.map(({ commit, name }) => `${name} ${commit}`).join();
+  if (namesOf(now) !== namesOf(openRefs(shown))) {
+    throw new HumanError(
+      `Nothing was discarded, because the work on ${named(shown.storyId)} has changed meanwhile. Look at it with "ralph-fresh places", then try again.`,
+    );
+  }
+  return now;
+}
+
+/** @throws {HumanError} if nothing is kept of it that has not landed, or somebody works on it */
+async function requireIdleWork(files: RunFiles, storyId: string): Promise<KeptStoryWork> {
+  const work = await requireOpenWork(files, storyId);
+  await requireIdle(files, work);
+  return work;
+}
+
+function openRefs({ refs }: KeptStoryWork): readonly WorkRef[] {
+  return refs.filter(({ isLanded }) => !isLanded);
 }
 
 /** @throws {HumanError} if nothing of the story is kept that has not landed */
@@ -228,17 +272,28 @@ async function requireOpenWork(files: RunFiles, storyId: string): Promise<KeptSt
   return work;
 }
 
-/** @throws {HumanError} while an agent works on the story, or it waits to land */
-async function requireIdle(files: RunFiles, storyId: string): Promise<void> {
+/** @throws {HumanError} while an agent works on the story, or may begin with the work, or it waits to land */
+async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise<void> {
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
-  const current = state && runningIn(state, storyId);
+  if (loop === undefined || state === undefined) {
+    return;
+  }
+  const { storyId } = work;
+  const id = named(storyId);
+  const current = runningIn(state, storyId);
   if (current !== undefined) {
-    const id = named(storyId);
     throw new HumanError(
       current.queued
         ? `${id} is landing now. Take it back first, with "ralph-fresh skip ${id}", then try again.`
         : `An agent works on ${id} now. End it first, with "ralph-fresh stop ${id}", then try again.`,
+    );
+  }
+  const { landed, paused, skipped } = storyRecord(state, storyId);
+  const isContinued = openRefs(work).some(({ runId }) => runId === loop.runId);
+  if (isContinued && !landed && !paused && skipped !== 'person') {
+    throw new HumanError(
+      `A run is active, and its next agent for ${id} would continue this work. Hold the story back first, with "ralph-fresh pause ${id}", then try again.`,
     );
   }
 }
@@ -250,7 +305,7 @@ function lossText({ commits, refs, storyId }: KeptStoryWork): string {
   const more = commits.length - MAX_COMMITS;
   return withoutControls(
     [
-      `This work on ${named(storyId)} has not landed, and nothing else has it${
+      `This work on ${named(storyId)} has not landed${
         uncommitted === 0 ? '' : ' (uncommitted changes are kept as commits of their own)'
       }:`,
       ...commits
@@ -276,7 +331,7 @@ function folderOf({ workspace }: RunFiles): string {
 }
 
 function commitCount(count: number): string {
-  return count === 1 ? '1 commit' : `${count} commits`;
+  return count === 1 ? '1 commit' : `${count < MAX_LISTED ? '' : 'at least '}${count} commits`;
 }
 
 function sizeWords(bytes: number): string {

@@ -32,13 +32,9 @@ export function eventPrinter({
   isShown = () => true,
   stream = process.stdout,
 }: EventPrinting = {}): (event: RunEvent) => void {
-  const transcript = new Transcript(english, 'terminal', { earlier, isOfOneStory });
+  const transcript = new Transcript(english, 'terminal', { earlier, isOfOneStory, isShown });
   return event => {
-    const lines = transcript.describe(event);
-    if (!isShown(event)) {
-      return;
-    }
-    for (const { style, text } of lines) {
+    for (const { style, text } of transcript.describe(event)) {
       const format = ANSI[style];
       const line = format === undefined || text === '' ? text : styleText(format, text, { stream });
       stream.write(`${line}\n`);

@@ -29,6 +29,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['stop', async () => (await import('./stopCommand.ts')).addStopCommand],
   ['cancel', async () => (await import('./cancelCommand.ts')).addCancelCommand],
   ['places', async () => (await import('./placesCommand.ts')).addPlacesCommand],
+  ['land', async () => (await import('./settleCommand.ts')).addLandCommand],
   ['logs', async () => (await import('./logsCommand.ts')).addLogsCommand],
   ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
@@ -46,6 +47,8 @@ export async function main(): Promise<void> {
   const program = new Command('ralph-fresh')
     .description('Finishes a list of stories with a fresh agent for each iteration.')
     .version(packageJson.version)
+    // Otherwise a command would take the options of its own subcommands.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),

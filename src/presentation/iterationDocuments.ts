@@ -15,11 +15,8 @@ export function transcriptText(
 ): string {
   const isShown = ofIteration(iteration);
   // All events, since an event's text may depend on events before the iteration.
-  const transcript = new Transcript(t, 'window', { isOfOneStory: true });
-  const lines = events.flatMap(event => {
-    const described = transcript.describe(event);
-    return isShown(event) ? described.map(({ text }) => text) : [];
-  });
+  const transcript = new Transcript(t, 'window', { isOfOneStory: true, isShown });
+  const lines = events.flatMap(event => transcript.describe(event).map(({ text }) => text));
   return `${lines.join('\n').trim()}\n`;
 }
 

@@ -8,11 +8,11 @@ const SHORT_HASH = 7;
 
 /** What an agent left in its place; its commits are told when they land. */
 export function workKept(
-  { commits, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
+  { commits, head, lands, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   return [
-    ...(uncommitted === undefined
+    ...(uncommitted === undefined || lands
       ? []
       : [
           own(
@@ -27,7 +27,10 @@ export function workKept(
     ...(problem === undefined
       ? []
       : [own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem)))]),
-    ...(commits === 0 ? [own('dim', t('{0} has no new commits', storyId))] : []),
+    // What could not be read may have some.
+    ...(commits === 0 && (head !== undefined || problem === undefined)
+      ? [own('dim', t('{0} has no new commits', storyId))]
+      : []),
   ];
 }
 
@@ -39,7 +42,14 @@ export function landingLine(
   const { storyId } = event;
   switch (event.type) {
     case 'landing.queued':
-      return [own('plain', t('{0} waits to land', storyId))];
+      return [
+        own(
+          'plain',
+          event.by === 'person'
+            ? t('{0} is settled by hand, and waits to land', storyId)
+            : t('{0} waits to land', storyId),
+        ),
+      ];
     case 'landing.candidate':
       return [own('plain', t('{0} is landing as {1}', storyId, event.commit.slice(0, SHORT_HASH)))];
     case 'landing.landed':

@@ -13,9 +13,10 @@ const UNTOLD = '–';
 /** A run's receipt as lines in a monospaced font: its iterations, its stories, the total. */
 export function receiptText(receipt: RunReceipt, t: Translate = english): string {
   const { agent, iterations, model, payer, planning, run, stories, total } = receipt;
+  const models = iterations.flatMap(({ model: own }) => own ?? []);
   const facts = [
     ...(run === null ? [] : [t('Run {0}', run)]),
-    [...new Set([agent, model])].filter(Boolean).join(', '),
+    [...new Set([agent, ...(models.length === 0 ? [model] : models)])].filter(Boolean).join(', '),
     payer === 'apiKey' ? t('billed to the API account') : '',
   ];
   const rows = [
@@ -56,7 +57,7 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
   if (iteration === undefined) {
     return '';
   }
-  const { commitList, durationMs, inputTokens, outputTokens, story, title } = iteration;
+  const { commitList, durationMs, inputTokens, model, outputTokens, story, title } = iteration;
   return withoutControls(
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
@@ -65,6 +66,7 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
         t('{0} min', minutes(durationMs, t)),
         ...(isUntold(iteration, iteration.turns) ? [] : [turnCount(iteration.turns, t)]),
         costWords(iteration, t),
+        ...(model === null ? [] : [shorten(model, MAX_SUBJECT)]),
       ].join(' · '),
       isUntold(iteration, tokensIn(iteration) + outputTokens)
         ? t('Tokens: not reported by the agent')

@@ -153,6 +153,7 @@ export function warningWords(
     case 'guardCouldNotRestore':
       return t("The agent's changes could not be reverted: {0}", words);
     case 'storyLeftAlone':
+    case 'storyChoiceIgnored':
     case 'precondition':
       return words;
     case 'storyNotPutBack':
@@ -202,7 +203,10 @@ export function warningWords(
         words,
       );
     case 'placeGone':
-      return t('The place of the interrupted agent is gone or in use: {0}', words);
+      return t(
+        'The place of the interrupted agent is gone, or another run has used it: {0}',
+        words,
+      );
     case 'tickNotWritten':
       return t('The story has landed, but could not be ticked in its file: {0}', words);
     case 'numbersMoved':

@@ -75,6 +75,7 @@ function lanesData(run: WatchedRun): object {
     isolated: state.isolated === true,
     pausedLanes: state.pausedLanes ?? [],
     pausedStories: pausedStories(state),
+    settledStories: settledStories(state),
     running: isActive
       ? inOrder(state.running).map(({ activity, lane, number, queued, step, storyId }) => ({
           iteration: number,
@@ -202,6 +203,11 @@ function pausedStories({ storyRecords }: RunState): string[] {
   return [...storyRecords].flatMap(([id, { paused }]) => (paused ? [id] : []));
 }
 
+/** Stories whose conflict a person settles now. */
+function settledStories({ storyNotes }: RunState): string[] {
+  return [...storyNotes].flatMap(([id, { settling }]) => (settling ? [id] : []));
+}
+
 function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {
   const named = shorten(path.relative(workspace, file), 200);
   return steps === null ? named : `${steps.done}/${steps.total} steps of ${named} complete`;
@@ -324,11 +330,13 @@ function laneLines(state: RunState): string[] {
     return `  ${where} · ${shorten(storyId, 40)}: ${title} · ${shorten(words(current), 80)}`;
   });
   const stories = pausedStories(state).map(id => shorten(id, 40));
+  const settled = settledStories(state).map(id => shorten(id, 40));
   const facts = [
     lanes === 1 ? 'One agent in a clone of its own' : `Up to ${lanes} agents at once`,
     ...(branch === undefined ? [] : [`work lands on ${shorten(branch, 80)}`]),
     ...(pausedLanes.length === 0 ? [] : [`paused lanes: ${pausedLanes.join(', ')}`]),
     ...(stories.length === 0 ? [] : [`paused stories: ${shorten(stories.join(', '), 200)}`]),
+    ...(settled.length === 0 ? [] : [`you settle: ${shorten(settled.join(', '), 200)}`]),
   ];
   return [facts.join(' · '), ...lines];
 }

@@ -2,13 +2,19 @@ import { englishOf } from '../base/say.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
+import { choiceOf } from '../orchestrator/stories/formats/callChoice.ts';
 import {
   doneIds,
   type NextStoryOptions,
   nextStory,
   openDependencies,
 } from '../orchestrator/stories/select.ts';
-import type { Story, StoryFile, StoryFormatName } from '../orchestrator/stories/story.ts';
+import type {
+  CallChoice,
+  Story,
+  StoryFile,
+  StoryFormatName,
+} from '../orchestrator/stories/story.ts';
 import { openCircle } from '../orchestrator/stories/storyProblems.ts';
 
 /** The output of `stories --json`. */
@@ -45,6 +51,10 @@ export interface StoryData {
   /** Declared dependencies that are not done, or that the file does not contain. */
   readonly blockedBy: readonly string[];
   readonly epic: string | null;
+  /** What the story chooses for its agent; `null` if it leaves that to the settings. */
+  readonly model: string | null;
+  readonly effort: string | null;
+  readonly maxTurns: number | null;
   /** The agent's question for the person, until somebody answers it; the state is `blocked` meanwhile. */
   readonly question: string | null;
 }
@@ -61,7 +71,8 @@ export interface KnownOfStories {
 
 /** The output of `next --json`: the story to run next, or why there is none. */
 export type NextData =
-  | { readonly id: string }
+  /** With what the story chooses for its agent. */
+  | ({ readonly id: string } & CallChoice)
   | {
       readonly id: null;
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
@@ -93,6 +104,9 @@ export function storyListData(
         priority: story.priority ?? null,
         blockedBy,
         epic: story.epic ?? null,
+        model: story.model ?? null,
+        effort: story.effort ?? null,
+        maxTurns: story.maxTurns ?? null,
         question: state === 'blocked' ? (question?.message ?? null) : null,
       };
     }),
@@ -103,16 +117,23 @@ export function storyListData(
 
 /** One word, because programs read it; `undefined` if the runs know no more than the file. */
 function stateByRuns(story: Story, run: SeenRun, states: readonly RunState[]): string | undefined {
-  const kind = storyStatus(story, run, states)?.kind;
-  switch (kind) {
+  const status = storyStatus(story, run, states);
+  switch (status?.kind) {
     case 'needsYou':
       return 'blocked';
+    case 'queued':
+      return status.isActive ? 'running' : undefined;
+    case 'landing':
+      return 'running';
+    case 'returned':
+      return 'failed';
+    case 'paused':
     case 'done':
     case 'doneByHand':
     case 'stuck':
       return undefined;
     default:
-      return kind;
+      return status?.kind;
   }
 }
 
@@ -133,7 +154,7 @@ export function nextData(file: StoryFile, turns: NextStoryOptions = {}): NextDat
   }
   const next = nextStory(file.stories, turns);
   if (next.story !== undefined) {
-    return { id: next.story.id };
+    return { id: next.story.id, ...choiceOf(next.story) };
   }
   const circle = next.reason === 'waiting' ? openCircle(file.stories) : undefined;
   return { id: null, reason: next.reason, circle };

@@ -2,8 +2,10 @@ import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import { choiceWords } from './choiceWords.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { table } from './table.ts';
+import { english } from './translate.ts';
 
 /** Maximum lengths of texts in a line, in UTF-16 units. */
 const MAX_ID = 40;
@@ -72,7 +74,8 @@ export function nextText(
 ): string {
   if (next.id !== null) {
     const title = stories.find(story => story.id === next.id)?.title ?? '';
-    return `${shorten(next.id, MAX_ID)}: ${shorten(title, MAX_TITLE)}`;
+    const facts = [shorten(title, MAX_TITLE), ...choiceWords(next, english)];
+    return `${shorten(next.id, MAX_ID)}: ${facts.join(' · ')}`;
   }
   switch (next.reason) {
     case 'empty':

@@ -28,8 +28,10 @@ export function withStoryPrefix(
     return lines;
   }
   const name = shorten(storyId, MAX_ID).replaceAll(/[\s│]+/g, '-');
+  const lane = laneOf(event, state);
   return lines.map(({ style, text }) => ({
     style,
+    ...(lane !== undefined && { lane }),
     text: text
       .split('\n')
       // The empty line above an iteration separates it from everything.
@@ -41,6 +43,15 @@ export function withStoryPrefix(
 /** With one lane, a story can land while the next agent works. */
 export function isMixed({ isolated, lanes, running }: RunState): boolean {
   return isolated === true && (lanes > 1 || running.length > 1);
+}
+
+function laneOf(event: RunEvent, state: RunState): number | undefined {
+  if (event.type === 'iteration.started') {
+    return event.lane;
+  }
+  return 'iteration' in event && typeof event.iteration === 'number'
+    ? runningIteration(state, event.iteration)?.lane
+    : undefined;
 }
 
 function storyOf(event: RunEvent, state: RunState): string | undefined {

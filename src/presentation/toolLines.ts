@@ -1,3 +1,5 @@
+import { shorten } from '../base/text.ts';
+import { isToolName } from '../base/toolName.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { currentOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { Door } from './sentences.ts';
@@ -13,6 +15,9 @@ export interface ToolCall {
 
 /** Maximum number of tool calls without a result; above it, the oldest are dropped. */
 const MAX_OPEN_CALLS = 100;
+
+/** Longest name of a tool, in UTF-16 units. */
+const MAX_TOOL = 120;
 
 /** Keeps tool calls until their results arrive: an agent may make several in parallel. */
 export class ToolCalls {
@@ -75,6 +80,29 @@ function moreLines(more: number, door: Door, iteration: number | undefined, t: T
   return door === 'window' && iteration !== undefined
     ? `${count} (${transcriptOf(iteration, t)})`
     : count;
+}
+
+/**
+ * A tool that was not allowed.
+ * @param isOffered it can be allowed where this is read; then the offer has the place of the agent's reason, which
+ * the failed call says too
+ */
+export function toolDenied(
+  { message, tool }: EventOf<'agent.denied'>,
+  t: Translate,
+  isOffered: boolean,
+): readonly TranscriptLine[] {
+  const name = shorten(tool, MAX_TOOL);
+  const words =
+    isOffered && isToolName(tool)
+      ? `${t('Not allowed: {0}', name)} · ${allowOffer(tool, t)}`
+      : t('Not allowed: {0}', `${name} ${firstLine(message)}`);
+  return [line('warning', `  ${words}`)];
+}
+
+/** Offers to allow a tool; the window's terminal turns it into a link. */
+export function allowOffer(tool: string, t: Translate): string {
+  return t('Allow {0} From Now On', tool);
 }
 
 /** The name of an iteration's full transcript in a window; the window's terminal turns it into a link. */

@@ -6,6 +6,7 @@ import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runSta
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
+import { choiceWords } from './choiceWords.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { landingLine, stackChecked, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
@@ -19,7 +20,8 @@ import {
 } from './sentences.ts';
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { isMixed, withStoryPrefix } from './storyPrefix.ts';
-import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
+import { subagentEnded, withSubagent } from './subagentLines.ts';
+import { resultLines, type ToolCall, ToolCalls, toolDenied } from './toolLines.ts';
 import {
   type EventOf,
   firstLine,
@@ -39,6 +41,8 @@ export interface Telling {
   readonly door?: Door;
   /** For a tool's result: the call that it belongs to, if known. */
   readonly call?: ToolCall | undefined;
+  /** See {@link TranscriptOptions.offersTools}. */
+  readonly offersTools?: boolean;
 }
 
 /**
@@ -48,9 +52,13 @@ export interface Telling {
 export function describeEvent(
   event: RunEvent,
   t: Translate,
-  { state = INITIAL_RUN_STATE, door = 'terminal', call }: Telling = {},
+  { state = INITIAL_RUN_STATE, door = 'terminal', call, offersTools = false }: Telling = {},
 ): readonly TranscriptLine[] {
-  return lines(event, t, state, door, call).map(({ style, text }) => ({
+  const told =
+    event.type === 'agent.denied'
+      ? toolDenied(event, t, offersTools)
+      : lines(event, t, state, door, call);
+  return withSubagent(told, event).map(({ style, text }) => ({
     style,
     text: withoutControls(text),
   }));
@@ -61,37 +69,54 @@ export interface TranscriptOptions {
   readonly earlier?: RunState | undefined;
   /** Only lines of one story, or one iteration, are shown, so they need not say which one. */
   readonly isOfOneStory?: boolean;
+  /** Events that are described; called for all of them, in order. By default all. */
+  readonly isShown?: (event: RunEvent) => boolean;
+  /** A tool that was not allowed can be allowed where this is read. */
+  readonly offersTools?: boolean;
 }
 
 /** Describes the events of one run as they arrive, and keeps the context that its sentences need. */
 export class Transcript {
   private readonly t: Translate;
   private readonly door: Door;
-  private readonly isOfOneStory: boolean;
+  private readonly options: TranscriptOptions;
   private state: RunState;
+  /** Tools that were not allowed: each is told once in a run, whatever number of agents wants it. */
+  private readonly denied = new Set<string>();
   /** By iteration: with several lanes, the calls of several agents alternate. */
   private readonly calls = new Map<number | undefined, ToolCalls>();
 
-  constructor(
-    t: Translate,
-    door: Door = 'terminal',
-    { earlier = INITIAL_RUN_STATE, isOfOneStory = false }: TranscriptOptions = {},
-  ) {
+  constructor(t: Translate, door: Door = 'terminal', options: TranscriptOptions = {}) {
     this.t = t;
     this.door = door;
-    this.isOfOneStory = isOfOneStory;
-    this.state = earlier;
+    this.options = options;
+    this.state = options.earlier ?? INITIAL_RUN_STATE;
   }
 
   describe(event: RunEvent): readonly TranscriptLine[] {
     if (event.type === 'run.started') {
       // The numbers of another run start again.
       this.state = INITIAL_RUN_STATE;
+      this.denied.clear();
     }
-    const { door, state } = this;
-    const described = describeEvent(event, this.t, { state, door, call: this.callOf(event) });
+    const { door, options, state } = this;
+    const call = this.callOf(event);
     this.state = applyEvent(state, event);
-    return this.isOfOneStory ? described : withStoryPrefix(described, event, state);
+    if (options.isShown?.(event) === false || this.isToldAgain(event)) {
+      return [];
+    }
+    const offersTools = options.offersTools === true;
+    const described = describeEvent(event, this.t, { state, door, call, offersTools });
+    return options.isOfOneStory ? described : withStoryPrefix(described, event, state);
+  }
+
+  private isToldAgain(event: RunEvent): boolean {
+    if (event.type !== 'agent.denied') {
+      return false;
+    }
+    const isTold = this.denied.has(event.tool);
+    this.denied.add(event.tool);
+    return isTold;
   }
 
   private callOf(event: RunEvent): ToolCall | undefined {
@@ -157,6 +182,7 @@ function lines(
         ...(event.storyId === undefined
           ? []
           : [own('plain', `${event.storyId}: ${event.storyTitle ?? ''}`)]),
+        ...chosenLine(event, t),
         ...(event.stuckFor > 0
           ? [own('warning', t('No progress on it for {0}', iterationCount(event.stuckFor, t)))]
           : []),
@@ -178,6 +204,8 @@ function lines(
       return resultLines('error', event, t, { call, door, state });
     case 'agent.toolResult':
       return resultLines('dim', event, t, { call, door, state });
+    case 'agent.subagentEnded':
+      return subagentEnded(event, t);
     case 'agent.retry':
       return [
         line(
@@ -186,9 +214,7 @@ function lines(
         ),
       ];
     case 'agent.denied':
-      return [
-        line('warning', `  ${t('Not allowed: {0}', `${event.tool} ${firstLine(event.message)}`)}`),
-      ];
+      return toolDenied(event, t, false);
     case 'agent.output':
       return event.text.split('\n').map(text => line('dim', `  ${text}`));
     case 'agent.overflow':
@@ -362,11 +388,28 @@ function lines(
             : t('{0} continues', event.storyId),
         ),
       ];
+    case 'story.settling':
+      return [
+        own(
+          'plain',
+          event.settling
+            ? t('A person settles the conflict of {0}', event.storyId)
+            : t('Nobody settles a conflict of {0} by hand any more', event.storyId),
+        ),
+      ];
     case 'run.rolledBack':
       return [own('warning', rolledBackWords(event, t))];
     default:
       return assertNever(event);
   }
+}
+
+/** Why this agent may differ from the run's settings. */
+function chosenLine(event: EventOf<'iteration.started'>, t: Translate): TranscriptLine[] {
+  const chosen = choiceWords(event, t);
+  return chosen.length === 0
+    ? []
+    : [own('plain', t('Chosen by the story: {0}', chosen.join(' · ')))];
 }
 
 /** With several lanes, iterations need not begin in the order of their numbers. */

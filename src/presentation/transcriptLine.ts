@@ -11,6 +11,8 @@ export type Style = 'plain' | 'heading' | 'dim' | 'tool' | 'success' | 'warning'
 export interface TranscriptLine {
   readonly style: Style;
   readonly text: string;
+  /** The lane of its agent, from 1, if the line names its story. */
+  readonly lane?: number;
 }
 
 const PREFIX = '[Ralph Fresh]';

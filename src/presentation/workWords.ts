@@ -1,11 +1,15 @@
 import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { atWork } from '../orchestrator/journal/atWork.ts';
-import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
+import { type CurrentIteration, isCandidate } from '../orchestrator/journal/currentIteration.ts';
+import { type Doing, doingOf } from '../orchestrator/journal/doing.ts';
+import type { ReturnedWork } from '../orchestrator/journal/returnedWork.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
+import { reasonWords } from './iterationWords.ts';
 import { heldWords } from './landingLines.ts';
-import type { Translate } from './translate.ts';
+import { span, type Translate } from './translate.ts';
 
+const MINUTE_MS = 60_000;
 /** Maximum length of the names of files, in UTF-16 units. */
 const MAX_FILES = 200;
 
@@ -17,6 +21,102 @@ export function workCounts(state: Pick<RunState, 'limits' | 'running'>, t: Trans
     ...(landing.length > 0 ? [t('{0} landing', landing.length)] : []),
     ...(limited.length > 0 ? [t('{0} waiting for the limit', limited.length)] : []),
   ];
+}
+
+/** What an agent does now, in the third person. */
+export function doingWords(doing: Doing | undefined, t: Translate): string {
+  switch (doing) {
+    case 'tests':
+      return t('runs tests');
+    case 'commands':
+      return t('runs commands');
+    case 'edits':
+      return t('edits files');
+    case 'reads':
+      return t('reads files');
+    case 'web':
+      return t('reads the web');
+    case undefined:
+      return t('works');
+    default:
+      return assertNever(doing);
+  }
+}
+
+/** Whole minutes since an event; 0 if its time is unknown or later. @param at ISO 8601 @param now in ms since the epoch */
+export function minutesSince(at: string, now: number): number {
+  return Math.max(0, Math.floor((now - Date.parse(at)) / MINUTE_MS)) || 0;
+}
+
+/** Like {@link minutesSince}, as words; none within the first minute. */
+export function minuteWords(at: string, now: number, t: Translate): string[] {
+  const minutes = minutesSince(at, now);
+  return minutes === 0 ? [] : [span(minutes * MINUTE_MS, t)];
+}
+
+/** Why work did not land, in a few words. */
+export function returnedWords({ reason }: ReturnedWork, t: Translate): string {
+  switch (reason) {
+    case 'conflict':
+      return t('returned · conflict');
+    case 'checks':
+      return t('returned · checks failed');
+    case 'review':
+      return t('returned · reviewer objects');
+    case 'other':
+      return t('returned');
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** Why work did not land, in a sentence; `undefined` if there is nothing to add. */
+export function returnedSentence(work: ReturnedWork, t: Translate): string | undefined {
+  switch (work.reason) {
+    case 'conflict':
+      return reasonWords({ kind: 'conflict', files: work.files }, t);
+    case 'checks':
+      return reasonWords({ kind: 'failedCheck', ...work.check }, t);
+    case 'review':
+      return reasonWords({ kind: 'objections', objections: work.objections }, t);
+    case 'other':
+      return undefined;
+    default:
+      return assertNever(work);
+  }
+}
+
+/**
+ * A running iteration as one of several: its lane, what its agent does and for how long, or where its work is on the
+ * way to the branch. @param now in ms since the epoch
+ */
+export function laneWords(
+  current: CurrentIteration,
+  state: Pick<RunState, 'limits'>,
+  now: number,
+  t: Translate,
+): string {
+  const { activity, lane, number, queued, startedAt, step } = current;
+  if (lane === undefined) {
+    return stepWords(current, state, t);
+  }
+  if (queued) {
+    return isCandidate(current) ? landingWords(step, t) : t('waits to land');
+  }
+  return [
+    t('lane {0}', lane),
+    state.limits.has(number) ? t('waits for the usage limit') : doingWords(doingOf(activity), t),
+    ...minuteWords(startedAt, now, t),
+  ].join(' · ');
+}
+
+/** What is to land is being checked or reviewed, or lands. */
+export function landingWords(step: CurrentIteration['step'], t: Translate): string {
+  return step === 'gate'
+    ? t('landing · checks run')
+    : step === 'review'
+      ? t('landing · under review')
+      : t('landing');
 }
 
 /** Who is working on a running iteration now. */

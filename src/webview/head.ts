@@ -92,45 +92,24 @@ export function actionButtons(
 }
 
 function nowLines(
-  { more, several, since, step, story, words }: ShownNow,
+  { since, step, story, words }: ShownNow,
   strings: ProgressStrings,
   clockOffset: number,
 ): TemplateResult {
-  const elapsed = (from: string) =>
-    html`${dot}<ralph-elapsed .since=${from} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`;
   return html`
     <div class="now">
       ${story ? html`<p class="now-story">${storyName(story)}</p>` : nothing}
       <p class="now-facts">
         <span>${words}</span>
         ${step === undefined ? nothing : html`${dot}<span>${step}</span>`}
-        ${since === undefined ? nothing : elapsed(since)}
+        ${since === undefined ? nothing : html`${dot}<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`}
       </p>
-      ${
-        several === undefined
-          ? nothing
-          : html`
-            <ul class="now-several">
-              ${repeat(
-                several,
-                ({ iteration }) => iteration,
-                one => html`
-                  <li>
-                    ${one.story ? storyName(one.story) : nothing}
-                    <span class="now-facts"><span>${one.step}</span>${elapsed(one.since)}</span>
-                  </li>
-                `,
-              )}
-              ${more === undefined ? nothing : html`<li class="quiet">${more}</li>`}
-            </ul>
-          `
-      }
     </div>
   `;
 }
 
 /** The sentence has placeholders for the time and for the remaining duration, in the language's own order. */
-function goesOn(until: string, strings: ProgressStrings, clockOffset: number): unknown[] {
+export function goesOn(until: string, strings: ProgressStrings, clockOffset: number): unknown[] {
   return strings.goesOnIn.split(/(\{[01]\})/).map(part => {
     if (part === '{0}') {
       return moment(until);

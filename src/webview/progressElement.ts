@@ -10,6 +10,8 @@ import type {
 import { activity } from './activity.ts';
 import { charts } from './charts.ts';
 import { actionButtons, folderChoice, head } from './head.ts';
+import { landings } from './landings.ts';
+import './lanesElement.ts';
 import { moment } from './pieces.ts';
 import { timeline } from './timeline.ts';
 import { xray } from './xray.ts';
@@ -120,16 +122,16 @@ export class ProgressElement extends LitElement {
 customElements.define('ralph-progress', ProgressElement);
 
 /**
- * New sentences. If one was only removed, such as a withdrawn request, the last sentence, which is still valid. Between two
- * iterations the last sentence is the end of the previous one, which was announced before.
+ * New sentences. If one was only removed, such as a withdrawn request, the last sentence, which is still valid; but between
+ * two iterations it is the end of the previous one, which was announced before.
  */
 function newsOf(
   before: readonly string[],
-  { announcements: after, isBetweenIterations }: ProgressSnapshot,
+  { announcements: after, areRemovalsSilent }: ProgressSnapshot,
 ): readonly string[] {
   const news = after.filter(text => !before.includes(text));
   const isGone = before.some(text => !after.includes(text));
-  return news.length === 0 && isGone && !isBetweenIterations ? after.slice(-1) : news;
+  return news.length === 0 && isGone && !areRemovalsSilent ? after.slice(-1) : news;
 }
 
 function empty(strings: ProgressStrings): TemplateResult {
@@ -143,9 +145,23 @@ function empty(strings: ProgressStrings): TemplateResult {
 }
 
 function sections(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
-  const { charts: shownCharts, prompt } = run;
+  const { charts: shownCharts, lanes, prompt } = run;
   return html`
     ${head(run, strings, clockOffset)}
+    ${
+      lanes
+        ? html`
+          <div class="lane-columns">
+            ${section(
+              'lanes',
+              strings.lanes,
+              html`<ralph-lanes .lanes=${lanes} .clockOffset=${clockOffset} .strings=${strings}></ralph-lanes>`,
+            )}
+            ${section('landings', strings.queue, landings(lanes, strings, clockOffset))}
+          </div>
+        `
+        : nothing
+    }
     <div class="columns">
       ${section('activity', strings.activity, activity(run.activity, strings))}
       <div class="aside">

@@ -22,6 +22,8 @@ export interface PageState {
   readonly scrollY: number;
   /** Whether the table with the charts' numbers is open. */
   readonly isTableOpen: boolean;
+  /** Whether the table with what the lanes have done is open. */
+  readonly isLaneTableOpen: boolean;
   /** An unsent answer, and the question it belongs to. */
   readonly draft?: { readonly question: string; readonly text: string } | undefined;
 }
@@ -40,6 +42,7 @@ export function savedPageState(): PageState {
   return {
     scrollY: typeof saved['scrollY'] === 'number' ? saved['scrollY'] : 0,
     isTableOpen: saved['isTableOpen'] === true,
+    isLaneTableOpen: saved['isLaneTableOpen'] === true,
     draft:
       typeof question === 'string' && typeof text === 'string' ? { question, text } : undefined,
   };

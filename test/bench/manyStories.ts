@@ -1,4 +1,9 @@
+import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import type { RunState } from '../../src/orchestrator/journal/runState.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
+import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
+import { LANES, sixteenLanes } from '../support/sixteenLanes.ts';
 import { benchStories, storyFileText } from './benchWorkspace.ts';
 import { medianMs, type Row } from './row.ts';
 
@@ -25,5 +30,35 @@ export function manyStories(): Row[] {
       isWithin: ms <= MAX_MS,
       decides: false,
     },
+    linesOfLanes(bytes),
   ];
+}
+
+/** One of sixteen agents does something else: how many lines of the Stories view change? */
+function linesOfLanes(bytes: Buffer): Row {
+  const file = parseStoryFile('/bench/.omc/prd.json', bytes);
+  const stories = file.kind === 'stories' ? file.stories.filter(({ done }) => !done) : [];
+  const begun = foldRun(sixteenLanes(number => stories[number - 1]?.id ?? ''));
+  const nodes = new StoryNodes('/bench', 'bench');
+  const drawn = (state: RunState) =>
+    nodes.update({
+      ...{ file, run: { runId: 'r1', state, alive: true }, states: [state] },
+      ...{ filter: NO_FILTER, hasFolderLine: false },
+    }).changed.length;
+  drawn(begun);
+  const counts = ['npm test', 'ls'].map((gist, at) =>
+    drawn(
+      applyEvent(begun, {
+        ...{ seq: begun.lastSeq + 1 + at, at: '2026-01-01T10:10:00.000Z', type: 'agent.tool' },
+        ...{ iteration: 7, id: 'tool', name: 'Bash', gist },
+      }),
+    ),
+  );
+  return {
+    what: `lines drawn anew when one of ${LANES} agents on ${STORIES} stories does something else`,
+    budget: '1',
+    value: String(Math.max(...counts)),
+    isWithin: Math.max(...counts) === 1,
+    decides: true,
+  };
 }

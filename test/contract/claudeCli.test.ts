@@ -397,6 +397,49 @@ describe('Claude Code, as pinned', () => {
     assert.equal(results[0]?.permissionDenials, 1);
   });
 
+  it('names each of its subagents, and says what each took', async () => {
+    const file = path.join(cwd, '.omc', 'prd.json');
+    const start = (task: string) => ({
+      name: 'Agent',
+      input: {
+        ...{ description: task, prompt: `Task: ${task}`, subagent_type: 'general-purpose' },
+        run_in_background: false,
+      },
+    });
+    const script: ModelScript = ({ prompt, toolResults }) =>
+      prompt.includes('Task: ')
+        ? toolResults === 0
+          ? { tools: [{ name: 'Read', input: { file_path: file } }] }
+          : { text: 'It is there.' }
+        : toolResults === 0
+          ? { tools: [start('Look at one'), start('Look at two')] }
+          : { text: 'Both looked.' };
+    await using model = await ScriptedModel.start(script);
+    const { code, events, results } = await call(model);
+    const started = ofType(events, 'tool').filter(({ name }) => name === 'Agent');
+    const subagents = started.map(({ id, gist }) => ({ id, name: gist }));
+    assert.deepEqual(
+      subagents.map(({ name }) => name),
+      ['Look at one', 'Look at two'],
+    );
+    const reads = ofType(events, 'tool').filter(({ name }) => name === 'Read');
+    assert.deepEqual(reads.map(({ parent }) => parent?.name).sort(), [
+      'Look at one',
+      'Look at two',
+    ]);
+    const ends = ofType(events, 'subagentEnded');
+    assert.deepEqual(
+      ends.map(({ subagent }) => subagent).sort((a, b) => a.name.localeCompare(b.name)),
+      subagents,
+    );
+    for (const { durationMs = 0, gist, isError, tokens = 0, toolCalls } of ends) {
+      assert.deepEqual([gist, isError, toolCalls], ['It is there.', false, 1]);
+      assert.ok(durationMs > 0 && tokens > 0);
+    }
+    assert.equal(code, 0);
+    assert.equal(results[0]?.text, 'Both looked.');
+  });
+
   it('gives a second, shorter result when background work ends after the answer', async () => {
     const go = path.join(temp.path, 'go');
     let answers = 0;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
-import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { isRunId, type RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 
 /** Follows all journals of a workspace by polling; synchronous, so that a kill follows an event at once. */
 export class JournalTail {
@@ -53,9 +53,15 @@ export function wholeJournal(files: RunFiles, runId: string): RunEvent[] {
 /** Runs that have a journal, oldest first. */
 export function runIdsNow(files: RunFiles): string[] {
   try {
-    return readdirSync(files.runsDir)
-      .filter(id => statSync(files.journalFile(id), { throwIfNoEntry: false }) !== undefined)
-      .sort();
+    return (
+      readdirSync(files.runsDir)
+        // A start tries whether it can write there.
+        .filter(
+          id =>
+            isRunId(id) && statSync(files.journalFile(id), { throwIfNoEntry: false }) !== undefined,
+        )
+        .sort()
+    );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       // There has been no run yet.

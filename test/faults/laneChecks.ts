@@ -4,7 +4,8 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { Target } from '../../src/orchestrator/landing/target.ts';
 import { ClonePlaces } from '../../src/orchestrator/places/clonePlaces.ts';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
-import { tipRef } from '../../src/orchestrator/workspace/workRefs.ts';
+import { keptStoryWork } from '../../src/orchestrator/workspace/keptStoryWork.ts';
+import { tipRef, workRef } from '../../src/orchestrator/workspace/workRefs.ts';
 import {
   handoffViolations,
   journalViolations,
@@ -47,6 +48,7 @@ export async function laneViolations(
     ...journals.flatMap(list => journalViolations(list, alone.length === 0)),
     ...(await landingViolations(workspace, world, events, before.head)),
     ...(await reachViolations(workspace, world)),
+    ...(await keptViolations(workspace, world, events)),
     ...(await treeViolations(workspace, world, before)),
     ...storyFileViolations(workspace, events),
     ...handoffViolations(workspace.files),
@@ -133,14 +135,51 @@ async function landingViolations(
   ];
 }
 
-/** Commits of agents that neither the branch nor a ref of ours holds. */
+/** Commits of agents that a person does not find: on the branch, waiting for it, kept as work, or discarded. */
 async function reachViolations(workspace: FaultWorkspace, world: LaneWorld): Promise<string[]> {
   const made = new Set(workspace.notes().flatMap(({ commit }) => commit ?? []));
   const held = await workspace.git(
-    ...['rev-list', `refs/heads/${targetBranch(world)}`, '--glob=refs/ralph-fresh/'],
+    ...['rev-list', `refs/heads/${targetBranch(world)}`],
+    ...['landed', 'work', 'discarded'].map(kind => `--glob=refs/ralph-fresh/${kind}/`),
   );
   const all = new Set(held.split('\n'));
   return [...made].filter(hash => !all.has(hash)).map(hash => `commit ${hash} is lost`);
+}
+
+/** What `places` says of the work of agents: all that has not landed, and nothing else. */
+async function keptViolations(
+  workspace: FaultWorkspace,
+  world: LaneWorld,
+  events: readonly RunEvent[],
+): Promise<string[]> {
+  const storiesOf = (isMeant: (event: RunEvent) => boolean) =>
+    new Set(events.flatMap(event => (isMeant(event) && 'storyId' in event ? event.storyId : [])));
+  const landed = storiesOf(({ type }) => type === 'landing.landed');
+  // The next agent started without that work.
+  const replaced = storiesOf(
+    event => event.type === 'landing.returned' && event.reason === 'conflict',
+  );
+  const made = new Set(workspace.notes().flatMap(({ commit }) => commit ?? []));
+  const tip = await tipOf(workspace, world);
+  const violations: string[] = [];
+  for (const { commits, isLanded, refs, storyId } of await keptStoryWork(workspace.files)) {
+    const open = refs.flatMap(ref => (ref.isLanded ? [] : [ref.name]));
+    if (!isLanded && landed.has(storyId) && !replaced.has(storyId)) {
+      violations.push(`${storyId} has landed, and is listed as work that has not: ${open.join()}`);
+    }
+    if (!landed.has(storyId)) {
+      const all = await workspace.git('rev-list', ...refs.map(({ name }) => name), `^${tip}`);
+      const listed = new Set(commits.map(({ hash }) => hash));
+      const missing = all.split('\n').filter(hash => made.has(hash) && !listed.has(hash));
+      violations.push(...missing.map(hash => `commit ${hash} of ${storyId} is not listed`));
+    }
+  }
+  const prefix = 'refs/ralph-fresh/places/';
+  const names = await workspace.git('for-each-ref', '--format=%(refname:lstrip=4)', prefix);
+  const strange = names
+    .split('\n')
+    .filter(name => name !== '' && !/^(?:lane-\d+|queue|aside\/.*)$/.test(name));
+  return [...violations, ...strange.map(name => `nobody lists ${prefix}…/${name}`)];
 }
 
 /** The user's files and index, which only fast-forwards change. */
@@ -249,6 +288,7 @@ async function placeViolations(workspace: FaultWorkspace, world: LaneWorld): Pro
     ...{ workspace: workspace.folder, root: workspace.folder, folder, runId: 'next' },
     ...{ storyFile: workspace.storyFile, env: {} },
     progressFile: path.join(workspace.folder, '.omc', 'progress.txt'),
+    workRef: left => workRef(workspace.folder, left),
   });
   const commit = await tipOf(workspace, world);
   const branch = targetBranch(world);

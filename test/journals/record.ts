@@ -7,19 +7,23 @@ import { buildWhenOutdated } from '../bench/product.ts';
 buildWhenOutdated();
 const { SCENARIOS } = await import('../support/scenarios.ts');
 const { recordScenario } = await import('../support/recordScenario.ts');
-const { JOURNALS } = await import('../support/recordedJournals.ts');
+const { LONG_SCENARIOS } = await import('../support/laneScenarios.ts');
+const { JOURNALS, LONG_JOURNALS } = await import('../support/recordedJournals.ts');
 
 const asked = process.argv.slice(2);
-const unknown = asked.filter(name => !(name in SCENARIOS));
+const all = { ...SCENARIOS, ...LONG_SCENARIOS };
+const unknown = asked.filter(name => !(name in all));
 if (unknown.length > 0) {
   console.error(
-    `There is no run ${unknown.join(', ')}. There are: ${Object.keys(SCENARIOS).join(', ')}.`,
+    `There is no run ${unknown.join(', ')}. There are: ${Object.keys(all).join(', ')}.`,
   );
   process.exitCode = 64;
 } else {
   await mkdir(JOURNALS, { recursive: true });
+  await mkdir(LONG_JOURNALS, { recursive: true });
   for (const name of asked.length === 0 ? Object.keys(SCENARIOS) : asked) {
     console.log(`[journals] ${name} …`);
-    await writeFile(path.join(JOURNALS, `${name}.jsonl`), await recordScenario(name));
+    const dir = name in LONG_SCENARIOS ? LONG_JOURNALS : JOURNALS;
+    await writeFile(path.join(dir, `${name}.jsonl`), await recordScenario(name));
   }
 }

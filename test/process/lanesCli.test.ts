@@ -66,7 +66,17 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
 
   test('leaves places that can be removed, and nothing that has not landed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    await workspace.run('succeeds', '--lanes', '2').finished;
+    // One ticks after its commit, and the check leaves a file.
+    const ticksLast: Step[] = [
+      ...commits('a.txt'),
+      { tick: 'US-001' },
+      { append: ['.omc/progress.txt', '## US-001\n- Learned\n'] },
+      { result: ['US-001 is done.', {}] },
+    ];
+    const check = 'echo report >> report.txt';
+    const calls = { 'US-001': [ticksLast], 'US-002': [[...commits('b.txt'), ...done('US-002')]] };
+    const finished = await workspace.scriptOf(calls, '--lanes', '2', '--verify', check).finished;
+    assert.equal(finished.code, 0, finished.stderr);
     const listed = await told(workspace, 0, 'places');
     assert.match(listed, /^lane-1 +\d.* US-00\d +\d +nothing can be lost$/m);
     assert.match(listed, /^All work of agents has landed\.$/m);
@@ -85,6 +95,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     const cleaned = await told(workspace, 0, 'places', 'clean');
     assert.match(cleaned, /^lane-1 stays\. It has uncommitted work that has not been kept\./m);
     assert.match(cleaned, /^lane-2 is removed\.$/m);
+    assert.match(cleaned, /^queue is removed\.$/m);
     assert.ok(existsSync(path.join(data.places[0].path, 'mine.txt')));
     assert.ok(!existsSync(data.places[1].path));
     assert.match(

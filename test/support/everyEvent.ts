@@ -37,7 +37,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['storyLeftAlone'],
+  ...['storyLeftAlone', 'storyChoiceIgnored'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
@@ -104,7 +104,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
   const of = { iteration: number };
   const guarded = { storyId: 'US-002', before: DATA, after: DATA, text: DATA, problem: SAID };
   return [
-    { type: 'agent.started', ...of, purpose: 'story', pid: 1, startId: 'gone' },
+    { type: 'agent.started', ...of, purpose: 'story', pid: 1, startId: 'gone', budgetUsd: 2 },
     { type: 'agent.init', model: '7', version: '7', apiKeySource: '7', sessionId: '7' },
     { type: 'agent.text', text: DATA, cut: 100 },
     ...['Bash', 'Read', 'Edit'].flatMap<RunEventBody>((name, index) => [
@@ -120,6 +120,13 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'agent.retry', attempt: 1, maxAttempts: 10, delayMs: 2_000, status: 529 },
       error: '7',
     },
+    ...[true, undefined].flatMap<RunEventBody>(failed => [
+      { type: 'agent.text', text: DATA, parent: { id: '7', name: '7' } },
+      {
+        ...{ type: 'agent.subagentEnded', subagent: { id: '7', name: '7' }, failed, gist: '7' },
+        ...{ durationMs: 9_000, tokens: 1_200, toolCalls: failed ? 1 : 2 },
+      },
+    ]),
     { type: 'agent.denied', tool: 'Bash', message: DATA },
     { type: 'agent.output', text: DATA, cut: 10 },
     { type: 'agent.overflow', stream: '7' },
@@ -179,7 +186,15 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
       ...{ ref: '7', uncommitted: commit, commits: number % 2, problem: SAID },
     },
+    {
+      ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
+      ...{ ref: '7', uncommitted: commit, lands: true, commits: number % 2 },
+    },
     { type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
+    {
+      ...{ type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
+      by: 'person',
+    },
     { type: 'landing.candidate', ...of, storyId: 'US-001', commit, onto: commit },
     ...RETURN_REASONS.map<RunEventBody>(reason => ({
       ...{ type: 'landing.returned', ...of, storyId: 'US-001', reason, base: commit },
@@ -242,6 +257,7 @@ function between(index: number): RunEventBody[] {
         ...[true, false].flatMap<RunEventBody>(paused => [
           { type: 'lane.paused', lane: 2, paused },
           { type: 'story.paused', storyId, paused },
+          { type: 'story.settling', storyId, settling: paused, iteration: 1 },
         ]),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),

@@ -74,3 +74,35 @@ export const LANE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     return workspace;
   },
 };
+
+/** Of a hundred stories, some conflict with others, and some have red checks at first. */
+const manyCalls: Calls = {
+  ...Object.fromEntries(
+    openStories(100)
+      .filter((_, index) => index % 20 === 4)
+      .map(({ id }) => [id, [writesLine(id, id), ['work']]]),
+  ),
+  ...Object.fromEntries(
+    openStories(100)
+      .filter((_, index) => index % 25 === 7)
+      .map(({ id }) => [
+        id,
+        [
+          [{ write: ['red', ''] }, 'work'],
+          [{ delete: 'red' }, 'work'],
+        ],
+      ]),
+  ),
+};
+
+/** Runs that are too long for tests that look at each of their moments, recorded without what agents say. */
+export const LONG_SCENARIOS: Readonly<Record<string, Scenario>> = {
+  manyLanes: async t => {
+    const workspace = await withSharedFile(t, 100);
+    await workspace.scriptOf(
+      manyCalls,
+      ...['--lanes', '16', '--verify', 'test ! -e red', '--max-iterations', '200'],
+    ).finished;
+    return workspace;
+  },
+};

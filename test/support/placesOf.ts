@@ -9,6 +9,9 @@ import {
 import { cleanEnv, gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
 import { type GitFolder, gitFolder } from './gitFolder.ts';
 
+/** Prefix of the refs for work that is kept before a place is used again. */
+export const WORK = 'refs/ralph-fresh/work/abc123/';
+
 /** A user's repository with places beside it. */
 export class UserOfPlaces {
   readonly temp: TempDir;
@@ -51,6 +54,7 @@ export class UserOfPlaces {
     const env = cleanEnv({ home: this.temp.path });
     const places = new ClonePlaces({
       ...{ workspace: root, root, folder, runId: 'run-1', env },
+      workRef: ({ iteration, runId, storyId }) => `${WORK}${runId}/${storyId}/${iteration}`,
       ...options,
     });
     this.all.push(places);

@@ -25,6 +25,7 @@ export interface Note {
   readonly pid?: number;
   readonly story?: string;
   readonly fake?: string;
+  readonly args?: readonly string[];
   readonly did?: string;
   readonly heard?: string;
   readonly left?: readonly number[];

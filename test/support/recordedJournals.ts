@@ -6,6 +6,8 @@ import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts'
 
 /** Created by npm run journals. */
 export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals');
+/** Of runs that are too long to look at each of their moments; created by npm run journals, if they are named. */
+export const LONG_JOURNALS = path.resolve(import.meta.dirname, '../fixtures/longJournals');
 /** Time of the first event of a recorded journal; each one after it is a second later. */
 const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
 const HASH = /\b[0-9a-f]{40}\b/g;
@@ -43,8 +45,17 @@ export interface RecordedRun extends WatchedRun {
  * @param until the first matching event is the last one returned; without it, the whole journal
  */
 export function recorded(name: string, until?: EventMatch): readonly RunEvent[] {
-  const text = readFileSync(path.join(JOURNALS, `${name}.jsonl`), 'utf8');
-  const events = text
+  const events = eventsOf(path.join(JOURNALS, `${name}.jsonl`));
+  return until === undefined ? events : events.slice(0, indexOf(events, until) + 1);
+}
+
+/** The journal of a long run, without what agents have said. */
+export function recordedLong(name: string): readonly RunEvent[] {
+  return eventsOf(path.join(LONG_JOURNALS, `${name}.jsonl`));
+}
+
+function eventsOf(file: string): readonly RunEvent[] {
+  return readFileSync(file, 'utf8')
     .trimEnd()
     .split('\n')
     .map(line => {
@@ -54,7 +65,6 @@ export function recorded(name: string, until?: EventMatch): readonly RunEvent[] 
       }
       return event;
     });
-  return until === undefined ? events : events.slice(0, indexOf(events, until) + 1);
 }
 
 /** A recorded run whose loop is alive, after the first matching event. */

@@ -27,6 +27,11 @@ export class Terminal {
     this.finished.catch(() => undefined);
   }
 
+  /** Starts any command. */
+  static cli(t: TestContext, workspace: Workspace, ...args: readonly string[]): Terminal {
+    return Terminal.start(t, workspace, {}, args);
+  }
+
   /** Starts a run with a fake agent. */
   static run(
     t: TestContext,
@@ -35,10 +40,17 @@ export class Terminal {
     env: Readonly<Record<string, string>> = {},
     ...args: readonly string[]
   ): Terminal {
-    const command = [
-      ...[process.execPath, '--disable-warning=ExperimentalWarning', CLI, 'run'],
-      ...['--agent', 'claude', '--claude-path', fakeAgent(fake), ...args],
-    ];
+    const command = ['run', '--agent', 'claude', '--claude-path', fakeAgent(fake), ...args];
+    return Terminal.start(t, workspace, env, command);
+  }
+
+  private static start(
+    t: TestContext,
+    workspace: Workspace,
+    env: Readonly<Record<string, string>>,
+    args: readonly string[],
+  ): Terminal {
+    const command = [process.execPath, '--disable-warning=ExperimentalWarning', CLI, ...args];
     const terminal = new Terminal(command.map(quoted).join(' '), workspace.folder, {
       ...{ ...workspace.env, SHELL: '/bin/sh', TERM: 'xterm', ...env },
     });

@@ -45,7 +45,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
   };
   const allRun = async () => {
     for (const id of IDS) {
-      await expect(workbench.treeItem(new RegExp(`^${id} .*, running, iteration \\d`))).toBeVisible(
+      await expect(workbench.treeItem(new RegExp(`^${id} .*, lane \\d, works`))).toBeVisible(
         RUN_LIMIT,
       );
     }
@@ -60,7 +60,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
       await terminalHolds(new RegExp(`^${id} │ ● I look at ${id}\\.$`, 'm'));
     }
     const hover = await workbench.hover(workbench.statusBarItem('Ralph 4 at work'), 'US-003');
-    await expect(hover).toContainText('US-004 Story number 4 · the agent works');
+    await expect(hover).toContainText(/US-004 Story number 4 · lane \d · works/);
     await screenshots(workbench, '1-four');
   });
 
@@ -68,7 +68,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await workbench.runCommand('Ralph: Show Progress');
     const page = workbench.webview();
     await expect(page.locator('.now')).toContainText('4 at work', RUN_LIMIT);
-    await expect(page.locator('.now-several li')).toHaveCount(4);
+    await expect(page.locator('.lane-now .story-name')).toHaveCount(4);
     await expect(page.getByRole('button', { name: 'Skip a Story…' })).toBeVisible();
     await screenshots(workbench, '2-page');
   });
@@ -90,7 +90,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await loaded;
     await allRun();
     await terminalHolds(/^US-004 │ ● I look at US-004\.$/m);
-    await expect(workbench.webview().locator('.now-several li')).toHaveCount(4, RUN_LIMIT);
+    await expect(workbench.webview().locator('.lane-now .story-name')).toHaveCount(4, RUN_LIMIT);
     await workbench.screenshot('lanes-4-reloaded');
   });
 
@@ -103,7 +103,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
       await expect.poll(() => isRunning(pid)).toBe(false);
     }
     await expect(workbench.treeItem(/^US-001 .*, next/)).toBeVisible(RUN_LIMIT);
-    await expect(workbench.treeItem(/, running/)).toHaveCount(0);
+    await expect(workbench.treeItem(/, lane/)).toHaveCount(0);
     await screenshots(workbench, '5-stopped');
   });
 

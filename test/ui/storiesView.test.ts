@@ -163,7 +163,15 @@ const SHOP: readonly Entry[] = [
   },
   { id: 'US-003', epic: 'Checkout', title: HOSTILE, priority: 3, acceptanceCriteria: [HOSTILE] },
   { id: 'US-004', epic: HOSTILE, title: 'Search by name', priority: 4, dependsOn: ['US-002'] },
-  { id: 'US-005', epic: HOSTILE, title: 'Search by colour', priority: 5 },
+  {
+    id: 'US-005',
+    epic: HOSTILE,
+    title: 'Search by colour',
+    priority: 5,
+    model: 'opus[1m]',
+    effort: 'high',
+    maxTurns: 150,
+  },
 ];
 
 test.describe('in one folder', () => {
@@ -215,6 +223,10 @@ test.describe('in one folder', () => {
       await expect(workbench.treeItem(HOSTILE).locator('a[href], img[src=x]')).toHaveCount(0);
       const hover = await workbench.hover(workbench.treeItem(/^US-004/), 'depends on US-002');
       await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
+      await workbench.hover(
+        workbench.treeItem(/^US-005/),
+        'priority 5 · model opus[1m] · effort high · at most 150 turns',
+      );
       await workbench.screenshot(`storiesView-epics-${theme}`);
       expect(workbench.consoleErrors()).toEqual([]);
     });

@@ -19,6 +19,7 @@ import {
   withTick,
   withTicksOf,
 } from '../../src/orchestrator/landing/sharedFiles.ts';
+import { KEEPER } from '../../src/orchestrator/places/keptWork.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
@@ -242,6 +243,42 @@ describe('a candidate', () => {
         assert.deepEqual(conflict.files, ['a.txt']);
       });
     }
+    test('what was not committed is no commit of ours on the branch', async () => {
+      const left = async () => {
+        await write('left.txt', 'left\n');
+        await git('add', '--all');
+        const author = `${KEEPER.name} <${KEEPER.email}>`;
+        await git('commit', '--quiet', '--author', author, '-m', 'Uncommitted work (kept)');
+      };
+      const add = async (file: string) => {
+        await write(file, 'x\n');
+        await git('add', '--all');
+        await git('commit', '--quiet', '--author', 'An Agent <agent@example.com>', '-m', file);
+      };
+      const log = async (hash: string) =>
+        (await readGit('log', '--format=%s, %an', hash, `^${await head()}`)).trim().split('\n');
+      const person = (await readGit('log', '-1', '--format=%an', base)).trim();
+      const alone = await made(await agent(left), { landAs: 'merge' });
+      assert.deepEqual(await log(alone.commit), [`US-1: Story US-1, ${person}`]);
+      const afterOne = async () => {
+        await add('one.txt');
+        await left();
+      };
+      const one = await made(await agent(afterOne), { landAs: 'merge' });
+      assert.deepEqual(await log(one.commit), ['one.txt, An Agent']);
+      assert.equal(await show(one.commit, 'left.txt'), 'left\n');
+      const afterTwo = async () => {
+        await add('one.txt');
+        await add('two.txt');
+        await left();
+      };
+      const two = await made(await agent(afterTwo), { landAs: 'merge' });
+      assert.deepEqual((await log(two.commit)).sort(), [
+        ...[`US-1: Story US-1, ${person}`, 'one.txt, An Agent', 'two.txt, An Agent'],
+        `two.txt, ${person}`,
+      ]);
+      assert.equal(await show(two.commit, 'left.txt'), 'left\n');
+    });
 
     test('no commit: a commit of ours for the tick and the notes, else nothing', async () => {
       const own = await made(base);

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
-import { changesOf, fileVersion } from '../../src/orchestrator/git/changes.ts';
+import { changesBetween, changesOf, fileVersion } from '../../src/orchestrator/git/changes.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
@@ -36,6 +36,24 @@ describe('what commits changed together', () => {
     assert.ok(version);
     return (await fileVersion(folder, version)).toString();
   }
+
+  test('two commits that are not above each other: what the files of one have that the other has not', async () => {
+    const base = await commit();
+    await write('a.txt', 'landed\n');
+    const onto = await commit();
+    await git('checkout', '--quiet', '-b', 'other', base);
+    await write('b.txt', 'not landed\n');
+    const other = await commit();
+    const { files: found, missing } = await changesBetween(folder, onto, other);
+    assert.deepEqual(missing, []);
+    assert.deepEqual(
+      found.map(({ after, before }) => `${before?.path ?? '-'} > ${after?.path ?? '-'}`),
+      ['a.txt > a.txt', '- > b.txt'],
+    );
+    const gone = 'f'.repeat(40);
+    assert.deepEqual(await changesBetween(folder, onto, gone), { files: [], missing: [gone] });
+    assert.deepEqual((await changesBetween(folder, '--output=x', other)).missing, ['--output=x']);
+  });
 
   test('one commit: added, deleted, renamed, binary, and names of any kind', async () => {
     await write('a.txt', [...LINES, 'more'].join('\n'));

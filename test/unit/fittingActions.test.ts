@@ -68,6 +68,29 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   ['nothing yet', fittingActions(none, here), ['start', 'progress', 'stories']],
   [
+    'one story after the other',
+    fittingActions(none, { ...here, ready: 1 }),
+    ['start', 'progress', 'stories'],
+  ],
+  [
+    'stories for several agents',
+    fittingActions(none, { ...here, ready: 2 }),
+    ['start', 'startLanes', 'progress', 'stories'],
+  ],
+  [
+    'stories for several agents, after a run that was stopped',
+    fittingActions(over('stopped'), { ...here, ready: 2 }),
+    ['goOn', 'startLanes', 'review', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'agents with places of their own',
+    fittingActions(living('lanes', { type: 'agent.text', iteration: 2 }), { ...here, ready: 2 }),
+    [
+      ...(['pause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'changeLanes'] as const),
+      ...(['progress', 'terminal', 'stories'] as const),
+    ],
+  ],
+  [
     'Restricted Mode looks, and can only end what runs',
     fittingActions(living('questionWaits', { type: 'pause.started' }), {
       ...here,

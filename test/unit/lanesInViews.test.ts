@@ -1,15 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { doingOf } from '../../src/orchestrator/journal/doing.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
+import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
+import type { RunState } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 import { rowWord } from '../../src/presentation/iterationWords.ts';
 import { english } from '../../src/presentation/translate.ts';
+import {
+  doingWords,
+  minuteWords,
+  returnedSentence,
+  returnedWords,
+} from '../../src/presentation/workWords.ts';
+import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { alertOf, alertsOf, isPast } from '../../src/views/run/alertOf.ts';
 import { fittingActions } from '../../src/views/run/fittingActions.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
+import { storyStates } from '../../src/views/stories/storyState.ts';
 import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
 import {
   type EventMatch,
@@ -19,13 +31,18 @@ import {
   recorded,
   watched,
 } from '../support/recordedJournals.ts';
+import { aStory } from '../support/storyList.ts';
 
 const NOW = new Date('2026-01-01T10:30:00.000Z');
 /** Both agents have begun. */
 const BOTH: EventMatch = { type: 'agent.text', iteration: 2 };
 const QUEUED: EventMatch = { type: 'landing.queued', iteration: 1 };
+const CANDIDATE: EventMatch = { type: 'landing.candidate', iteration: 1 };
+/** The work of the second one has come back, and nobody has begun again. */
+const BACK: EventMatch = { type: 'iteration.ended', iteration: 2 };
 const RETURNED: EventMatch = { type: 'landing.returned', iteration: 2 };
 const ASKED: EventMatch = { type: 'iteration.ended', iteration: 1 };
+const OVER: EventMatch = { type: 'iteration.ended', iteration: 2 };
 const HELD: EventMatch = { type: 'target.held' };
 
 const snapshot = (run: RecordedRun) => progressSnapshot(run, run.events, { t: english, now: NOW });
@@ -33,8 +50,23 @@ const status = (run: RecordedRun) => statusWords(run, english, NOW.getTime());
 const kinds = (run: RecordedRun) =>
   ['US-001', 'US-002'].map(id => {
     const found = storyStatus({ id, done: false }, run, [run.state]);
-    return found?.kind === 'running' ? [found.kind, found.step] : found?.kind;
+    return found?.kind === 'running' ? [found.kind, found.agent?.lane] : found?.kind;
   });
+/** Without a number and a time. */
+type EventBody = RunEvent extends infer E
+  ? E extends RunEvent
+    ? Omit<E, 'at' | 'seq'>
+    : never
+  : never;
+const renumbered = (events: readonly RunEvent[]) =>
+  events.map((event, index) => ({ ...event, seq: index + 1 }));
+/** The run after one more event. */
+const more = ({ alive, events }: RecordedRun, event: EventBody) =>
+  watched(renumbered([...events, { ...event, seq: 0, at: NOW.toISOString() } as RunEvent]), alive);
+const ended = (state: RunState, outcome: NonNullable<RunState['outcome']>): RunState => ({
+  ...state,
+  ...{ phase: 'ended', outcome, running: [] },
+});
 /** One of two agents waits for a usage limit. */
 const limited = (...iterations: readonly number[]) => {
   const events = [...recorded('lanes', BOTH)];
@@ -55,13 +87,114 @@ const limited = (...iterations: readonly number[]) => {
 describe('several stories at work', () => {
   test('each of them runs in the list of stories, and says that it waits to land', () => {
     assert.deepEqual(kinds(living('lanes', BOTH)), [
-      ['running', undefined],
-      ['running', undefined],
+      ['running', 1],
+      ['running', 2],
     ]);
-    assert.deepEqual(kinds(living('lanes', QUEUED)), [
-      ['running', 'queue'],
-      ['running', undefined],
+    assert.deepEqual(kinds(living('lanes', QUEUED)), ['queued', ['running', 2]]);
+    assert.deepEqual(kinds(living('lanes', CANDIDATE)), ['landing', ['running', 2]]);
+  });
+
+  test('what waited to land when the run ended or was killed still waits', () => {
+    assert.deepEqual(kinds(over('lanes', QUEUED)), ['queued', undefined]);
+    const events = recorded('lanes', QUEUED);
+    const ended: RunEvent = {
+      ...{ seq: events.length + 1, at: NOW.toISOString(), type: 'run.ended', durationMs: 1 },
+      ...{ outcome: 'stopped', exitCode: 130, iterations: 2, stories: { done: 0, total: 2 } },
+      ...{ costUsd: 0, leftovers: 0 },
+    };
+    assert.deepEqual(kinds(watched([...events, ended], false)), ['queued', undefined]);
+    // It gets no agent any more, so another one is next.
+    const stories = ['US-001', 'US-002'].map((id, position) => aStory({ id, position }));
+    const run = watched([...events, ended], false);
+    const states = storyStates(stories, { run, states: [run.state] });
+    assert.deepEqual(
+      stories.map(story => states.get(story)?.kind),
+      ['queued', 'next'],
+    );
+  });
+
+  test('work that came back says why, until the story has another agent or another chance', () => {
+    const back = living('lanes', BACK);
+    const found = storyStatus({ id: 'US-002', done: false }, back, [back.state]);
+    assert.ok(found?.kind === 'returned');
+    assert.deepEqual(found.work, { iteration: 2, reason: 'conflict', files: ['shared.txt'] });
+    assert.equal(
+      returnedSentence(found.work, english),
+      'It conflicts with what has landed meanwhile: shared.txt',
+    );
+    assert.deepEqual(kinds(living('lanes', { type: 'iteration.started', iteration: 3 }))[1], [
+      ...['running', 1],
     ]);
+    assert.equal(kinds(over('lanes'))[1], undefined);
+    assert.equal(kinds(more(back, { type: 'story.reset', storyId: 'US-002' }))[1], undefined);
+  });
+
+  test('checks that failed at the landing are the reason', () => {
+    const check = {
+      ...{ iteration: 2, command: 'npm test', exitCode: 1, ok: false, timedOut: false },
+      ...{ durationMs: 1, outputTail: 'two\nthree' },
+    };
+    const { events } = living('lanes', BACK);
+    const red = watched(
+      renumbered(
+        events.flatMap(event =>
+          event.type === 'landing.returned' && event.iteration === 2
+            ? [
+                { ...event, type: 'check.ended', ...check } as RunEvent,
+                { ...event, reason: 'checks' },
+              ]
+            : event,
+        ),
+      ),
+      true,
+    );
+    const work = returnedWork(red.state, 'US-002');
+    assert.ok(work?.reason === 'checks');
+    assert.equal(work.check.output, 'two\nthree');
+    assert.equal(returnedWords(work, english), 'returned · checks failed');
+    assert.equal(returnedSentence(work, english), 'The check npm test failed (exit code 1).');
+  });
+
+  test('a paused story is not ready; one that still runs gets no further agent', () => {
+    const pause = { type: 'story.paused', storyId: 'US-002', paused: true } as const;
+    const both = more(living('lanes', BOTH), pause);
+    const status = storyStatus({ id: 'US-002', done: false }, both, [both.state]);
+    assert.equal(status?.kind === 'running' && status.agent?.isLast, true);
+    const back = more(living('lanes', BACK), pause);
+    assert.equal(kinds(back)[1], 'paused');
+    assert.equal(kinds(more(back, { ...pause, paused: false }))[1], 'returned');
+    // The next start continues with it paused; after another end there is nothing to continue.
+    assert.equal(kinds({ ...back, alive: false })[1], 'paused');
+    assert.equal(
+      kinds({ ...back, alive: false, state: ended(back.state, 'stopped') })[1],
+      'paused',
+    );
+    const limit = ended(back.state, 'maxIterations');
+    assert.equal(kinds({ ...back, alive: false, state: limit })[1], 'returned');
+  });
+
+  test('what an agent does is told in a few kinds', () => {
+    const said = (activity?: string) => doingWords(doingOf(activity), english);
+    assert.deepEqual(
+      [
+        ...['Bash npm test -- --watch', 'Bash ./run-tests.sh', 'Bash pytest -q', 'Bash ls latest'],
+        ...['Bash', 'Edit src/a.ts', 'Write', 'Grep test', 'WebFetch https://example.com'],
+        ...['Task look', 'I run the tests.', '', 'Edited.'],
+      ].map(said),
+      [
+        ...['runs tests', 'runs tests', 'runs tests', 'runs commands'],
+        ...['runs commands', 'edits files', 'edits files', 'reads files', 'reads the web'],
+        ...['works', 'works', 'works', 'works'],
+      ],
+    );
+    assert.equal(said(undefined), 'works');
+    assert.deepEqual(minuteWords('2026-01-01T10:29:01.000Z', NOW.getTime(), english), []);
+    assert.deepEqual(minuteWords('2026-01-01T10:27:00.000Z', NOW.getTime(), english), ['3 min']);
+    assert.deepEqual(minuteWords('2026-01-01T09:00:00.000Z', NOW.getTime(), english), [
+      '1 h 30 min',
+    ]);
+    assert.deepEqual(minuteWords('2027-01-01T09:00:00.000Z', NOW.getTime(), english), []);
+    assert.deepEqual(minuteWords('never', NOW.getTime(), english), []);
   });
 
   test('the status bar counts them; one alone is named as without lanes', () => {
@@ -73,13 +206,13 @@ describe('several stories at work', () => {
       },
       ...{ urgency: 'none', cause: '' },
     });
-    assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 1 landing · 0/2');
+    assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 0/2 · 1 landing');
     const alone = living('lanes', { type: 'iteration.started', iteration: 3 });
     assert.equal(status(alone)?.text, 'Ralph US-002 1/2');
   });
 
   test('a run waits for a limit only if all of its agents do', () => {
-    assert.equal(status(limited(1))?.text, 'Ralph 1 at work · 1 waiting for the limit · 0/2');
+    assert.equal(status(limited(1))?.text, 'Ralph 1 at work · 0/2 · 1 waiting for the limit');
     assert.equal(runStanding(limited(1)).waiting, undefined);
     assert.equal(status(limited(1, 2))?.text, 'Ralph waits 1 h 30 min · 0/2');
     assert.equal(snapshot(limited(1)).run?.status, 'Running');
@@ -89,19 +222,26 @@ describe('several stories at work', () => {
     ]);
   });
 
-  test('the page lists them, and announces beginnings and ends', () => {
+  test('the page has a row for each lane, and announces beginnings and ends', () => {
     const { announcements, run } = snapshot(living('lanes', QUEUED));
     assert.equal(run?.now?.words, '1 at work · 1 landing');
     assert.deepEqual(
-      run.now.several?.map(({ iteration, step, story }) => [iteration, story?.id, step]),
+      run.lanes?.lanes.map(({ name, now }) => [name, now?.story?.id, now?.words]),
       [
-        [1, 'US-001', 'the work waits to land'],
-        [2, 'US-002', 'the agent works'],
+        // Its work has left the lane.
+        ['Lane 1', undefined, 'free'],
+        ['Lane 2', 'US-002', 'the agent works'],
       ],
+    );
+    assert.deepEqual(
+      run.lanes.queue.map(({ story, words }) => [story?.id, words]),
+      [['US-001', 'is next to land']],
     );
     assert.deepEqual(announcements, [
       'Iteration 1 of 20: US-001 Story number 1',
       'Iteration 2 of 20: US-002 Story number 2',
+      '2 agents at once.',
+      'Running.',
     ]);
     assert.deepEqual(
       run.actions.map(({ label }) => label),
@@ -109,8 +249,10 @@ describe('several stories at work', () => {
     );
     const after = snapshot(living('lanes', ASKED));
     assert.deepEqual(after.announcements, [
-      'Iteration 1: Story done.',
+      'Iteration 1, US-001: Story done.',
       'Iteration 2 of 20: US-002 Story number 2',
+      '2 agents at once.',
+      'Running.',
     ]);
     const said = run.activity.filter(({ text }) => text.startsWith('I begin'));
     assert.deepEqual(
@@ -130,6 +272,41 @@ describe('several stories at work', () => {
     assert.deepEqual(words(living('lanes', RETURNED)), ['1 story done', '2 landing']);
     assert.deepEqual(words(over('lanes')), ['1 story done', '2 did not land', '3 story done']);
     assert.deepEqual(words(over('lanes', BOTH)), ['1 interrupted', '2 interrupted']);
+  });
+
+  test('the Iterations view has what runs first, then the landing queue, then what is over', () => {
+    const nodes = new IterationNodes('/folder', 'r1');
+    const groups = (until: EventMatch) => {
+      const { events } = living('lanes', until);
+      const { groups: shown } = nodes.grouped(nodes.update(events, true).nodes);
+      return shown.map(({ children, group }) => [group, ...children.map(({ row }) => row.number)]);
+    };
+    assert.deepEqual(groups(BOTH), [['running', 1, 2]]);
+    assert.deepEqual(groups(QUEUED), [
+      ['running', 2],
+      ['queue', 1],
+    ]);
+    assert.deepEqual(groups({ type: 'landing.queued', iteration: 2 }), [
+      ['queue', 2],
+      ['finished', 1],
+    ]);
+    assert.deepEqual(groups({ type: 'iteration.started', iteration: 3 }), [
+      ['running', 3],
+      ['finished', 2, 1],
+    ]);
+  });
+
+  test('a landing has its changes until it has landed, and keeps them if it does not', () => {
+    const landing = (until: EventMatch) =>
+      iterationRows(recorded('lanes', until), { alive: true }).map(row => row.landing);
+    const [queued] = landing(QUEUED);
+    assert.ok(queued?.commit !== undefined && queued.onto !== undefined);
+    assert.deepEqual(landing({ type: 'landing.landed', iteration: 1 })[0], undefined);
+    const [, returned] = landing(OVER);
+    assert.ok(returned?.commit !== undefined);
+    const candidate = recorded('lanes').find(({ type }) => type === 'landing.candidate');
+    const [first] = landing({ type: 'landing.candidate', iteration: 1 });
+    assert.equal(candidate?.type === 'landing.candidate' && candidate.commit, first?.commit);
   });
 
   test('rows are in the order of their numbers, whichever began first', () => {
@@ -178,7 +355,7 @@ describe('several stories at work', () => {
 describe('the question of one story', () => {
   test('is told while the others work, less urgently than one that the run waits for', () => {
     const run = living('lanesAsk', ASKED);
-    assert.deepEqual(kinds(run), ['needsYou', ['running', undefined]]);
+    assert.deepEqual(kinds(run), ['needsYou', ['running', 2]]);
     assert.deepEqual(alertsOf(run), [
       {
         ...{ kind: 'question', cause: 'question 1', iteration: 1, message: 'Blue or green?' },

@@ -4,8 +4,9 @@ import { linkCandidates } from '../../src/views/terminal/linkCandidates.ts';
 import { sameValue } from '../support/sameValue.ts';
 
 const TRANSCRIPT = /transcript of iteration (\d+)/g;
+const OFFER = /Allow ([\w.:-]+) From Now On/g;
 const found = (line: string) =>
-  linkCandidates(line, TRANSCRIPT).map(candidate => {
+  linkCandidates(line, TRANSCRIPT, OFFER).map(candidate => {
     const { start, length, ...rest } = candidate;
     return { text: line.slice(start, start + length), ...rest };
   });
@@ -15,6 +16,12 @@ test('the path of a tool call, without the brackets', () => {
     { text: 'src/todo.js', kind: 'file', path: 'src/todo.js' },
   ]);
   sameValue(found('● Read(package.json)')[0]?.text, 'package.json');
+});
+
+test('the offer to allow a tool', () => {
+  sameValue(found('  Not allowed: WebFetch · Allow WebFetch From Now On'), [
+    { text: 'Allow WebFetch From Now On', kind: 'tool', tool: 'WebFetch' },
+  ]);
 });
 
 test('line and column belong to the link', () => {

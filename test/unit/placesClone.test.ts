@@ -5,10 +5,10 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { problemWithPlaces } from '../../src/orchestrator/places/clonePlaces.ts';
 import { keepWork } from '../../src/orchestrator/places/keptWork.ts';
+import { cleanPlaces, listPlaces } from '../../src/orchestrator/places/placeList.ts';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
-import { textOf, UserOfPlaces } from '../support/placesOf.ts';
+import { textOf, UserOfPlaces, WORK } from '../support/placesOf.ts';
 
-const KEPT = 'refs/ralph-fresh/places/abc123/kept/';
 const isWindows = process.platform === 'win32';
 
 describe('the folder of places', () => {
@@ -70,20 +70,22 @@ describe('a place', () => {
     assert.deepEqual((await readdir(again.root)).sort(), ['.git', 'a.txt', 'c.txt', 'src']);
     assert.equal(await agent.read('a.txt'), 'a\n');
     // It was kept before, so it is not kept twice.
-    assert.deepEqual(await user.refs(KEPT), {});
+    assert.deepEqual(await user.refs(WORK), {});
   });
 
   test('keeps work that nobody has kept before it is used again', async () => {
     await using user = await UserOfPlaces.make();
-    let head = '';
-    await user.workIn(async agent => {
-      await agent.write('new.txt', 'new');
-      head = await agent.commit();
-      await agent.write('left.txt', 'left');
-    });
+    const place = await user.take('lane-1', {}, { story: 'US-001', iteration: 3 });
+    const agent = user.at(place.root);
+    await agent.write('new.txt', 'new');
+    const head = await agent.commit();
+    await agent.write('left.txt', 'left');
+    await place.dispose();
     await user.take();
-    const refs = Object.entries(await user.refs(KEPT));
-    assert.deepEqual(refs.find(([name]) => /^lane-1\/\d+$/.test(name))?.[1], head);
+    const refs = Object.entries(await user.refs(WORK));
+    // With the other work of its story.
+    const [, found] = refs.find(([name]) => /^run-1\/US-001\/3-later\/\d+$/.test(name)) ?? [];
+    assert.equal(found, head);
     const [, uncommitted = ''] = refs.find(([name]) => name.endsWith('-uncommitted')) ?? [];
     assert.equal((await user.filesOf(uncommitted))['left.txt'], 'left');
   });
@@ -106,10 +108,84 @@ describe('a place', () => {
     // What only we put there is no work of an agent.
     const kept = await keepWork(place, user.root, 'refs/x/1');
     assert.equal(kept.uncommitted, undefined);
+    // What the agent ticks and notes there is taken over by meaning.
     await writeFile(place.storyFile, 'changed by the agent');
-    assert.deepEqual((await keepWork(place, user.root, 'refs/x/2')).files, [
-      'packages/a/.omc/prd.json',
+    await writeFile(path.join(place.dir, '.omc', 'progress.txt'), 'learned\nmore\n');
+    assert.equal((await keepWork(place, user.root, 'refs/x/2')).uncommitted, undefined);
+    assert.equal((await listPlaces(user.folder))[0]?.unsafe?.key, 'Process {0} works there.');
+    await writeFile(path.join(place.dir, 'left.txt'), 'left');
+    assert.deepEqual((await keepWork(place, user.root, 'refs/x/3')).files, [
+      ...['packages/a/.omc/prd.json', 'packages/a/left.txt'],
     ]);
+  });
+
+  test("forgets what checks left there, which is nobody's work", async () => {
+    await using user = await UserOfPlaces.make();
+    for (let time = 0; time < 3; time += 1) {
+      const place = await user.take('queue', {}, { isScratch: true });
+      const agent = user.at(place.root);
+      assert.equal(await agent.git('status', '--porcelain'), '');
+      await agent.write('report.txt', `report ${time}\n`);
+      await agent.write('a.txt', `fixed by a check ${time}\n`);
+      await agent.commit();
+      await agent.write('left.txt', 'left\n');
+      await place.dispose();
+    }
+    assert.deepEqual(Object.keys(await user.refs('refs/ralph-fresh/')), ['places/abc123/queue']);
+    const [listed] = await listPlaces(user.folder);
+    assert.deepEqual([listed?.name, listed?.unsafe], ['queue', undefined]);
+    assert.deepEqual(
+      (await cleanPlaces(user.folder, user.root)).map(({ kept }) => kept),
+      [undefined],
+    );
+    assert.ok(!existsSync(path.join(user.folder, 'queue')));
+  });
+
+  test('has what an earlier agent had not committed, as changes that are not committed', async () => {
+    await using user = await UserOfPlaces.make();
+    const commit = await user.user.head();
+    const first = await user.workIn(async agent => {
+      await agent.write('a.txt', 'changed\n');
+      await agent.write('dir/new.txt', 'new\n');
+      await agent.git('rm', '--quiet', 'src/b.txt');
+    });
+    const { uncommitted: changes } = await keepWork(first, user.root, 'refs/x/1');
+    const place = await user.take('lane-1', {}, { changes });
+    const agent = user.at(place.root);
+    assert.equal(await agent.head(), commit);
+    assert.equal(
+      await agent.git('status', '--porcelain'),
+      ['M a.txt', ' D src/b.txt', '?? dir/'].join('\n'),
+    );
+    // If no agent begins there, they are not kept once more.
+    await place.dispose();
+    const other = await user.take('lane-1', {}, { changes });
+    assert.deepEqual(await user.refs(WORK), {});
+    const again = await keepWork(other, user.root, 'refs/x/2');
+    assert.deepEqual(await user.filesOf(again.uncommitted ?? ''), {
+      ...{ 'a.txt': 'changed', 'dir/new.txt': 'new' },
+    });
+  });
+
+  test('is the same if a link leads to the cache folder', { skip: isWindows }, async () => {
+    await using user = await UserOfPlaces.make({ '.omc/prd.json': '{}' });
+    const link = path.join(user.temp.path, 'link');
+    await mkdir(user.folder, { recursive: true });
+    await symlink(path.dirname(user.folder), link);
+    const folder = path.join(link, path.basename(user.folder));
+    const storyFile = path.join(user.root, '.omc', 'prd.json');
+    await user.user.write('.omc/prd.json', '{"mine":1}');
+    await user.user.write('.worktreeinclude', '.env\n');
+    await user.user.write('.gitignore', '.env\n');
+    await user.user.write('.env', 'secret');
+    const place = await user.take('lane-1', { folder, storyFile });
+    await place.dispose();
+    const [listed] = await listPlaces(folder);
+    assert.deepEqual([listed?.path, listed?.unsafe], [place.root, undefined]);
+    assert.deepEqual(
+      (await cleanPlaces(folder, user.root)).map(({ kept }) => kept),
+      [undefined],
+    );
   });
 
   test('has the files of .worktreeinclude that git ignores, and nothing of our state', async () => {
@@ -303,7 +379,7 @@ describe('a place in which an agent did damage is made again', () => {
       const again = await user.take();
       assert.equal(await user.at(again.root).git('status', '--porcelain'), '');
       assert.equal((await readdir(path.join(user.folder, 'aside'))).length, 2);
-      const refs = Object.entries(await user.refs(KEPT));
+      const refs = Object.entries(await user.refs(WORK));
       const [, commit = ''] = refs.find(([ref]) => ref.endsWith('-uncommitted')) ?? [];
       assert.equal((await user.filesOf(commit))['left.txt'], 'left');
     });
@@ -325,10 +401,10 @@ describe('a place in which an agent did damage is made again', () => {
     assert.equal(await agent.read('a.txt'), 'a\n');
     assert.equal(await agent.git('branch', '--format=%(refname)'), 'refs/heads/main');
     assert.match(await agent.git('status'), /nothing to commit, working tree clean/);
-    const [[ref = '', hash = ''] = []] = Object.entries(await user.refs(KEPT)).filter(([name]) =>
+    const [[ref = '', hash = ''] = []] = Object.entries(await user.refs(WORK)).filter(([name]) =>
       name.endsWith('-uncommitted'),
     );
-    assert.match(ref, /lane-1/);
+    assert.match(ref, /lane-1\/0-later/);
     assert.equal((await user.filesOf(hash))['a.txt'], 'hidden');
   });
 

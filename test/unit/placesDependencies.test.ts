@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
@@ -104,6 +104,21 @@ describe('dependencies of a place', () => {
       lstatSync(path.join(place.root, 'node_modules'), { throwIfNoEntry: false }),
       undefined,
     );
+  });
+
+  test('a link to a package of the same project leads into the place', {
+    skip: isWindows,
+  }, async () => {
+    await using user = await project();
+    const scope = path.join(user.root, 'node_modules', '@scope');
+    await mkdir(scope, { recursive: true });
+    await symlink(path.join(user.root, 'packages', 'b'), path.join(scope, 'absolute'));
+    await symlink('../../packages/b', path.join(scope, 'relative'));
+    const place = await user.take();
+    for (const name of ['absolute', 'relative']) {
+      const link = path.join(place.root, 'node_modules', '@scope', name);
+      assert.equal(await realpath(link), await realpath(path.join(place.root, 'packages', 'b')));
+    }
   });
 
   test('a Python environment uses the place', { skip: isWindows }, async () => {

@@ -13,7 +13,7 @@ import { keepWork } from '../../src/orchestrator/places/keptWork.ts';
 import { cleanPlaces, listPlaces } from '../../src/orchestrator/places/placeList.ts';
 import { cleanEnv } from '../support/cleanEnv.ts';
 import type { GitFolder } from '../support/gitFolder.ts';
-import { textOf, UserOfPlaces, writeAll } from '../support/placesOf.ts';
+import { textOf, UserOfPlaces, WORK, writeAll } from '../support/placesOf.ts';
 
 const isWindows = process.platform === 'win32';
 const REF = 'refs/ralph-fresh/abc123/run-1/US-001/1';
@@ -295,7 +295,8 @@ describe('a process that is killed while it takes a place', { skip: isWindows },
   const PROGRAM = `
 const { ClonePlaces } = await import('${room.href}/clonePlaces.ts');
 const { options, start } = JSON.parse(process.argv[1]);
-await new ClonePlaces(options).take('lane-1', start);
+const workRef = ({ runId, storyId, iteration }) => '${WORK}' + [runId, storyId, iteration].join('/');
+await new ClonePlaces({ ...options, workRef }).take('lane-1', start);
 process.exit(7);
 `;
 

@@ -51,6 +51,30 @@ describe('the receipt of a run', () => {
     );
   });
 
+  test('the model of each agent: what it reported, or else what its story chose; not the reviewer’s', () => {
+    const models = (events: readonly RunEvent[]) =>
+      receiptOf(events).iterations.map(({ model }) => model);
+    const reviewed = recorded('checksAndReview');
+    let calls = 0;
+    const reported = reviewed.map(
+      (event): RunEvent =>
+        event.type === 'agent.init' ? { ...event, model: `model-${++calls}` } : event,
+    );
+    assert.ok(calls > 1, 'a reviewer is expected');
+    assert.equal(models(reported)[0], 'model-1');
+    assert.match(receiptText(receiptOf(reported)), /claude, model-1(?:, model-\d)*$/m);
+    assert.match(iterationText(receiptOf(reported, 1)), / · model-1$/m);
+
+    const untold = reviewed.map((event): RunEvent => {
+      if (event.type === 'agent.init') {
+        const { model: _model, ...rest } = event;
+        return rest;
+      }
+      return event.type === 'iteration.started' ? { ...event, model: 'chosen' } : event;
+    });
+    assert.equal(models(untold)[0], 'chosen');
+  });
+
   test('the sums of each story and of the run', () => {
     const { stories, total } = receiptOf(run);
     assert.deepEqual(

@@ -22,3 +22,11 @@ test('a choice of the window is one argument each, whatever it begins with', () 
     ],
   );
 });
+
+test('the number of agents that was chosen now counts, not the one that is set', () => {
+  const settings = ['--model=opus', '--lanes=8', '--land-as=squash'];
+  assert.deepEqual(runArguments(settings, { onLastWindow: 'continue' }), settings);
+  assert.deepEqual(runArguments(settings, { lanes: 3, onLastWindow: 'continue' }), [
+    ...['--model=opus', '--land-as=squash', '--lanes=3'],
+  ]);
+});

@@ -18,7 +18,7 @@ import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/eve
 import { foldJournal } from '../../src/orchestrator/journal/foldJournal.ts';
 import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { readDecisions } from '../../src/orchestrator/journal/journal.ts';
-import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE, runningIteration } from '../../src/orchestrator/journal/runState.ts';
 import {
   fromStored,
   runStateSchema,
@@ -221,10 +221,17 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   ),
   'agent.text': fc.record({ iteration, text: words, cut: iteration }, { requiredKeys: ['text'] }),
   'agent.tool': fc.record(
-    { iteration, id: words, name: words, gist: words },
+    {
+      ...{ iteration, id: words, name: words, gist: words },
+      parent: fc.record({ id: words, name: words }),
+    },
     { requiredKeys: ['id', 'name', 'gist'] },
   ),
   'agent.toolFailed': fc.record({ id: words, gist: words }),
+  'agent.subagentEnded': fc.record(
+    { subagent: fc.record({ id: words, name: words }), gist: words, tokens: iteration },
+    { requiredKeys: ['subagent', 'gist'] },
+  ),
   'agent.toolResult': fc.record({ id: words, head: words, lines: fc.integer({ min: 1 }) }),
   'agent.retry': fc.record(
     {
@@ -296,7 +303,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['iteration', 'commits'] },
   ),
-  'landing.queued': fc.record({ iteration, storyId, base: words, head: words }),
+  'landing.queued': fc.record(
+    { iteration, storyId, base: words, head: words, by: fc.constant('person' as const) },
+    { requiredKeys: ['iteration', 'storyId', 'base', 'head'] },
+  ),
   'landing.candidate': fc.record({ iteration, storyId, commit: words, onto: words }),
   'landing.landed': fc.record(
     { iteration, storyId, commit: words, onto: words },
@@ -317,6 +327,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   'stack.checked': fc.record({ commit: words, storyIds: fc.array(storyId, { maxLength: 3 }) }),
   'lane.paused': fc.record({ lane: iteration, paused: fc.boolean() }),
   'story.paused': fc.record({ storyId, paused: fc.boolean() }),
+  'story.settling': fc.record(
+    { storyId, settling: fc.boolean(), iteration },
+    { requiredKeys: ['storyId', 'settling'] },
+  ),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },
@@ -495,7 +509,14 @@ describe('the fold of any journal', () => {
         const state = foldRun(list);
         const begin = list.findLast(event => event.type === 'run.started');
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
-        const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
+        // What a person has settled ends once more, and counts once.
+        const ended = run.flatMap(event => {
+          const before = () => foldRun(list.slice(0, list.indexOf(event)));
+          return event.type === 'iteration.ended' &&
+            runningIteration(before(), event.iteration)?.settled !== true
+            ? [event]
+            : [];
+        });
         assert.equal(state.costUsd, costOf(run, begin?.isolated === true));
         sameValue(
           state.commits.map(({ hash }) => hash),

@@ -7,7 +7,7 @@ import { sameValue } from '../support/sameValue.ts';
 
 const text = `{"userStories":[
 {"id":"A","title":"First","passes":true,"priority":2,"epic":"Core"},
-{"id":"B","title":"Second","passes":false,"dependsOn":["A"]},
+{"id":"B","title":"Second","passes":false,"dependsOn":["A"],"model":"opus","max_turns":9},
 {"id":"C","title":"Third","passes":false,"dependsOn":["A","B","gone"]}]}`;
 
 test('a story file as data', () => {
@@ -24,6 +24,9 @@ test('a story file as data', () => {
         priority: 2,
         blockedBy: [],
         epic: 'Core',
+        model: null,
+        effort: null,
+        maxTurns: null,
         question: null,
       },
       {
@@ -34,6 +37,9 @@ test('a story file as data', () => {
         priority: null,
         blockedBy: [],
         epic: null,
+        model: 'opus',
+        effort: null,
+        maxTurns: 9,
         question: null,
       },
       {
@@ -44,6 +50,9 @@ test('a story file as data', () => {
         priority: null,
         blockedBy: ['B', 'gone'],
         epic: null,
+        model: null,
+        effort: null,
+        maxTurns: null,
         question: null,
       },
     ],
@@ -90,7 +99,7 @@ test('a file that cannot be used has no stories, and says why', () => {
 test('the next story, or why there is none', () => {
   const next = (content: string, skip?: ReadonlySet<string>) =>
     nextData(parseStoryFile('prd.json', content), skip && { skip });
-  sameValue(next(text), { id: 'B' });
+  sameValue(next(text), { id: 'B', model: 'opus', maxTurns: 9 });
   sameValue(next(text, new Set(['B'])), { id: null, reason: 'skipped' });
   sameValue(next('[]'), { id: null, reason: 'empty' });
   sameValue(next('[{"id":1,"title":"t","passes":true}]'), { id: null, reason: 'allDone' });

@@ -24,11 +24,11 @@ async function offeredIn(command: string): Promise<string[]> {
   return first ?? [];
 }
 
-test('a story that waits or is put aside is not offered to run: that run would end before its first agent', async () => {
+test('a story that waits or is put aside is not offered to run: that run would end before its first agent, or start without what lands', async () => {
   const offered = await offeredIn(Command.runStory);
   assert.deepEqual(
     STATE_KINDS.filter(kind => !offered.includes(kind)),
-    ['waiting', 'parked'],
+    ['landing', 'queued', 'paused', 'waiting', 'parked'],
   );
 });
 
@@ -38,4 +38,27 @@ test('what runs leave alone already cannot be skipped', async () => {
     STATE_KINDS.filter(kind => !offered.includes(kind)),
     ['skipped', 'parked'],
   );
+});
+
+test('an agent of its own can be stopped and paused, and whatever is paused continues', async () => {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
+  const offered = (contextValue: string) =>
+    [Command.stopStory, Command.pauseStory, Command.continueStory].filter(command =>
+      items
+        .filter(item => item.command === command)
+        .some(({ when }) => {
+          const pattern = /viewItem =~ \/(.+)\/$/.exec(when)?.[1] ?? assert.fail();
+          return new RegExp(pattern).test(contextValue);
+        }),
+    );
+  assert.deepEqual(offered('story.open.running'), []);
+  assert.deepEqual(offered('story.open.running.lane.commits'), [
+    ...[Command.stopStory, Command.pauseStory],
+  ]);
+  assert.deepEqual(offered('story.open.running.lane.isLast'), [
+    ...[Command.stopStory, Command.continueStory],
+  ]);
+  assert.deepEqual(offered('story.open.paused.commits'), [Command.continueStory]);
+  assert.deepEqual(offered('story.open.queued'), []);
 });

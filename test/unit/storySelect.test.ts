@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextStory, storyKeys, waitingFor } from '../../src/orchestrator/stories/select.ts';
+import fc from 'fast-check';
+import {
+  nextStory,
+  readyStories,
+  storyKeys,
+  waitingFor,
+} from '../../src/orchestrator/stories/select.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { proposedLanes } from '../../src/views/run/proposedLanes.ts';
 import { storyList } from '../support/storyList.ts';
 
 describe('nextStory', () => {
@@ -75,4 +82,61 @@ describe('waitingFor', () => {
 test('storyKeys are unique', () => {
   const stories = storyList({ id: 'A' }, { id: 'B' }, { id: 'A' });
   assert.deepEqual([...storyKeys(stories).values()], ['A (#1)', 'B', 'A (#3)']);
+});
+
+describe('stories that can be worked on at once', () => {
+  test('are open, not put aside, and wait for nothing', () => {
+    const stories = storyList(
+      {},
+      { dependsOn: ['S1'] },
+      { done: true },
+      { dependsOn: ['S3'] },
+      { parked: true },
+      { dependsOn: ['S5'] },
+      { dependsOn: ['nowhere'] },
+      { dependsOn: ['S9'] },
+      { dependsOn: ['S8'] },
+    );
+    assert.deepEqual(
+      readyStories(stories).map(({ id }) => id),
+      ['S1', 'S4'],
+    );
+    assert.equal(proposedLanes(stories), 2);
+  });
+
+  test('a chain is work for one agent, and many stories are not proposed to as many', () => {
+    assert.equal(proposedLanes(storyList({}, { dependsOn: ['S1'] }, { dependsOn: ['S2'] })), 1);
+    assert.equal(proposedLanes([]), 1);
+    assert.equal(proposedLanes(storyList({}, {}, {})), 3);
+    assert.equal(proposedLanes(storyList(...Array.from({ length: 100 }, () => ({})))), 4);
+  });
+
+  test('never two of one chain of dependencies', () => {
+    const story = fc.record({
+      done: fc.boolean(),
+      dependsOn: fc.array(
+        fc.integer({ min: 1, max: 8 }).map(n => `S${n}`),
+        { maxLength: 3 },
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(story, { maxLength: 8 }), entries => {
+        const stories = storyList(...entries);
+        const ready = readyStories(stories);
+        const below = (id: string, seen = new Set<string>()): ReadonlySet<string> => {
+          for (const next of stories.find(one => one.id === id)?.dependsOn ?? []) {
+            // What is done separates a chain: nobody waits for it any more.
+            if (!seen.has(next) && stories.find(one => one.id === next)?.done !== true) {
+              seen.add(next);
+              below(next, seen);
+            }
+          }
+          return seen;
+        };
+        for (const { id } of ready) {
+          assert.ok(ready.every(other => !below(other.id).has(id)));
+        }
+      }),
+    );
+  });
 });

@@ -17,6 +17,32 @@ test('of a tool call the name is bold', () => {
   );
 });
 
+test('a story has the color of its lane on each row, and its name', () => {
+  const screen = new TerminalScreen();
+  screen.resize(30);
+  const output = screen.add([
+    { style: 'plain', text: 'US-001 │ one two three four five six', lane: 1 },
+    { style: 'plain', text: 'US-002 │ one\nUS-002 │ \ttwo', lane: 2 },
+    { style: 'plain', text: 'US-003 │ nobody works on it' },
+  ]);
+  assert.deepEqual(output.split('\r\n'), [
+    '\x1b[36mUS-001 │ \x1b[0mone two three four',
+    '\x1b[36mUS-001 │ \x1b[0mfive six',
+    '\x1b[35mUS-002 │ \x1b[0mone',
+    '\x1b[35mUS-002 │ \x1b[0m  two',
+    '\x1b[90mUS-003 │ \x1b[0mnobody works on it',
+    '',
+  ]);
+});
+
+test('of a tool call of a subagent the name of the tool is bold', () => {
+  const screen = new TerminalScreen();
+  assert.equal(
+    screen.add([{ style: 'tool', text: 'US-001 │   Look (at a) › ● Read(a.txt)', lane: 9 }]),
+    '\x1b[36mUS-001 │ \x1b[0m\x1b[90m  Look (at a) › \x1b[0m\x1b[36m● \x1b[0m\x1b[1mRead\x1b[0m(a.txt)\x1b[0m\r\n',
+  );
+});
+
 test('what is said more quietly is grey, not faint, so that it can be read in every theme', () => {
   const screen = new TerminalScreen();
   const output = screen.add([{ style: 'dim', text: 'fake-model' }]);

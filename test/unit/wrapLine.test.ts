@@ -32,6 +32,22 @@ describe('wrapLine', () => {
     assert.deepEqual(wrapLine(`● look at ${path} now`, 40), ['● look at', `  ${path}`, '  now']);
   });
 
+  test('each row has its story and its subagent, also where a word is broken', () => {
+    const path = `src/${'very/'.repeat(20)}long.ts`;
+    for (const whose of ['US-003 │ ', 'US-003 │   Look at a › ', `${'x'.repeat(24)} │ `]) {
+      for (const columns of [30, 40, 80]) {
+        const rows = wrapLine(`${whose}● look at ${path} and at what else there is now`, columns);
+        assert.ok(rows.length > 1);
+        for (const row of rows) {
+          assert.ok(row.startsWith(whose), row);
+          assert.ok(widthOf(row) <= Math.max(columns, widthOf(whose) + 8), `${columns}: ${row}`);
+        }
+        const words = rows.map(row => row.slice(whose.length).trim()).join('');
+        assert.equal(words.replaceAll(' ', ''), `●lookat${path}andatwhatelsethereisnow`);
+      }
+    }
+  });
+
   test('keeps spaces within a line', () => {
     assert.deepEqual(wrapLine('     a    b    c    d    e    f    g', 30), [
       '     a    b    c    d    e',

@@ -26,6 +26,8 @@ export interface AgentRequest {
   readonly tools?: readonly string[];
   /** Tools that run without asking for permission; absent: the agent's own set. */
   readonly allowedTools?: readonly string[];
+  /** Tools that run without asking for permission in addition to those. */
+  readonly alsoAllowed?: readonly string[];
   /** JSON Schema for the answer in {@link ResultEvent.structured}. */
   readonly jsonSchema?: object;
   /** Absolute path of a file that contains the prompt, for agents that read it from a file. */
@@ -107,6 +109,19 @@ export interface RequestUsage extends TokenUsage {
   readonly cacheWrite5m?: number;
 }
 
+/** An agent that the agent has started itself, for a part of its work. */
+export interface Subagent {
+  /** The id of the tool call that has started it. */
+  readonly id: string;
+  /** What it is for, in the agent's words; one short line, different for each subagent of a call. */
+  readonly name: string;
+}
+
+/** Absent for what the agent itself says and does. */
+interface OfSubagent {
+  readonly parent?: Subagent;
+}
+
 /** The output of an agent while it works. Text comes from outside: never trusted, never markup. */
 export type AgentEvent =
   | {
@@ -117,10 +132,15 @@ export type AgentEvent =
       /** `ANTHROPIC_API_KEY` means the API account is billed. */
       readonly apiKeySource?: string;
     }
-  | { readonly type: 'text'; readonly text: string }
+  | ({ readonly type: 'text'; readonly text: string } & OfSubagent)
   /** `gist` is one short line: the file, the command, the pattern. */
-  | { readonly type: 'tool'; readonly id: string; readonly name: string; readonly gist: string }
-  | {
+  | ({
+      readonly type: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly gist: string;
+    } & OfSubagent)
+  | ({
       readonly type: 'toolResult';
       readonly id: string;
       readonly isError: boolean;
@@ -129,7 +149,19 @@ export type AgentEvent =
       readonly head?: string;
       /** Total number of lines; absent if one or none. */
       readonly lines?: number;
-    }
+    } & OfSubagent)
+  /** A subagent has ended, and what it took, as far as the agent says so. */
+  | ({
+      readonly type: 'subagentEnded';
+      readonly subagent: Subagent;
+      readonly isError: boolean;
+      /** One short line of its report. */
+      readonly gist: string;
+      readonly durationMs?: number;
+      readonly tokens?: number;
+      /** Number of its tool calls. */
+      readonly toolCalls?: number;
+    } & OfSubagent)
   | {
       readonly type: 'retry';
       readonly attempt: number;
@@ -138,7 +170,7 @@ export type AgentEvent =
       readonly status?: number;
       readonly error: string;
     }
-  | { readonly type: 'denied'; readonly tool: string; readonly message: string }
+  | ({ readonly type: 'denied'; readonly tool: string; readonly message: string } & OfSubagent)
   /**
    * The usage of one model message so far. Several events may report one message: the last `usage` counts, and the
    * sum of `outputChars`.
@@ -202,6 +234,8 @@ export interface AgentDecoder {
 export interface Agent {
   /** Name used in settings and on the command line. */
   readonly id: 'claude' | 'sdk' | 'command' | 'demo';
+  /** Parts of a request that have no effect on it. */
+  readonly ignores?: readonly ('model' | 'effort' | 'maxTurns')[];
   /** @throws {HumanError} if the agent cannot be started on this machine (program not found, …) */
   command(request: AgentRequest): Promise<AgentCommand>;
   decoder(): AgentDecoder;

@@ -81,6 +81,26 @@ export async function changesOf(dir: string, hashes: readonly string[]): Promise
 }
 
 /**
+ * What the files of one commit have that those of another do not, whatever lies between them.
+ * @param from full hash
+ * @param to full hash
+ * @throws {HumanError} if the repository cannot be read
+ */
+export async function changesBetween(
+  dir: string,
+  from: string,
+  to: string,
+): Promise<Pick<Changes, 'files' | 'missing'>> {
+  try {
+    const { missing } = await findCommits(dir, [from, to]);
+    const changes = missing.length === 0 ? await diff(dir, from, to) : [];
+    return { missing, files: changes.filter(isChange).map(fileChange).sort(byPath) };
+  } catch (error) {
+    throw asHumanError(error);
+  }
+}
+
+/**
  * Looks up commits.
  * @param hashes a text that is not a full hash counts as missing: journals are not trusted
  * @returns the commits that exist, without duplicates, in the given order

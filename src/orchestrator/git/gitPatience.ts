@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChildProcess } from 'node:child_process';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
@@ -8,7 +9,9 @@ const LIMIT_MS = 10 * 60_000;
 const AFTER_SILENCE_MS = 30_000;
 const HURRIED_AFTER_SILENCE_MS = 2_000;
 
-/** Calls in progress, as functions that end them. */
+/** Set for work that a stop does not hurry. */
+const unhurriedWork = new AsyncLocalStorage<true>();
+/** Calls in progress that a stop may hurry, as functions that end them. */
 const underWay = new Set<() => void>();
 let limitMs = LIMIT_MS;
 /** Set by a stop; limits all waits from then on. */
@@ -47,8 +50,11 @@ export async function answerInTime<T>(
       );
     };
   });
-  const timer = setTimeout(end, hurriedMs ?? limitMs);
-  underWay.add(end);
+  const isUnhurried = unhurriedWork.getStore() === true;
+  const timer = setTimeout(end, isUnhurried ? LIMIT_MS : (hurriedMs ?? limitMs));
+  if (!isUnhurried) {
+    underWay.add(end);
+  }
   try {
     const found = await Promise.race([answer, silence]);
     limitMs = LIMIT_MS;
@@ -59,7 +65,18 @@ export async function answerInTime<T>(
   }
 }
 
-/** Limits the wait for every git process from now on, because somebody waits for this process to end. */
+/**
+ * Does work in which git gets its full time also during a stop: what it would not make safe then would look as if it
+ * had never been there.
+ */
+export function unhurried<T>(work: () => Promise<T>): Promise<T> {
+  return unhurriedWork.run(true, work);
+}
+
+/**
+ * Limits the wait for every git process from now on, except in {@link unhurried} work, because somebody waits for this
+ * process to end.
+ */
 export function hurryGit(ms: number): void {
   hurriedMs = Math.min(ms, hurriedMs ?? ms);
   const now = [...underWay];

@@ -8,6 +8,7 @@ import type { Run } from '../run/run.ts';
 import { relativePath } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
+import { choiceOf } from '../stories/formats/callChoice.ts';
 import { readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
 import type { Briefer } from './briefing.ts';
@@ -40,7 +41,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     type: 'iteration.started',
     iteration,
     maxIterations: run.config.maxIterations,
-    ...(story && { storyId: story.id, storyTitle: story.title }),
+    ...(story && { storyId: story.id, storyTitle: story.title, ...choiceOf(story) }),
     lane: scope.lane,
     stories: storyCountOf(scope.before),
     startCommit: head,
@@ -84,6 +85,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     promptName: PROMPT_NAME,
     isPromptWritten: true,
     streamName: 'stream',
+    extra: story && choiceOf(story),
     skip: scope.skip,
     ready: recorded,
     // The next agent of a lane begins in a place that is made for it.

@@ -9,6 +9,7 @@ const CHATTER = [
   'agent.tool',
   'agent.toolResult',
   'agent.toolFailed',
+  'agent.subagentEnded',
   'agent.retry',
   'agent.denied',
   'agent.output',

@@ -1,11 +1,13 @@
 import type { TokenCounts } from './tokenCounts.ts';
 
-/** Commits of an iteration that have not landed. */
+/** Work of an iteration that has not landed. */
 export interface KeptWork {
   readonly iteration: number;
   /** Where it began. */
   readonly base: string;
   readonly head: string;
+  /** A commit of ours on top of `head`, with what was not committed. */
+  readonly uncommitted?: string | undefined;
 }
 
 /** An iteration that is running. */
@@ -19,6 +21,8 @@ export interface CurrentIteration {
   readonly kept?: KeptWork;
   /** Its work waits to land, or is landing. */
   readonly queued?: true;
+  /** A person has settled its conflict, after it had ended. */
+  readonly settled?: true;
   /** The commit that is to land, and the commit of the branch that it lands on. */
   readonly candidate?: { readonly commit: string; readonly onto: string };
   readonly startedAt: string;
@@ -58,4 +62,9 @@ export interface CurrentIteration {
 /** The iteration after its process has ended. */
 export function withoutProcess(current: CurrentIteration): CurrentIteration {
   return { ...current, agentPid: undefined, agentStartId: undefined };
+}
+
+/** What is to land has been made of its work, and is checked, reviewed or landed. */
+export function isCandidate({ candidate, queued }: CurrentIteration): boolean {
+  return queued === true && candidate !== undefined;
 }

@@ -125,15 +125,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.text':
       return withIteration(state, event, current => ({
         ...current,
-        activity: lastLine(event.text),
+        activity: ofSubagent(event, lastLine(event.text)),
       }));
     case 'agent.tool':
       return withIteration(state, event, current => ({
         ...current,
-        activity: event.gist === '' ? event.name : `${event.name} ${event.gist}`,
+        activity: ofSubagent(event, event.gist === '' ? event.name : `${event.name} ${event.gist}`),
       }));
     case 'agent.toolFailed':
     case 'agent.toolResult':
+    case 'agent.subagentEnded':
     case 'agent.retry':
     case 'agent.denied':
     case 'agent.output':
@@ -315,10 +316,13 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             record => ({ ...record, refused: true }),
           );
     }
-    case 'story.changed':
-      return withStory(withoutLost(state, event), event.storyId, record => changed(record, event));
+    case 'story.changed': {
+      const told = withoutSettling(withoutLost(state, event), event);
+      return withStory(told, event.storyId, record => changed(record, event));
+    }
     case 'story.ticked': {
-      const told = withoutLost(withHandled(state, event.storyId, event.done), event);
+      const handled = withHandled(state, event.storyId, event.done);
+      const told = withoutSettling(withoutLost(handled, event), event);
       return withStory(told, event.storyId, record => ({
         ...newStart(record),
         ...(event.done && { doneBy: 'hand' as const }),
@@ -329,6 +333,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'landing.candidate':
     case 'landing.landed':
     case 'landing.returned':
+    case 'story.settling':
       return landingState(state, event);
     case 'target.held': {
       const { files, reason, ref } = event;
@@ -446,6 +451,16 @@ function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended
   };
 }
 
+/** Who marks a story as done has no conflict to settle any more. */
+function withoutSettling(
+  state: RunState,
+  { done, storyId }: { readonly done: boolean; readonly storyId: string },
+): RunState {
+  return done && state.storyNotes.get(storyId)?.settling !== undefined
+    ? withNotes(state, storyId, notes => ({ ...notes, settling: undefined }))
+    : state;
+}
+
 /** If a story must be done again, its old commits need not come back. */
 function withoutLost(
   state: RunState,
@@ -460,6 +475,14 @@ function withoutLost(
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
+}
+
+/** A subagent is named: several may work at once. */
+function ofSubagent(
+  { parent }: Extract<RunEvent, { type: 'agent.text' | 'agent.tool' }>,
+  activity: string,
+): string {
+  return parent === undefined ? activity : `${parent.name} › ${activity}`;
 }
 
 function lastLine(text: string): string {

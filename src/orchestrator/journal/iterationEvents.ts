@@ -21,6 +21,18 @@ export function ofIteration(iteration: number): (event: RunEvent) => boolean {
 }
 
 /**
+ * Like {@link ofStory}, with the events of the whole run: its start and end, a pause, a stop. Call it for all events,
+ * in order.
+ */
+export function ofStoryOrRun(storyId: string): (event: RunEvent) => boolean {
+  const isOfStory = ofStory(storyId);
+  return event =>
+    // Asked first: it has to see all events.
+    isOfStory(event) ||
+    !('iteration' in event || 'storyId' in event || event.type.startsWith('agent.'));
+}
+
+/**
  * Matches the events of a story's iterations, and those that name the story. Call it for all events, in order.
  */
 export function ofStory(storyId: string): (event: RunEvent) => boolean {

@@ -20,8 +20,15 @@ export interface IterationRow {
   readonly reason?: IterationReason;
   /** Its agent has finished, and its work waits to land or is landing. */
   readonly isLanding?: true;
+  /** A person has settled its conflict by hand. */
+  readonly settled?: true;
   /** Its work did not land. */
   readonly returned?: ReturnReason;
+  /**
+   * What is to land, or did not, and the commit that it is compared with; absent if it has landed: then it is among the
+   * commits.
+   */
+  readonly landing?: { readonly onto: string; readonly commit: string };
 }
 
 /** The reason for the outcome; codes and data, no sentences. */
@@ -129,8 +136,30 @@ export function iterationRows(
           change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
         }
         break;
-      case 'landing.queued':
-        change(event.iteration, row => ({ ...row, isLanding: true }));
+      case 'landing.queued': {
+        const { base: onto, by, head: commit } = event;
+        const landing = { isLanding: true, landing: { onto, commit } } as const;
+        change(event.iteration, row =>
+          by === 'person'
+            ? {
+                ...row,
+                ...landing,
+                ...{ outcome: 'running', settled: true },
+                ...{ reason: undefined, returned: undefined },
+              }
+            : { ...row, ...landing },
+        );
+        break;
+      }
+      case 'landing.candidate': {
+        const { commit, onto } = event;
+        if (commit !== onto) {
+          change(event.iteration, row => ({ ...row, landing: { onto, commit } }));
+        }
+        break;
+      }
+      case 'landing.landed':
+        change(event.iteration, ({ landing: _isOnBranch, ...row }) => row);
         break;
       case 'landing.returned': {
         const { files = [], reason: returned } = event;
@@ -167,7 +196,8 @@ export function iterationRows(
         change(event.iteration, ({ isLanding: _isOver, ...row }) => ({
           ...row,
           outcome,
-          durationMs,
+          // What a person has settled ends a second time.
+          durationMs: row.durationMs ?? durationMs,
           ...(costUsd !== undefined && { costUsd }),
           ...(costEstimated === true && { costEstimated }),
         }));

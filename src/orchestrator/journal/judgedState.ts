@@ -82,7 +82,8 @@ export function iterationEnded(
   };
   return withStory(ended, storyId ?? WHOLE_TASK, before => {
     const record = { ...before, costUsd: before.costUsd + costUsd };
-    return isNobodysFailure(event, state)
+    // What a person has settled is no attempt of an agent.
+    return isNobodysFailure(event, state) || current?.settled
       ? record
       : afterIteration(
           record,

@@ -24,6 +24,8 @@ export interface IterationReceipt extends Spent {
   /** `null` if the iteration worked on the whole task. */
   readonly story: string | null;
   readonly title: string | null;
+  /** The model of its agent, as reported by the agent or chosen by the story; `null` if neither names one. */
+  readonly model: string | null;
   /** `null` while it is running, or if the loop was killed during it. */
   readonly outcome: IterationOutcome | null;
   readonly startedAt: string | null;
@@ -119,6 +121,9 @@ const NO_CALLS: Calls = {
 interface Draft {
   story: string | null;
   title: string | null;
+  model: string | null;
+  /** Its current agent reviews the work. */
+  isReview: boolean;
   startedAt: string | null;
   /** The calls of its agents, one by one. */
   calls: Calls;
@@ -132,6 +137,7 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       const draft = draftOf(drafts, event.iteration);
       draft.story = event.storyId ?? null;
       draft.title = event.storyTitle ?? null;
+      draft.model = event.model ?? null;
       if (draft.ended !== undefined) {
         // No agent could be started, so the next iteration gets its number.
         delete draft.ended;
@@ -143,7 +149,15 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
     case 'agent.started': {
       // Also for an iteration that is still running or was killed.
       const draft = draftOf(drafts, event.iteration);
+      draft.isReview = event.purpose === 'review';
       draft.calls = { ...draft.calls, costUnknown: draft.calls.costUnknown || !tellsCost(worker) };
+      return;
+    }
+    case 'agent.init': {
+      const draft = drafts.get(event.iteration ?? 0);
+      if (draft !== undefined && !draft.isReview) {
+        draft.model = event.model ?? draft.model;
+      }
       return;
     }
     case 'agent.ended': {
@@ -175,6 +189,8 @@ function draftOf(drafts: Map<number, Draft>, iteration: number): Draft {
   const draft: Draft = {
     story: null,
     title: null,
+    model: null,
+    isReview: false,
     startedAt: null,
     calls: NO_CALLS,
     commitList: [],
@@ -224,11 +240,12 @@ function spentOf({ calls, commitList, ended }: Draft): Spent {
 }
 
 function iterationReceipt(iteration: number, draft: Draft): IterationReceipt {
-  const { commitList, ended, startedAt, story, title } = draft;
+  const { commitList, ended, model, startedAt, story, title } = draft;
   return {
     iteration,
     story,
     title,
+    model,
     outcome: ended?.outcome ?? null,
     startedAt,
     endedAt: ended?.at ?? null,

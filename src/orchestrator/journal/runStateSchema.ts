@@ -27,7 +27,11 @@ export const runStateSchema = once(() => {
     cacheRead: z.number(),
     cacheWrite: z.number(),
   });
-  const keptWork = { iteration: count, base: z.string(), head: z.string() };
+  const keptWork = {
+    ...{ iteration: count, base: z.string(), head: z.string() },
+    uncommitted: z.string().optional(),
+  };
+  const conflict = z.object({ ...keptWork, onto: z.string(), files: z.array(z.string()) });
   const current = z.object({
     number: count,
     storyId: z.string().optional(),
@@ -35,6 +39,7 @@ export const runStateSchema = once(() => {
     lane: z.number().int().positive().optional(),
     kept: z.object(keptWork).optional(),
     queued: z.literal(true).optional(),
+    settled: z.literal(true).optional(),
     candidate: z.object({ commit: z.string(), onto: z.string() }).optional(),
     startedAt: z.string(),
     startCommit: z.string().optional(),
@@ -113,7 +118,8 @@ export const runStateSchema = once(() => {
       })
       .optional(),
     kept: z.object(keptWork).optional(),
-    conflict: z.object({ ...keptWork, onto: z.string(), files: z.array(z.string()) }).optional(),
+    conflict: conflict.optional(),
+    settling: conflict.optional(),
   } satisfies FieldsOf<StoryNotes>);
   return z.object({
     runId: z.string().optional(),

@@ -30,6 +30,14 @@ export interface Question {
   readonly storyId?: string;
 }
 
+/** Work that conflicts with what had landed. */
+export interface ConflictWork extends KeptWork {
+  /** The commit that it should have landed on. */
+  readonly onto: string;
+  /** Relative to the repository's root. */
+  readonly files: readonly string[];
+}
+
 /** What a story's iterations leave for its next one. */
 export interface StoryNotes {
   /** The last iteration of this story that has ended. */
@@ -52,7 +60,9 @@ export interface StoryNotes {
   /** Its newest work that has not landed; the next agent continues with it. */
   readonly kept?: KeptWork;
   /** Its newest work conflicted with what had landed meanwhile; the next agent starts without it. */
-  readonly conflict?: KeptWork & { readonly onto: string; readonly files: readonly string[] };
+  readonly conflict?: ConflictWork;
+  /** A person settles this conflict by hand; meanwhile no agent starts. */
+  readonly settling?: ConflictWork;
 }
 
 export const NO_NOTES: StoryNotes = {};

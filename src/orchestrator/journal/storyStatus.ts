@@ -1,15 +1,33 @@
+import { type CurrentIteration, isCandidate } from './currentIteration.ts';
+import { type Doing, doingOf } from './doing.ts';
+import { type ReturnedWork, returnedWork } from './returnedWork.ts';
 import { runStanding, type SeenRun } from './runStanding.ts';
-import { type RunState, storyNotes } from './runState.ts';
+import { INITIAL_RUN_STATE, type RunState, storyNotes, storyRecord } from './runState.ts';
 import type { StoryRecord } from './storyRecord.ts';
+
+/** The agent of a story, if it works in a lane. */
+export interface AgentInLane {
+  readonly lane: number;
+  /** ISO 8601. */
+  readonly since: string;
+  readonly doing?: Doing;
+  /** A person has paused the story: it gets no further agent after this one. */
+  readonly isLast?: true;
+}
 
 /** What runs know of a story beyond its file. */
 export type StoryStatus =
-  /** `step`: the agent has finished, and its work waits to land or is judged; or its call waits for a usage limit. */
+  /** `step`: the agent has finished, and its work is judged; or its call waits for a usage limit. */
   | {
       readonly kind: 'running';
       readonly iteration: number;
-      readonly step?: 'queue' | 'gate' | 'review' | 'limit';
+      readonly step?: 'gate' | 'review' | 'limit';
+      readonly agent?: AgentInLane;
     }
+  /** Its agent has finished, and its work waits to land. `isActive`: now; otherwise when the run continues. */
+  | { readonly kind: 'queued'; readonly iteration: number; readonly isActive: boolean }
+  /** What is to land is being checked or reviewed, or lands. */
+  | { readonly kind: 'landing'; readonly iteration: number; readonly step?: 'gate' | 'review' }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }
   /** Its agent says so, but no check has confirmed it. */
@@ -23,6 +41,10 @@ export type StoryStatus =
   /** Its agent has asked a question that nobody has answered. */
   | { readonly kind: 'needsYou'; readonly message: string }
   | { readonly kind: 'blocked'; readonly message: string }
+  /** A person wants no further agent for it now. */
+  | { readonly kind: 'paused' }
+  /** Its work did not land, and it gets a fresh agent. */
+  | { readonly kind: 'returned'; readonly times: number; readonly work: ReturnedWork }
   | { readonly kind: 'failed'; readonly times: number }
   | { readonly kind: 'stuck'; readonly iterations: number };
 
@@ -38,20 +60,70 @@ export function storyStatus(
   states: readonly RunState[],
 ): StoryStatus | undefined {
   const { state } = run;
+  const { isActive } = runStanding(run);
   const current = state.running.findLast(({ storyId }) => storyId === id);
-  if (current !== undefined && runStanding(run).isActive) {
-    const { number: iteration } = current;
-    const step = state.limits.has(iteration) ? 'limit' : current.step;
-    return { kind: 'running', iteration, step: step === 'agent' ? undefined : step };
+  if (current !== undefined && isActive) {
+    return workStatus(current, state);
   }
-  const record = states.findLast(({ storyRecords }) => storyRecords.has(id))?.storyRecords.get(id);
+  const known = states.findLast(({ storyRecords }) => storyRecords.has(id)) ?? INITIAL_RUN_STATE;
+  const record = known.storyRecords.get(id);
   if (done) {
     return { kind: doneKind(record) };
   }
+  const left = isActive ? undefined : leftQueued(id, state);
+  if (left !== undefined) {
+    return { kind: 'queued', iteration: left.number, isActive: false };
+  }
   const { question } = storyNotes(state, id);
-  return question === undefined
-    ? record && openStatus(record, state.stuckThreshold)
-    : { kind: 'needsYou', message: question.message };
+  if (question !== undefined) {
+    return { kind: 'needsYou', message: question.message };
+  }
+  const status = record && openStatus(record, state.stuckThreshold);
+  if (status?.kind === 'skipped' || status?.kind === 'blocked') {
+    return status;
+  }
+  if (storyRecord(state, id).paused && (isActive || willContinue(run))) {
+    return { kind: 'paused' };
+  }
+  const work = returnedWork(known, id);
+  return work === undefined || status?.kind !== 'failed'
+    ? status
+    : { kind: 'returned', times: status.times, work };
+}
+
+/** What is done for a story by an active run. */
+function workStatus(current: CurrentIteration, state: RunState): StoryStatus {
+  const { activity, lane, number: iteration, queued, startedAt: since, storyId = '' } = current;
+  const step =
+    current.step === 'gate' || current.step === 'review' ? { step: current.step } : undefined;
+  if (queued) {
+    return isCandidate(current)
+      ? { kind: 'landing', iteration, ...step }
+      : { kind: 'queued', iteration, isActive: true };
+  }
+  const doing = doingOf(activity);
+  const agent = lane !== undefined && {
+    agent: {
+      ...{ lane, since },
+      ...(doing && { doing }),
+      ...(storyRecord(state, storyId).paused && { isLast: true as const }),
+    },
+  };
+  return {
+    ...{ kind: 'running', iteration, ...agent },
+    ...(state.limits.has(iteration) ? { step: 'limit' } : step),
+  };
+}
+
+/** The iteration of a story whose work was still waiting to land when the run ended or was killed. */
+function leftQueued(id: string, { cutOff, running }: RunState): CurrentIteration | undefined {
+  return [...cutOff, ...running].findLast(({ queued, storyId }) => queued && storyId === id);
+}
+
+/** The next start continues it, so that what a person has paused stays paused. */
+function willContinue(run: SeenRun): boolean {
+  const { outcome } = runStanding(run);
+  return outcome === 'stopped' || outcome === 'interrupted' || outcome === 'error';
 }
 
 /** A person's tick takes precedence, then the last judge: reviewer, checks, the agent itself. */

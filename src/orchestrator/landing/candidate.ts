@@ -4,6 +4,7 @@ import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/git.ts';
 import { gitResult, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
+import { KEEPER } from '../places/keptWork.ts';
 import type { Conflict } from './conflict.ts';
 import {
   hasEntries,
@@ -51,6 +52,8 @@ export interface NothingToLand {
 
 interface AgentCommit {
   readonly parents: number;
+  /** It is ours: what the agent had not committed. */
+  readonly isKept: boolean;
   readonly author: Readonly<Record<string, string>>;
   readonly message: string;
 }
@@ -99,24 +102,51 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
   }
   // What a merge brings in was made by other commits.
   const made = commits.filter(({ parents }) => parents < 2);
+  const isLeft = commits[0]?.isKept === true;
+  // What an agent has not committed is no commit of its own.
+  const own = isLeft ? made.slice(1) : made;
   const form =
     commits.length === 0
       ? 'own'
       : // A merge would bring back the commits that a person has removed.
-        made.length > 1 && options.landAs === 'merge' && !merged.isRewritten
+        own.length > 1 && options.landAs === 'merge' && !merged.isRewritten
         ? 'merge'
         : 'commit';
-  const [last, ...others] = made.length > 0 ? made : commits;
-  const message = messageOf(options, { form, last, others, isTicked: changes.isTicked });
-  const args = [
-    ...['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', target],
-    ...(form === 'merge' ? ['-p', work] : []),
-  ];
-  const commit = await writeGit(root, args, {
-    input: message,
-    moreEnv: form === 'commit' ? last?.author : undefined,
+  const [last, ...others] = made.length > 0 ? own : commits;
+  const message = messageOf(options, { form, last, others, isLeft, isTicked: changes.isTicked });
+  const second = form === 'merge' ? (isLeft ? await leftAsOwn(options) : work) : undefined;
+  const parents = second === undefined ? [target] : [target, second];
+  const commit = await commitTree(root, {
+    ...{ tree, parents, message },
+    author: form === 'commit' ? last?.author : undefined,
   });
-  return { kind: 'candidate', commit: commit.trim(), notTicked };
+  return { kind: 'candidate', commit, notTicked };
+}
+
+/** What an agent has not committed, as a commit of the person who runs it. */
+function leftAsOwn({ root, story, work }: CandidateOptions): Promise<string> {
+  return commitTree(root, {
+    ...{ tree: `${work}^{tree}`, parents: [`${work}^`], message: `${storySubject(story)}\n` },
+    author: undefined,
+  });
+}
+
+/** @param commit.author default: the person, as git knows them */
+async function commitTree(
+  root: string,
+  commit: {
+    readonly tree: string;
+    readonly parents: readonly string[];
+    readonly message: string;
+    readonly author: Readonly<Record<string, string>> | undefined;
+  },
+): Promise<string> {
+  const { author, message, parents, tree } = commit;
+  const args = [
+    ...['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree],
+    ...parents.flatMap(parent => ['-p', parent]),
+  ];
+  return (await writeGit(root, args, { input: message, moreEnv: author })).trim();
 }
 
 /** What becomes of the shared files. */
@@ -172,6 +202,7 @@ async function commitsOf(
     const [parents = '', name = '', mail = '', date = '', message = ''] = fields.slice(i, i + 5);
     commits.push({
       parents: parents.split(' ').length,
+      isKept: name === KEEPER.name && mail === KEEPER.email,
       author: authorEnv(name, mail, date),
       message: message.replace(/\r\n?/g, '\n'),
     });
@@ -211,6 +242,8 @@ interface MessageParts {
    * - `own`: a commit of ours, with nothing but the tick and the notes
    */
   readonly form: 'commit' | 'merge' | 'own';
+  /** There is something that the agent has not committed. */
+  readonly isLeft: boolean;
   /** The agent's last commit, and the others. */
   readonly last: AgentCommit | undefined;
   readonly others: readonly AgentCommit[];
@@ -219,11 +252,15 @@ interface MessageParts {
 
 function messageOf(
   { story, trailers }: CandidateOptions,
-  { form, isTicked, last, others }: MessageParts,
+  { form, isLeft, isTicked, last, others }: MessageParts,
 ): string {
   const id = story === undefined ? undefined : shorten(story.id, MAX_SUBJECT);
   const what = isTicked ? 'done' : 'notes of an agent';
-  const ownSubject = id === undefined ? 'Work of an agent' : `${id}: ${what}`;
+  const ownSubject = isLeft
+    ? storySubject(story)
+    : id === undefined
+      ? 'Work of an agent'
+      : `${id}: ${what}`;
   if (last === undefined) {
     return withTrailers(ownSubject, trailers);
   }
@@ -244,6 +281,11 @@ function messageOf(
   const block = form === 'merge' ? '' : [...new Set(authors)].join('\n');
   const message = [subject, body, block].filter(part => part !== '').join('\n\n');
   return withTrailers(message, trailers);
+}
+
+function storySubject(story: LandingStory | undefined): string {
+  const words = [story?.id, story?.title].map(text => text?.replace(/\s+/g, ' ').trim() ?? '');
+  return shorten(words.filter(text => text !== '').join(': ') || 'Work of an agent', MAX_SUBJECT);
 }
 
 /** The first paragraph of a message as one line, as git shows it. */

@@ -4,12 +4,13 @@ import { runGit, writeGit } from '../git/runGit.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { KeptWork } from '../journal/currentIteration.ts';
 import { storyNotes } from '../journal/runState.ts';
+import type { PlaceStart } from '../places/clonePlaces.ts';
 import type { Run } from '../run/run.ts';
 import type { ConflictNote } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { readRefs } from '../workspace/refs.ts';
-import { workRef } from '../workspace/workRefs.ts';
+import { SETTLED, workRef } from '../workspace/workRefs.ts';
 import { makeCandidate } from './candidate.ts';
 import { type Conflict, describeConflict } from './conflict.ts';
 import { sharedPaths } from './sharedFiles.ts';
@@ -29,28 +30,35 @@ export class EarlierWork {
     this.target = target;
   }
 
-  /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
-  async startOf(story: Story, iteration: number): Promise<string> {
+  /** What the story's next agent starts from: its own earlier work on top of what has landed. */
+  async startOf(story: Story, iteration: number): Promise<Pick<PlaceStart, 'commit' | 'changes'>> {
     const { target } = this;
     const onto = (await target.look()).tip;
     const kept = await this.keptOf(story);
     if (kept === undefined) {
-      return onto;
+      return { commit: onto };
     }
-    const joined = await joinEarlierWork(target, { onto, kept, storyId: story.id });
-    if (joined.kind !== 'conflict') {
-      return joined.commit;
+    const { base, uncommitted } = kept;
+    const join = (work: string) =>
+      joinEarlierWork(target, { onto, kept: { base, head: work }, storyId: story.id });
+    // If all of it fits, a part of it can only conflict where the rest had solved that; then all are changes.
+    const committed = kept.head === base ? undefined : await join(kept.head);
+    const commit = committed?.kind === 'joined' ? committed.commit : onto;
+    const joined = uncommitted === undefined ? committed : await join(uncommitted);
+    if (joined?.kind !== 'conflict') {
+      return { commit, changes: uncommitted === undefined ? undefined : joined?.commit };
     }
+    const head = uncommitted ?? kept.head;
     this.run.journal.append({
       ...{ type: 'landing.returned', iteration: kept.iteration, storyId: story.id },
-      ...{ reason: 'conflict', base: kept.base, head: kept.head, onto, files: [...joined.files] },
+      ...{ reason: 'conflict', base, head, onto, files: [...joined.files] },
     });
     warn(
       { append: appendAs(iteration, this.run.journal) },
       'workNotContinued',
       joined.files.join(', '),
     );
-    return onto;
+    return { commit: onto };
   }
 
   /** For the agent that does a story again. */
@@ -102,9 +110,16 @@ export class EarlierWork {
   }
 
   /** Whether its commits are still held; a person may have discarded them. */
-  async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
-    const ref = this.refOf(iteration, storyId);
-    return (await readRefs(this.target.root, ref)).some(({ name }) => name === ref);
+  async isStillKept(
+    storyId: string,
+    { head, iteration }: KeptWork,
+    isSettled = false,
+  ): Promise<boolean> {
+    const ref = this.refOf(iteration, storyId) + (isSettled ? SETTLED : '');
+    // Of an agent, what it had not committed may land, which is held by another ref.
+    return (await readRefs(this.target.root, ref)).some(
+      ({ commit, name }) => name === ref && (!isSettled || commit === head),
+    );
   }
 
   /** The ref that holds what the agent of an iteration has left. */
@@ -126,7 +141,11 @@ async function joinEarlierWork(
     kept,
     onto,
     storyId,
-  }: { readonly onto: string; readonly kept: KeptWork; readonly storyId: string },
+  }: {
+    readonly onto: string;
+    readonly kept: Pick<KeptWork, 'base' | 'head'>;
+    readonly storyId: string;
+  },
 ): Promise<{ readonly kind: 'joined'; readonly commit: string } | Conflict> {
   const work = await presentWork(root, { kept, onto, sharedFiles });
   if (typeof work !== 'string') {
@@ -163,7 +182,7 @@ async function presentWork(
     onto,
     sharedFiles,
   }: {
-    readonly kept: KeptWork;
+    readonly kept: Pick<KeptWork, 'base' | 'head'>;
     readonly onto: string;
     readonly sharedFiles: Target['sharedFiles'];
   },

@@ -196,7 +196,7 @@ export async function recordOutcome(
     stories: storyCountOf(after),
   });
   run.keptStories.noteJudged(iteration);
-  await writeReceipt(scope.dir, ended, run.state());
+  await writeReceipt(scope.dir, ended, run.state(), result?.model ?? story?.model);
   tellOfTrouble(run, scope);
 }
 

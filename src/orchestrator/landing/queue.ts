@@ -35,6 +35,8 @@ export interface Landable {
   readonly result?: AgentCallResult;
   /** A person has thrown it away while no loop was active. */
   readonly isDiscarded?: boolean;
+  /** A person has settled it, and no ref holds the result. */
+  readonly isGone?: boolean;
 }
 
 /** Files of a conflict that the journal names. */
@@ -240,7 +242,8 @@ export class LandingQueue {
         return undefined;
       }
       if (this.isTakenBack(work)) {
-        await this.giveBack(work, { reason: 'person', onto: work.base });
+        const reason = work.isGone ? 'gone' : 'person';
+        await this.giveBack(work, { reason, onto: work.base });
         return undefined;
       }
       const onto = await this.tip.commit();
@@ -341,10 +344,12 @@ export class LandingQueue {
     });
   }
 
-  /** A person has skipped the story, set it to not done, or discarded its work, since its agent began. */
-  private isTakenBack({ isDiscarded, scope: { iteration, skip, story } }: Landable): boolean {
+  /** A person has skipped the story, set it to not done, or discarded its work, since its agent began; or its commits are gone. */
+  private isTakenBack(work: Landable): boolean {
+    const { iteration, skip, story } = work.scope;
     return (
-      isDiscarded ||
+      work.isDiscarded ||
+      work.isGone ||
       isSkipped({ skip }) ||
       // Also while no loop was active.
       storyRecord(this.run.state(), story.id).skipped === 'person' ||

@@ -7,8 +7,14 @@ import { RECEIPT_NAME } from '../workspace/keptReceipts.ts';
 /**
  * Writes the outcome of an iteration to its folder, for people and scripts; the journal has the same data and is
  * what the product itself reads.
+ * @param model of its agent; default: the model that any agent of the run reported last
  */
-export async function writeReceipt(dir: string, ended: RunEvent, state: RunState): Promise<void> {
+export async function writeReceipt(
+  dir: string,
+  ended: RunEvent,
+  state: RunState,
+  model: string | undefined = state.model,
+): Promise<void> {
   if (ended.type !== 'iteration.ended') {
     return;
   }
@@ -16,7 +22,7 @@ export async function writeReceipt(dir: string, ended: RunEvent, state: RunState
   const receipt = {
     run: state.runId,
     agent: state.agent,
-    model: state.model,
+    model,
     apiKeySource: state.apiKeySource,
     endedAt: at,
     ...facts,

@@ -10,7 +10,9 @@ import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import { landsOn } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
+import { choiceOf } from '../stories/formats/callChoice.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
+import { ignoredChoices } from './ignoredChoices.ts';
 import { isIsolated } from './isolation.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide } from './policy.ts';
@@ -41,6 +43,7 @@ export async function dryRun(
     earlier,
   });
   const isolated = isIsolated(options, earlier);
+  const ignored = ignoredChoices(agent, snapshot.stories?.stories ?? []);
   const facts = [
     `Workspace: ${files.workspace}`,
     `Story file: ${options.storyFile ?? 'none'}`,
@@ -59,7 +62,9 @@ export async function dryRun(
     ...(cutOff === undefined
       ? []
       : [`Judged first: iteration ${cutOff.number}, which was cut off`]),
-    ...warnings.map(warning => `Warning: ${englishOf(warning)}`),
+    ...[...warnings, ...(ignored === undefined ? [] : [ignored])].map(
+      warning => `Warning: ${englishOf(warning)}`,
+    ),
   ];
   if (prepare !== undefined) {
     return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : prepare.tasks.length === 1 ? 'one for 1 task' : `one for each of ${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
@@ -97,18 +102,28 @@ export async function dryRun(
     place,
     before: snapshot,
   });
+  const choice = start.story === undefined ? {} : choiceOf(start.story);
   const nothing = { run: () => 0, iteration: () => 0 };
   const maxBudgetUsd = new BudgetLedger(config, nothing).reserve(start.iteration).usd;
   const { args, file } = await agent.command(
     agentRequest(config, {
       cwd: files.workspace,
       prompt,
+      ...choice,
       promptFile: path.join(files.iterationDir(options.runId, start.iteration), 'prompt.md'),
       env: options.env,
       maxBudgetUsd,
     }),
   );
   const made = sections.map(({ name, tokens }) => `${name} ${tokens}`).join(', ');
+  const chosen = [
+    ...(choice.model === undefined ? [] : [`model ${choice.model}`]),
+    ...(choice.effort === undefined ? [] : [`effort ${choice.effort}`]),
+    ...(choice.maxTurns === undefined ? [] : [`at most ${choice.maxTurns} turns`]),
+  ];
+  if (start.story !== undefined && chosen.length > 0) {
+    facts.push(`Chosen by ${start.story.id}: ${chosen.join(', ')}`);
+  }
   return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
 }
 

@@ -39,6 +39,7 @@ import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
+import { ignoredChoices } from './ignoredChoices.ts';
 import { type Isolation, Lanes } from './lanes.ts';
 import { haveMoved } from './movedNumbers.ts';
 import { openRun } from './openRun.ts';
@@ -111,6 +112,7 @@ export class FreshRun {
     this.lanes = new Lanes(run, {
       ...isolation,
       userPlace: place,
+      snapshot: () => this.snapshot,
       newBriefer: () => new Briefer(run, template, snapshot),
       skipSignal: iteration => desk.skipSignal(iteration),
       endSkips: iteration => desk.endSkips(iteration),
@@ -161,7 +163,7 @@ export class FreshRun {
     });
     await this.open();
     for (const cutOff of run.state().running) {
-      await (this.lanes && cutOff.lane !== undefined
+      await (this.lanes && (cutOff.lane !== undefined || cutOff.settled)
         ? this.lanes.recover(cutOff, this.snapshot)
         : this.landCutOff(cutOff));
     }
@@ -496,6 +498,10 @@ export class FreshRun {
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
     if (hasBudget && !tellsCost(agent.id)) {
       warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
+    }
+    const ignored = ignoredChoices(agent, this.snapshot.stories?.stories ?? []);
+    if (ignored !== undefined) {
+      warn(journal, 'storyChoiceIgnored', ignored);
     }
   }
 }

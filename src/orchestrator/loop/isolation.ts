@@ -11,7 +11,7 @@ import { landsOn, problemWithLanes } from '../preconditions/lanes.ts';
 import { sentenceOf } from '../preconditions/precondition.ts';
 import { modeOf, progressFileOf, relativePath } from '../run/runWork.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
-import { tipRef } from '../workspace/workRefs.ts';
+import { tipRef, workRef } from '../workspace/workRefs.ts';
 import type { Isolation } from './lanes.ts';
 import type { RunOptions } from './runOptions.ts';
 
@@ -22,7 +22,7 @@ import type { RunOptions } from './runOptions.ts';
 export function isIsolated(options: RunOptions, earlier?: RunState): boolean {
   const { isolate, lanes } = options.config;
   const hasPlaces = [...(earlier?.cutOff ?? []), ...(earlier?.running ?? [])].some(
-    ({ lane }) => lane !== undefined,
+    ({ lane, settled }) => lane !== undefined || settled === true,
   );
   return modeOf(options) === 'stories' && (lanes > 1 || isolate || hasPlaces);
 }
@@ -51,20 +51,23 @@ export async function openIsolation(
     throw new HumanError(sentenceOf({ level: 'refuses', ...problem }));
   }
   const progressFile = progressFileOf(options);
-  const inRepository = (file: string | undefined) => {
-    const [top, real] = [root, file].map(place => place && (realPlace(place) ?? place));
-    return top && real && isWithin(top, real) ? relativePath(top, real) : undefined;
-  };
   return {
     target: await Target.open({
       ...{ root, branch, tipRef: tipRef(workspace, branch) },
-      storyFile: inRepository(storyFile),
-      progressFile: inRepository(progressFile),
+      storyFile: inRepository(root, storyFile),
+      progressFile: inRepository(root, progressFile),
     }),
     places: new ClonePlaces({
       ...{ workspace, root, storyFile, progressFile, runId: options.runId },
       ...{ env: agentEnv(env), setup: config.placeSetup },
       folder: placesFolder(env, process.platform, workspace),
+      workRef: left => workRef(workspace, left),
     }),
   };
+}
+
+/** The path of a file from the top folder of a repository; `undefined` outside. */
+export function inRepository(root: string, file: string | undefined): string | undefined {
+  const [top, real] = [root, file].map(place => place && (realPlace(place) ?? place));
+  return top && real && isWithin(top, real) ? relativePath(top, real) : undefined;
 }

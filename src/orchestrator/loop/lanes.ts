@@ -12,13 +12,13 @@ import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { handledIn } from '../journal/runState.ts';
+import { handledIn, runningIteration } from '../journal/runState.ts';
 import { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
 import type { Target } from '../landing/target.ts';
 import { appendProgress } from '../landing/userFolder.ts';
-import type { ClonePlace, ClonePlaces } from '../places/clonePlaces.ts';
+import type { ClonePlace, ClonePlaces, PlaceStart } from '../places/clonePlaces.ts';
 import { keepWork } from '../places/keptWork.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
@@ -46,6 +46,7 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'stop.requested',
   'story.paused',
   'story.reset',
+  'story.settling',
   'story.skipped',
   'story.ticked',
 ]);
@@ -65,6 +66,8 @@ export interface LaneHands extends Isolation {
   readonly userPlace: Place;
   /** Briefs the agents of one lane. */
   readonly newBriefer: () => Briefer;
+  /** The user's files as last read. */
+  readonly snapshot: () => Snapshot;
   readonly skipSignal: (iteration: number) => AbortSignal;
   readonly endSkips: (iteration: number) => void;
 }
@@ -112,6 +115,9 @@ export class Lanes {
     });
     run.journal.onDidAppend(event => {
       this.noteAccount(event);
+      if (event.type === 'landing.queued' && event.by === 'person') {
+        this.takeSettled(event.iteration);
+      }
       if (WAKING.has(event.type)) {
         this.change();
       }
@@ -237,7 +243,11 @@ export class Lanes {
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
-        isDiscarded: !(await this.earlier.isStillKept(story.id, kept)),
+        [current.settled ? 'isGone' : 'isDiscarded']: !(await this.earlier.isStillKept(
+          story.id,
+          kept,
+          current.settled,
+        )),
       });
       return;
     }
@@ -262,6 +272,18 @@ export class Lanes {
     }
   }
 
+  /** A person has settled a conflict: the result lands like the work of an agent. */
+  private takeSettled(iteration: number): void {
+    const current = runningIteration(this.run.state(), iteration);
+    const snapshot = this.hands.snapshot();
+    const story = snapshot.stories?.stories.find(({ id }) => id === current?.storyId);
+    if (current !== undefined) {
+      // At once: what runs and is not known here counts as interrupted.
+      this.landing.set(iteration, { iteration, story });
+      this.task(iteration, () => this.recover(current, snapshot));
+    }
+  }
+
   /** Ends an interrupted iteration of which nothing more is known. */
   private async close(
     { lane, number: iteration }: CurrentIteration,
@@ -272,6 +294,7 @@ export class Lanes {
     const scope = { ...this.scopeOf(at, this.hands.userPlace, snapshot), story };
     await mkdir(scope.dir, { recursive: true });
     await leaveOpen(this.run, { scope, after: snapshot }, { commits: 0, isClaimed: false });
+    this.landing.delete(iteration);
     this.hands.endSkips(iteration);
   }
 
@@ -322,8 +345,8 @@ export class Lanes {
   private async work(at: LaneStart, snapshot: Snapshot): Promise<void> {
     const { story } = at;
     const forgetHints = await tellPendingHints(this.run, story.id);
-    const commit = await this.earlier.startOf(story, at.iteration);
-    const place = await this.prepare(at, commit);
+    const begin = await this.earlier.startOf(story, at.iteration);
+    const place = await this.prepare(at, begin);
     if (place === undefined) {
       return;
     }
@@ -339,7 +362,10 @@ export class Lanes {
   }
 
   /** @returns nothing if a person has stopped the run meanwhile, or wants no agent there any more */
-  private async prepare(at: LaneStart, commit: string): Promise<ClonePlace | undefined> {
+  private async prepare(
+    at: LaneStart,
+    begin: Pick<PlaceStart, 'commit' | 'changes'>,
+  ): Promise<ClonePlace | undefined> {
     const { places, target } = this.hands;
     const { iteration, lane, story } = at;
     const unwanted = new AbortController();
@@ -352,7 +378,7 @@ export class Lanes {
     });
     try {
       return await places.take(`lane-${lane}`, {
-        ...{ commit, branch: target.branch, story: story.id, iteration, signal },
+        ...{ ...begin, branch: target.branch, story: story.id, iteration, signal },
       });
     } catch (error) {
       if (error === signal.reason) {
@@ -419,29 +445,35 @@ export class Lanes {
     const kept = await keep();
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.earlier.baseOf(story, scope.before.head);
+    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
+    const isAll = commits === 0 || isCutOff(work);
+    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
+    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
+    const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
+    // During a stop, what the place still has is collected from there when the run continues.
+    const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;
+    const lands =
+      isClaimed &&
+      !isLeftThere &&
+      base !== undefined &&
+      head !== undefined &&
+      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }));
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
+      lands: lands && head === kept.uncommitted ? true : undefined,
       ...{ commits, problem: kept.problem },
     });
+    if (isLeftThere) {
+      return;
+    }
     const progressText = await progressSince(scope, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
       // What the next agents are told; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
-    const isAll = commits === 0 || isCutOff(work);
-    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
-    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
-    const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
-    if (
-      isDone &&
-      !isUnticked &&
-      head !== undefined &&
-      base !== undefined &&
-      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }))
-    ) {
+    if (lands) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -450,11 +482,7 @@ export class Lanes {
       this.enqueue({ scope, base, head, progressText, result: work.result });
       return;
     }
-    const verdict = await leaveOpen(
-      run,
-      { ...work, scope },
-      { commits, isClaimed: isDone && !isUnticked },
-    );
+    const verdict = await leaveOpen(run, { ...work, scope }, { commits, isClaimed });
     this.hands.endSkips(iteration);
     this.end(verdict);
   }
@@ -479,6 +507,7 @@ export class Lanes {
     const { iteration, story } = work.scope;
     if (this.run.stop.endSignal.aborted) {
       // It lands when the run continues.
+      this.landing.delete(iteration);
       return;
     }
     this.landing.set(iteration, { iteration, story });
@@ -514,7 +543,7 @@ export class Lanes {
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
     this.queuePlace = await places.take('queue', {
-      ...{ commit, branch: target.branch, isExact: true },
+      ...{ commit, branch: target.branch, isScratch: true },
       signal: this.run.stop.endSignal,
     });
     return this.queuePlace;

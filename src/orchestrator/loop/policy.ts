@@ -283,11 +283,14 @@ export function comeLast({
   );
 }
 
-/** A person has paused the stories that could be worked on: the run waits for them. */
+/** A person has paused the stories that could be worked on, or settles their conflicts: the run waits for them. */
 function onlyPaused(situation: Situation): Decision | undefined {
   const { state } = situation;
   const turn = turnOf(situation);
-  const paused = [...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : []));
+  const paused = [
+    ...[...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : [])),
+    ...[...state.storyNotes].flatMap(([id, notes]) => (notes.settling ? [id] : [])),
+  ];
   const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
   const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
   return next.story === undefined ? undefined : { kind: 'pause', reason: 'person' };

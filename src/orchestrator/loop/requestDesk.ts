@@ -3,7 +3,7 @@ import type { Disposable } from '../../base/emitter.ts';
 import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { currentOf, WHOLE_TASK, waitingOf } from '../journal/runState.ts';
+import { currentOf, storyNotes, WHOLE_TASK, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -275,6 +275,15 @@ export class RequestDesk {
         break;
       case 'answer':
         this.continueAfterAnswer();
+        break;
+      case 'land':
+        this.continueRun?.('change');
+        break;
+      case 'settle':
+        if (storyNotes(state(), request.storyId).settling) {
+          this.stopStory(request.storyId);
+        }
+        this.continueRun?.('change');
         break;
       case 'skip':
         if (this.skipRunning(request.storyId ?? running)) {

@@ -155,6 +155,7 @@ function requireResumable(
 
 function goesOn(choice: RunChoice, state: RunState): boolean {
   const wasCutOff =
+    state.cutOff.some(({ settled }) => settled) ||
     state.phase === 'running' ||
     state.phase === 'stopping' ||
     ['stopped', 'interrupted', 'error', 'needsHuman'].includes(state.outcome ?? '');

@@ -12,7 +12,13 @@ import { type CopyOrder, copyInto, folderIn, includedFiles } from './copiedFiles
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
 import { copyIndex, type Holding, inspectPlace, isHeld, keepHolding } from './keptWork.ts';
 import type { Place } from './place.ts';
-import { emptyTrash, PlaceFiles, type PlaceRecord, requirePlaceName } from './placeFiles.ts';
+import {
+  emptyTrash,
+  PlaceFiles,
+  type PlaceRecord,
+  realPlacesFolder,
+  requirePlaceName,
+} from './placeFiles.ts';
 import { placeRefs } from './placesFolder.ts';
 import { leasePorts } from './ports.ts';
 import { WorkTreeAhead } from './workTreeAhead.ts';
@@ -44,6 +50,12 @@ export interface ClonePlacesOptions {
   readonly setup?: string | undefined;
   readonly setupLimitMs?: number | undefined;
   readonly runId: string;
+  /** The full name of the ref for what the agent of an iteration left. */
+  readonly workRef: (left: {
+    readonly runId: string;
+    readonly storyId: string;
+    readonly iteration: number;
+  }) => string;
   /** The whole environment of the setup command. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -51,10 +63,18 @@ export interface ClonePlacesOptions {
 export interface PlaceStart {
   /** Full hash, in the user's repository. */
   readonly commit: string;
+  /**
+   * Full hash, in the user's repository: its files are in the work tree, as changes that are not committed. Those of an
+   * earlier agent, for example.
+   */
+  readonly changes?: string | undefined;
   /** Name of the local branch on which HEAD will be. */
   readonly branch: string;
-  /** Exactly the files of the commit: the user's story file and progress log are not copied. */
-  readonly isExact?: boolean | undefined;
+  /**
+   * For checks, not for an agent: it has exactly the files of the commit, without the user's story file and progress
+   * log, and what is left there later is nobody's work.
+   */
+  readonly isScratch?: boolean | undefined;
   /** Whom it is for; both are for people who look at the place. */
   readonly story?: string | undefined;
   readonly iteration?: number | undefined;
@@ -95,8 +115,8 @@ export class ClonePlaces {
   /**
    * Gives a place with the files of a commit, on a branch; and with the story file, the progress log and the files of
    * `.worktreeinclude` as the user has them now. A place is reused. Before that, everything that is in it is proved
-   * to be held by refs of the user's repository, or kept there (`…/kept/<name>/<time>`). A place that cannot be read
-   * is set aside.
+   * to be held by refs of the user's repository, or kept there with the other work of its story
+   * (`<ref>-later/<time>`); what checks left is not kept. A place that cannot be read is set aside.
    *
    * Each time, the place gets a new git folder: nothing that an agent did to the old one (configuration, hooks,
    * locks, a rebase) has an effect. The work tree is changed only where it differs from the commit. A kill at any
@@ -110,7 +130,7 @@ export class ClonePlaces {
     const { folder } = this.options;
     try {
       await mkdir(folder, { recursive: true });
-      const files = new PlaceFiles(await realpath(folder), name);
+      const files = new PlaceFiles(await realPlacesFolder(folder), name);
       const unlock = await files.lock();
       try {
         const ports = await leasePorts(path.join(path.dirname(folder), 'ports'), start.ports);
@@ -162,7 +182,7 @@ export class ClonePlaces {
     requirePlaceName(name);
     const { folder, runId } = this.options;
     await mkdir(folder, { recursive: true });
-    const files = new PlaceFiles(await realpath(folder), name);
+    const files = new PlaceFiles(await realPlacesFolder(folder), name);
     const unlock = await files.lock();
     const record = await files.readRecord().catch(() => undefined);
     if (record?.isReady !== true || record.runId !== runId || record.iteration !== iteration) {
@@ -207,12 +227,18 @@ export class ClonePlaces {
       // A process was killed while it prepared the place: nobody has worked there since the last proof.
       return { record, listing: undefined };
     }
-    const holding = await this.keepUnheld(files, record).catch((error: unknown) => {
+    const look = record.isScratch
+      ? inspectPlace(files, this.options.root, record)
+      : this.keepUnheld(files, record);
+    const holding = await look.catch((error: unknown) => {
       if (systemRefusal(error) !== undefined) {
         throw error;
       }
       return undefined;
     });
+    if (record.isScratch) {
+      return holding?.problems.length === 0 ? { record, listing: holding.listing } : undefined;
+    }
     if (holding === undefined) {
       await this.setAside(files, record.start);
       return undefined;
@@ -222,13 +248,15 @@ export class ClonePlaces {
 
   /** @returns what is in the place, all of which is safe; `undefined` if some of it cannot be read or kept */
   private async keepUnheld(files: PlaceFiles, record: PlaceRecord): Promise<Holding | undefined> {
-    const { root } = this.options;
+    const { root, workRef } = this.options;
     const holding = await inspectPlace(files, root, record);
     if (await isHeld(files, root, record, holding)) {
       return holding;
     }
+    const { iteration = 0, runId, story: storyId = files.name } = record;
     const stamp = new Date().toISOString().replace(/\D/g, '');
-    const ref = `${this.refs}kept/${files.name}/${stamp}`;
+    // What was kept when its agent ended may be other work.
+    const ref = `${workRef({ runId, storyId, iteration })}-later/${stamp}`;
     const kept = await keepHolding(files, root, ref, holding);
     return kept.problem === undefined ? holding : undefined;
   }
@@ -259,6 +287,7 @@ export class ClonePlaces {
     const record: PlaceRecord = {
       ...{ root, workspace, runId, story, iteration, start: commit },
       ...{ isReady: false, copied: {}, dependencies: isUsable ? old : undefined },
+      isScratch: start.isScratch,
     };
     const again = async () => {
       await files.discard(files.tree);
@@ -285,7 +314,7 @@ export class ClonePlaces {
     files: PlaceFiles,
     record: PlaceRecord,
     oldFolders: readonly string[],
-    { branch, commit }: PlaceStart,
+    { branch, changes, commit }: PlaceStart,
   ): Promise<PlaceRecord> {
     const { root, setup } = this.options;
     const made = await makeSharedClone(root, await files.newFolder(), { branch, commit });
@@ -324,6 +353,11 @@ export class ClonePlaces {
     const index = path.join(await files.newFolder(), 'index');
     await copyIndex(path.join(files.gitDir, 'index'), index);
     await rename(index, oldIndex);
+    if (changes !== undefined) {
+      await git('read-tree', '-m', '-u', commit, changes);
+      await git('reset', '--quiet', commit);
+      return { ...next, given: (await git('rev-parse', `${changes}^{tree}`)).trim() };
+    }
     return next;
   }
 
@@ -338,13 +372,14 @@ export class ClonePlaces {
       this.options;
     const { dir, placeOf, prefix, storyFile: ownStoryFile } = await this.pathsIn(files);
     await folderIn(files.tree, prefix);
-    const orders: CopyOrder[] = [];
-    for (const from of start.isExact ? [] : [storyFile, progressFile]) {
+    const ours: CopyOrder[] = [];
+    for (const from of [storyFile, progressFile]) {
       const to = from === undefined ? undefined : await placeOf(from);
       if (from !== undefined && to !== undefined) {
-        orders.push({ from, to });
+        ours.push({ from, to });
       }
     }
+    const orders = start.isScratch ? [] : [...ours];
     for (const file of await includedFiles(workspace)) {
       orders.push({ from: path.join(workspace, file), to: path.posix.join(prefix, file) });
     }
@@ -366,7 +401,8 @@ export class ClonePlaces {
       });
       ({ warnings, ...dependencies } = prepared);
     }
-    await files.writeRecord({ ...record, copied, dependencies, isReady: true });
+    const shared = await Promise.all(ours.map(({ to }) => realPathIn(files.tree, to)));
+    await files.writeRecord({ ...record, copied, shared, dependencies, isReady: true });
     return { dir, storyFile: ownStoryFile, warnings };
   }
 
@@ -399,6 +435,14 @@ interface Reusable {
   readonly record: PlaceRecord;
   /** The index of the work tree as an agent left it; absent if none has worked there. */
   readonly listing: string | undefined;
+}
+
+/** A path in a place, and where git has it: a folder of the repository may be a link to another one. */
+async function realPathIn(top: string, file: string): Promise<string> {
+  const folder = path.join(top, path.posix.dirname(file));
+  const found = path.join(await realpath(folder).catch(() => folder), path.posix.basename(file));
+  const inPlace = slashes(path.relative(top, await realpath(found).catch(() => found)));
+  return isOutside(inPlace) ? file : inPlace;
 }
 
 function isOutside(relative: string): boolean {

@@ -74,9 +74,10 @@ export async function unchangedCopies(
   top: string,
   copied: Readonly<Record<string, string>>,
 ): Promise<string[]> {
+  const realTop = await realpath(top).catch(() => top);
   const same = await Promise.all(
     Object.entries(copied).map(async ([file, hash]) => {
-      const at = path.join(top, file);
+      const at = path.join(realTop, file);
       const isPlain = (await realpath(at).catch(() => undefined)) === at;
       return isPlain && (await hashOf(at)) === hash ? [file] : [];
     }),

@@ -1,7 +1,19 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { HumanError } from '../../base/humanError.ts';
@@ -115,6 +127,7 @@ export async function prepareDependencies(
   if (differing.length === 0 || setup === undefined) {
     for (const folder of wanted) {
       await copyFolder(path.join(root, folder), files, folder, setup?.signal);
+      await rebaseLinks(path.join(files.tree, folder), root, files.tree);
       await rebasePrograms(path.join(files.tree, folder), root, files.tree);
     }
     if (differing.length > 0) {
@@ -232,6 +245,20 @@ async function copyFolder(
   signal?.throwIfAborted();
   await folderIn(files.tree, path.posix.dirname(folder));
   await rename(half, target);
+}
+
+/** Links to packages of the same project, as workspaces have them: an agent would write through them into the user's tree. */
+async function rebaseLinks(folder: string, from: string, to: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) {
+      const link = path.join(entry.parentPath, entry.name);
+      const target = await readlink(link);
+      if (target === from || target.startsWith(from + path.sep)) {
+        await rm(link);
+        await symlink(path.join(to, path.relative(from, target)), link);
+      }
+    }
+  }
 }
 
 /**

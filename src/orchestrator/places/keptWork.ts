@@ -5,6 +5,7 @@ import { messageOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
+import { unhurried } from '../git/gitPatience.ts';
 import { readRefFiles } from '../git/refFiles.ts';
 import { type GitOptions, gitResult } from '../git/runGit.ts';
 import { ALONE, alternates, objectsOf, withObjects } from '../git/sharedClone.ts';
@@ -22,7 +23,8 @@ const MAX_STORY = 80;
 const MAX_REASON = 300;
 /** Hashes in one command line. */
 const CHUNK = 200;
-const KEEPER = { name: 'Ralph Fresh', email: 'ralph-fresh@localhost' };
+/** The author of our commits of uncommitted work. */
+export const KEEPER = { name: 'Ralph Fresh', email: 'ralph-fresh@localhost' };
 
 /** A commit that the place holds besides HEAD. */
 interface Tip {
@@ -63,7 +65,8 @@ export interface Kept {
 /**
  * Makes what an agent left in its place safe in the user's repository: HEAD under `ref`, uncommitted changes as a
  * commit of ours on top of it under `<ref>-uncommitted`, and what other branches, tags and stashes of the place have
- * under `<ref>-branches/` and `<ref>-others/`. Files that git ignores are not kept. Never throws.
+ * under `<ref>-branches/` and `<ref>-others/`. Files that git ignores are not kept; changes of nothing but the story
+ * file and the progress log are no uncommitted work. A stop does not hurry it. Never throws.
  *
  * @param userRoot top folder of the user's work tree
  * @param ref full name (`refs/ralph-fresh/…`)
@@ -79,7 +82,9 @@ export async function keepWork(
     if (record === undefined) {
       return { files: [], others: [], problem: noRecord(files) };
     }
-    return await keepHolding(files, userRoot, ref, await inspectPlace(files, userRoot, record));
+    return await unhurried(async () =>
+      keepHolding(files, userRoot, ref, await inspectPlace(files, userRoot, record)),
+    );
   } catch (error) {
     const problem = say('{0} cannot be read: {1}', place.root, reason(messageOf(error)));
     return { files: [], others: [], problem };
@@ -140,17 +145,14 @@ export async function isHeld(
   record: PlaceRecord,
   { head, problems, tips, uncommitted }: Holding,
 ): Promise<boolean> {
-  if (
-    problems.length > 0 ||
-    (uncommitted !== undefined && uncommitted.tree !== record.kept?.tree)
-  ) {
+  // Whoever prepared the place had it from a ref.
+  const own = uncommitted?.tree === record.given ? undefined : uncommitted;
+  if (problems.length > 0 || (own !== undefined && own.tree !== record.kept?.tree)) {
     return false;
   }
-  const commits = [
-    head,
-    ...tips.map(({ hash }) => hash),
-    uncommitted && record.kept?.commit,
-  ].filter(hash => hash !== undefined);
+  const commits = [head, ...tips.map(({ hash }) => hash), own && record.kept?.commit].filter(
+    hash => hash !== undefined,
+  );
   const moreEnv = withObjects(path.join(files.gitDir, 'objects'));
   for (let at = 0; at < commits.length; at += CHUNK) {
     const chunk = commits.slice(at, at + CHUNK);
@@ -331,7 +333,8 @@ async function commitWork(
     );
   }
   const changed = await changedPaths(files.reader, parent, tree);
-  if (changed.length === 0) {
+  // What agents tick and note is taken over by meaning, whether they commit it or not.
+  if (changed.every(file => record.shared?.includes(file))) {
     return { files: [], listing };
   }
   const what = shorten(record.story ?? files.name, MAX_STORY);
@@ -393,13 +396,14 @@ async function bring(
   if (wanted.length === 0) {
     return undefined;
   }
-  const { code, stderr } = await gitResult(userRoot, [
+  const args = [
     // The second version of the protocol gives any commit by its hash.
     ...['-c', 'protocol.version=2', '-c', 'protocol.file.allow=always'],
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],
     ...['--no-recurse-submodules', '--no-prune', '--no-write-commit-graph', '--force', reader],
     ...wanted.map(({ hash, ref }) => `+${hash}:${ref}`),
-  ]);
+  ];
+  const { code, stderr } = await gitResult(userRoot, args, { writes: true });
   return code === 0 ? undefined : reason(stderr);
 }
 

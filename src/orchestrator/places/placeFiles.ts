@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { lockAround } from '../../base/fileLock.ts';
@@ -30,6 +30,12 @@ const recordSchema = once(() =>
     isReady: z.boolean(),
     /** SHA-256 of the files that we put there, by path from its top folder, with forward slashes. */
     copied: z.record(z.string(), z.string()),
+    /** The story file and the progress log, from its top folder: they are merged by meaning. */
+    shared: z.array(z.string()).optional(),
+    /** The tree of the uncommitted changes with which an agent got it: refs hold them already. */
+    given: z.string().optional(),
+    /** No agent works there, only checks: what they leave is nobody's work. */
+    isScratch: z.boolean().optional(),
     dependencies: z
       .looseObject({
         /** Of the lock files that they belong to. */
@@ -196,10 +202,19 @@ export function requirePlaceName(name: string): void {
   }
 }
 
+/**
+ * The folder of places as git and the system name it. Whoever opens a place needs it: the path of the person's cache
+ * folder may lead through a link.
+ */
+export async function realPlacesFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder);
+}
+
 /** All places of a folder, and those that were set aside. */
 export async function placesIn(
-  folder: string,
+  named: string,
 ): Promise<{ readonly files: PlaceFiles; readonly isSetAside: boolean }[]> {
+  const folder = await realPlacesFolder(named);
   const aside = path.join(folder, 'aside');
   const found = await Promise.all([namesIn(folder), namesIn(aside)]);
   return [

@@ -7,7 +7,7 @@ import { GitRepository } from '../git/git.ts';
 import { readRefFiles } from '../git/refFiles.ts';
 import { writeGit } from '../git/runGit.ts';
 import { inspectPlace, isHeld, noRecord } from './keptWork.ts';
-import { emptyTrash, type PlaceFiles, placesIn } from './placeFiles.ts';
+import { emptyTrash, PlaceFiles, placesIn } from './placeFiles.ts';
 import { placeRefs } from './placesFolder.ts';
 
 const MAX_REASON = 300;
@@ -65,6 +65,18 @@ export async function listPlaces(folder: string): Promise<PlaceEntry[]> {
   return entries;
 }
 
+/** Ids of the stories of a run that have a place, those that have used it last. */
+export async function listedStories(folder: string, runId: string): Promise<string[]> {
+  const records = await Promise.all(
+    (await placesIn(folder)).map(({ files, isSetAside }) =>
+      isSetAside ? undefined : files.readRecord(),
+    ),
+  );
+  return records.flatMap(record =>
+    record?.isReady && record.runId === runId && record.story !== undefined ? [record.story] : [],
+  );
+}
+
 /**
  * Removes the places that are proved to be safe: no living process has them, and refs of the user's repository hold
  * everything in them. Waits for the deletion.
@@ -80,6 +92,20 @@ export async function cleanPlaces(folder: string, root: string): Promise<Cleaned
   }
   await emptyTrash(folder);
   return cleaned;
+}
+
+/**
+ * Like {@link cleanPlaces}, for one place.
+ * @returns why it is still there; `undefined` if it was removed
+ */
+export async function cleanPlace(
+  folder: string,
+  root: string,
+  name: string,
+): Promise<Message | undefined> {
+  const kept = await clean(new PlaceFiles(folder, name), root, placeRefs(folder) + name);
+  await emptyTrash(folder);
+  return kept;
 }
 
 async function clean(files: PlaceFiles, root: string, ref: string): Promise<Message | undefined> {
@@ -115,7 +141,7 @@ async function look(
     if ((await new GitRepository(root).root()) === undefined) {
       return { unsafe: say('Its repository {0} is gone.', root) };
     }
-    if (!record.isReady) {
+    if (!record.isReady || record.isScratch) {
       return { head: record.start };
     }
     const holding = await inspectPlace(files, root, record);

@@ -1,4 +1,4 @@
-import { type RunState, storyRecord } from '../journal/runState.ts';
+import { type RunState, storyNotes, storyRecord } from '../journal/runState.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { Story } from '../stories/story.ts';
 
@@ -17,7 +17,10 @@ export function asProven(story: Story, state: RunState): Story {
   return done === story.done ? story : { ...story, done };
 }
 
-/** Ids of stories that get no more iterations in this run, or not now: skipped, blocked, paused, or failed too often. */
+/**
+ * Ids of stories that get no more iterations in this run, or not now: skipped, blocked, paused, settled by a
+ * person, or failed too often.
+ */
 export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const story of stories ?? []) {
@@ -26,6 +29,7 @@ export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string>
       record.skipped !== undefined ||
       record.blocked !== undefined ||
       record.paused === true ||
+      storyNotes(state, story.id).settling !== undefined ||
       record.failures >= config.failThreshold
     ) {
       ids.add(story.id);

@@ -40,8 +40,7 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   if (open.length === 0) {
     return { reason: 'allDone' };
   }
-  const done = doneIds(stories);
-  const ready = open.filter(story => story.dependsOn.every(id => done.has(id)));
+  const ready = readyAmong(open, stories);
   if (ready.length === 0) {
     return { reason: 'waiting' };
   }
@@ -55,6 +54,22 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
     }
   }
   return best === undefined ? { reason: 'skipped' } : { story: best };
+}
+
+/**
+ * The stories that can be worked on at the same time now: open, not deferred, with no open dependency. None of them
+ * waits for another one of them, also not by a chain. Pure.
+ */
+export function readyStories(stories: readonly Story[]): readonly Story[] {
+  return readyAmong(
+    stories.filter(({ done, parked }) => !done && parked !== true),
+    stories,
+  );
+}
+
+function readyAmong(open: readonly Story[], stories: readonly Story[]): readonly Story[] {
+  const done = doneIds(stories);
+  return open.filter(story => story.dependsOn.every(id => done.has(id)));
 }
 
 /** The dependencies that block a story: ids that are not done, or not in the file. In the story's order. */

@@ -15,8 +15,15 @@ export interface Criterion {
   readonly done?: boolean;
 }
 
+/** What a story chooses for the call of its agent; what it leaves open, the settings of the run decide. */
+export interface CallChoice {
+  readonly model?: string;
+  readonly effort?: string;
+  readonly maxTurns?: number;
+}
+
 /** One story of a file. Runtime information (running, failed, …) is in the run's state, not here. */
-export interface Story {
+export interface Story extends CallChoice {
   /** As text; `#n` (1-based) for the n-th entry if it has none. */
   readonly id: string;
   /** One line; falls back to the first line of the description, then to the id. */
@@ -52,9 +59,13 @@ export interface StoryProblem {
     | 'unknownDependency'
     | 'circularDependency'
     /** A code fence or comment that hides the checkboxes after it because it is not closed. */
-    | 'unclosedBlock';
+    | 'unclosedBlock'
+    /** A story chooses its model, effort or number of turns in a way that is not accepted. */
+    | 'storySetting';
   /** A sentence that names the fix. */
   readonly message: Message;
+  /** It may be intended. */
+  readonly severity?: 'info';
   /** 1-based; 1 if the problem applies to the whole file. */
   readonly line: number;
   /** 1-based. */
@@ -69,7 +80,7 @@ export interface ProblemSubject {
   readonly position: number;
   /**
    * For an unknown dependency, the ids that do not exist; for a cycle its ids, each depending on the next one,
-   * starting with the story's own.
+   * starting with the story's own; for a choice that is not accepted, its key.
    */
   readonly ids: readonly string[];
 }

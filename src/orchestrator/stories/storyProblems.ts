@@ -8,13 +8,21 @@ export type FindPlace = (
   fact: 'id' | 'dependencies',
 ) => Pick<StoryProblem, 'line' | 'column'>;
 
-/** Problems between the stories of a list that do not hide any of them, in file order. */
-export function findStoryProblems(stories: readonly Story[], placeOf: FindPlace): StoryProblem[] {
+/**
+ * Problems between the stories of a list that do not hide any of them, in file order.
+ * @param others further problems of the list
+ */
+export function findStoryProblems(
+  stories: readonly Story[],
+  placeOf: FindPlace,
+  others: readonly StoryProblem[] = [],
+): StoryProblem[] {
   const byId = byIds(stories);
   const problems = [
     ...duplicateIds(byId, placeOf),
     ...unknownDependencies(stories, byId, placeOf),
     ...circularDependencies(byId, placeOf),
+    ...others,
   ];
   return problems.sort((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -33,16 +33,36 @@ export async function discardWork(
     const rest = name.slice(workRefsOf(workspace).length);
     return { old: name, name: `${discardedRefsOf(workspace)}${time}/${rest}`, commit };
   });
+  await move(workspace, moved);
+  return moved.map(({ commit, name }) => ({ name, commit }));
+}
+
+/**
+ * Undoes {@link discardWork}.
+ * @param refs what it returned
+ */
+export async function restoreWork({ workspace }: RunFiles, refs: readonly Ref[]): Promise<void> {
+  const prefix = discardedRefsOf(workspace);
+  const moved = refs.map(({ commit, name }) => {
+    const [, rest = ''] = /^[^/]+\/(.+)$/.exec(name.slice(prefix.length)) ?? [];
+    return { old: name, name: workRefsOf(workspace) + rest, commit };
+  });
+  await move(workspace, moved);
+}
+
+async function move(
+  dir: string,
+  moved: readonly { readonly old: string; readonly name: string; readonly commit: string }[],
+): Promise<void> {
   const commands = moved.flatMap(({ commit, name, old }) => [
     `create ${name} ${commit}\n`,
     `delete ${old} ${commit}\n`,
   ]);
   try {
-    await writeGit(workspace, ['update-ref', '--stdin'], { input: commands.join('') });
+    await writeGit(dir, ['update-ref', '--stdin'], { input: commands.join('') });
   } catch (error) {
     throw asHumanError(error, say('git cannot discard the work'));
   }
-  return moved.map(({ commit, name }) => ({ name, commit }));
 }
 
 /** Discarded work that can still be brought back, the oldest first. */

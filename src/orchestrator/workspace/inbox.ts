@@ -58,6 +58,14 @@ const requestSchema = once(() => {
     z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
     /** Give a skipped, failed or blocked story another chance. */
     z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
+    /** A person settles the story's conflict by hand, or gives it back to agents. */
+    z.looseObject({ type: z.literal('settle'), storyId: z.string(), settling: z.boolean() }),
+    /** A person has settled the story's conflict: this commit is to land. */
+    z.looseObject({
+      type: z.literal('land'),
+      storyId: z.string(),
+      head: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/),
+    }),
     z.looseObject({
       type: z.literal('hint'),
       text: z.string().min(1).max(MAX_TEXT),
@@ -96,6 +104,8 @@ export type RunRequest =
   | ({ readonly type: 'pause' | 'resume' } & PartOfRun)
   | { readonly type: 'skip'; readonly storyId?: string | undefined }
   | { readonly type: 'reset'; readonly storyId: string }
+  | { readonly type: 'settle'; readonly storyId: string; readonly settling: boolean }
+  | { readonly type: 'land'; readonly storyId: string; readonly head: string }
   | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
   | { readonly type: 'answer'; readonly text: string; readonly storyId?: string | undefined }
   | {

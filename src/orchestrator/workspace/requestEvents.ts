@@ -33,6 +33,10 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     }
     case 'reset':
       return [{ type: 'story.reset', storyId: request.storyId }];
+    case 'settle':
+      return [settling(request, state)];
+    case 'land':
+      return [settled(request, state)];
     case 'hint':
       return [{ type: 'hint.given', text: request.text, ...ofStory(request.storyId) }];
     case 'answer':
@@ -47,6 +51,34 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     default:
       return assertNever(request);
   }
+}
+
+/** A story whose conflict is over, or whose work is landing already, has nothing to settle. */
+function settling(
+  { settling: wanted, storyId }: Extract<RunRequest, { type: 'settle' }>,
+  state: RunState,
+): RunEventBody {
+  const { conflict, settling: before } = storyNotes(state, storyId);
+  const isLanding = [...state.running, ...state.cutOff].some(
+    current => current.storyId === storyId && current.queued,
+  );
+  const about = before ?? conflict;
+  return wanted && about !== undefined && !isLanding
+    ? { type: 'story.settling', storyId, settling: true, iteration: about.iteration }
+    : { type: 'story.settling', storyId, settling: false };
+}
+
+/** Only what a person was known to settle lands; otherwise an agent may be working on the story again. */
+function settled(
+  { head, storyId }: Extract<RunRequest, { type: 'land' }>,
+  state: RunState,
+): RunEventBody {
+  const { settling: about } = storyNotes(state, storyId);
+  if (about === undefined) {
+    return { type: 'story.settling', storyId, settling: false };
+  }
+  const { base, iteration } = about;
+  return { type: 'landing.queued', iteration, storyId, base, head, by: 'person' };
 }
 
 /** An answer to a question that is no longer open becomes a hint, because the agents can still use it. */

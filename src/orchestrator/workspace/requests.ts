@@ -146,6 +146,14 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
       );
     case 'reset':
       return event.type === 'story.reset' && event.storyId === request.storyId;
+    case 'settle':
+      // One that says the opposite is the answer as well: there was nothing to settle.
+      return event.type === 'story.settling' && event.storyId === request.storyId;
+    case 'land':
+      return (
+        (event.type === 'landing.queued' && event.by === 'person' && event.head === request.head) ||
+        (event.type === 'story.settling' && event.storyId === request.storyId)
+      );
     case 'hint':
       return event.type === 'hint.given' && event.text === request.text;
     case 'answer':

@@ -17,6 +17,9 @@ export function workRef(
   return `${workRefsOf(dir)}${runId}/${partOf(storyId)}/${iteration}`;
 }
 
+/** Ends the ref that holds what a person has made of the conflict of a {@link workRef}. */
+export const SETTLED = '-settled';
+
 /** The prefix of all {@link workRef}s of a workspace. */
 export function workRefsOf(dir: string): string {
   return `refs/ralph-fresh/work/${workspaceKey(dir)}/`;

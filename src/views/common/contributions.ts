@@ -2,7 +2,12 @@
 
 export const Command = {
   startRun: 'ralphFresh.startRun',
+  startLanes: 'ralphFresh.startLanes',
+  changeLanes: 'ralphFresh.changeLanes',
   runStory: 'ralphFresh.runStory',
+  stopStory: 'ralphFresh.stopStory',
+  pauseStory: 'ralphFresh.pauseStory',
+  continueStory: 'ralphFresh.continueStory',
   stopRun: 'ralphFresh.stopRun',
   stopAfterIteration: 'ralphFresh.stopAfterIteration',
   pauseRun: 'ralphFresh.pauseRun',
@@ -14,6 +19,9 @@ export const Command = {
   splitStory: 'ralphFresh.splitStory',
   showRunActions: 'ralphFresh.showRunActions',
   showTerminal: 'ralphFresh.showTerminal',
+  filterTerminal: 'ralphFresh.filterTerminal',
+  showStoryTerminal: 'ralphFresh.showStoryTerminal',
+  allowTool: 'ralphFresh.allowTool',
   showProgress: 'ralphFresh.showProgress',
   openWalkthrough: 'ralphFresh.openWalkthrough',
   checkClaude: 'ralphFresh.checkClaude',
@@ -31,6 +39,13 @@ export const Command = {
   openRunChanges: 'ralphFresh.openRunChanges',
   revertIteration: 'ralphFresh.revertIteration',
   revertStory: 'ralphFresh.revertStory',
+  openPlace: 'ralphFresh.openPlace',
+  showPlaceChanges: 'ralphFresh.showPlaceChanges',
+  openPlaceTerminal: 'ralphFresh.openPlaceTerminal',
+  discardWork: 'ralphFresh.discardWork',
+  settleConflict: 'ralphFresh.settleConflict',
+  landSettled: 'ralphFresh.landSettled',
+  giveConflictBack: 'ralphFresh.giveConflictBack',
   noteOnLine: 'ralphFresh.noteOnLine',
   addReviewNote: 'ralphFresh.addReviewNote',
   editReviewNote: 'ralphFresh.editReviewNote',
@@ -90,8 +105,14 @@ export const ContextKey = {
   running: 'ralphFresh.running',
   /** State of the active folder: `idle`, `running`, `waiting` (a pause, a question, a usage limit), `stopping`. */
   runState: 'ralphFresh.runState',
+  /** Each agent of the active folder's living run has a place of its own, so that there may be several. */
+  lanes: 'ralphFresh.lanes',
   /** The run will wait after this iteration. */
   pauseRequested: 'ralphFresh.pauseRequested',
+  /** The agents of the active folder's newest run work in places of their own. */
+  isolated: 'ralphFresh.isolated',
+  /** A person settles a conflict of that run by hand. */
+  settling: 'ralphFresh.settling',
   /** An agent has asked a question that is still unanswered. */
   question: 'ralphFresh.question',
   /** The cursor is in a run's version of a file. */

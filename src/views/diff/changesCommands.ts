@@ -4,13 +4,21 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
-import { changesOf, type FileChange } from '../../orchestrator/git/changes.ts';
+import { changesBetween, changesOf, type FileChange } from '../../orchestrator/git/changes.ts';
 import { GitRepository } from '../../orchestrator/git/git.ts';
 import { runGit } from '../../orchestrator/git/runGit.ts';
+import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { type CommitsOf, recordedCommits } from '../../orchestrator/workspace/recordedCommits.ts';
 import { Command } from '../common/contributions.ts';
 import { plainSentence } from '../common/plainText.ts';
-import { parseCommitRef, parseIterationRef, parseRunRef, parseStoryRef } from '../common/refs.ts';
+import {
+  type IterationRef,
+  parseCommitRef,
+  parseIterationRef,
+  parseRunRef,
+  parseStoryRef,
+} from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
@@ -55,8 +63,30 @@ export function changesCommands(
       given ?? (await work.chooseIteration(folder, l10n.t('Open the changes of which iteration?')));
     if (ref !== undefined) {
       const name = l10n.t('Iteration {0}', ref.iteration);
-      await open(folder, { ...ref, kind: 'iteration' }, name);
+      const landing = await notLanded(folder, ref);
+      if (landing === undefined) {
+        await open(folder, { ...ref, kind: 'iteration' }, name);
+      } else {
+        await openLanding(folder, landing, name);
+      }
     }
+  }
+
+  /** What is to land, or did not, compared with what it lands on. */
+  async function openLanding(
+    folder: Folder,
+    { commit, isWaiting, onto }: NotLanded,
+    name: string,
+  ): Promise<void> {
+    const { files, missing } = await changesBetween(folder.path, onto, commit);
+    if (missing.length > 0) {
+      throw new HumanError(l10n.t('{0}: its changes are no longer in the repository.', name));
+    }
+    if (files.length === 0) {
+      throw new HumanError(l10n.t('{0} changed no file.', name));
+    }
+    const title = isWaiting ? l10n.t('{0} · is to land', name) : l10n.t('{0} · did not land', name);
+    await show(folder, title, files);
   }
 
   async function openStory(argument: unknown): Promise<void> {
@@ -128,6 +158,24 @@ export function changesCommands(
     },
     registerTrustedCommand,
   );
+}
+
+interface NotLanded {
+  readonly onto: string;
+  readonly commit: string;
+  /** Its work waits to land, or is landing. */
+  readonly isWaiting: boolean;
+}
+
+/** What an iteration with a place of its own has done, if it is not on the branch. */
+async function notLanded(
+  { files }: Folder,
+  { iteration, runId }: IterationRef,
+): Promise<NotLanded | undefined> {
+  const events = await readDecisions(files.journalFile(runId));
+  const rows = iterationRows(events, { alive: true });
+  const row = rows.find(({ number }) => number === iteration);
+  return row?.landing && { ...row.landing, isWaiting: row.isLanding === true };
 }
 
 /** The editor itself shows the number of files. */

@@ -9,7 +9,7 @@ import { StoryModel } from './storyModel.ts';
 export class Folder implements Disposable {
   /** Absolute. */
   readonly path: string;
-  /** The name in the window. */
+  /** The name in the window; no other folder has the same. */
   readonly name: string;
   readonly files: RunFiles;
   readonly runs: RunModel;

@@ -3,6 +3,7 @@ import type { Disposable } from '../../base/emitter.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { remember } from '../common/remember.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
+import { distinctNames } from './distinctNames.ts';
 import { Folder } from './folder.ts';
 
 /** Key under which the window stores the active folder. */
@@ -103,13 +104,17 @@ export class Folders extends Owner {
 
   private update(): void {
     const before = this.folders;
-    this.folders = (workspace.workspaceFolders ?? [])
+    const found = (workspace.workspaceFolders ?? [])
       .filter(({ uri }) => uri.scheme === 'file')
-      .map(
-        ({ uri, name }) =>
-          before.find(folder => folder.path === uri.fsPath && folder.name === name) ??
-          this.create(uri.fsPath, name),
+      .map(({ uri, name }) => ({ path: uri.fsPath, name }));
+    // Terminals are found by the name of their folder.
+    this.folders = distinctNames(found).map((name, index) => {
+      const { path = '' } = found[index] ?? {};
+      return (
+        before.find(folder => folder.path === path && folder.name === name) ??
+        this.create(path, name)
       );
+    });
     const remembered = this.state.get<unknown>(ACTIVE_KEY);
     this.setActive(
       this.folders.find(folder => folder === this.activeFolder) ??

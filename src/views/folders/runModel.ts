@@ -1,5 +1,6 @@
 import { EventEmitter } from 'vscode';
 import { Emitter } from '../../base/emitter.ts';
+import { isChatter } from '../../orchestrator/journal/chatter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
@@ -13,12 +14,10 @@ import { Owner } from '../common/disposableStore.ts';
  */
 const MAX_EVENTS = 20_000;
 
-/** Keeps the outcomes of iterations, and the newer half of the agents' messages. */
+/** Keeps what happened, and the newer half of the agents' messages. */
 function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
   const old = events.length - MAX_EVENTS / 2;
-  return events.filter(
-    ({ type }, index) => index >= old || !type.startsWith('agent.') || type === 'agent.ended',
-  );
+  return events.filter((event, index) => index >= old || !isChatter(event));
 }
 
 /** A folder's newest run, shared by all views. */

@@ -10,6 +10,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
+import { queueWords } from '../../presentation/queueWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -17,6 +18,7 @@ import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
 import type {
   DocumentNode,
+  GroupNode,
   IterationCommitNode,
   IterationNode,
   IterationTreeNode,
@@ -41,9 +43,14 @@ const OUTCOME_ICONS: Readonly<
   interrupted: ['debug-disconnect', 'disabledForeground'],
 };
 
+/** Its agent is done, and others land first. */
+const WAITING_ICON = ['clock', 'disabledForeground'] as const;
+
 /** A line of the view as VS Code shows it; the menus depend on its `contextValue`. */
 export function toTreeItem(node: IterationTreeNode): TreeItem {
   switch (node.kind) {
+    case 'group':
+      return groupItem(node);
     case 'iteration':
       return iterationItem(node);
     case 'commit':
@@ -57,15 +64,35 @@ export function toTreeItem(node: IterationTreeNode): TreeItem {
   }
 }
 
-function iterationItem({ ref, row }: IterationNode): TreeItem {
-  const words = rowWord(row, translate);
+function groupItem({ children, folder, group, runId }: GroupNode): TreeItem {
+  const looks: Readonly<Record<GroupNode['group'], readonly [label: string, icon: string]>> = {
+    running: [l10n.t('Running'), 'run-all'],
+    queue: [l10n.t('Landing queue'), 'git-pull-request'],
+    finished: [l10n.t('Finished'), 'history'],
+  };
+  const [label, icon] = looks[group];
+  const item = new TreeItem(label, TreeItemCollapsibleState.Expanded);
+  item.id = `group:${folder}:${runId}:${group}`;
+  item.description = `${children.length}`;
+  item.iconPath = new ThemeIcon(icon);
+  item.contextValue = `group.${group}`;
+  item.accessibilityInformation = {
+    label: `${label}, ${iterationCount(children.length, translate)}`,
+  };
+  return item;
+}
+
+function iterationItem({ queued, ref, row }: IterationNode): TreeItem {
+  const words = queued ? queueWords(queued.queue, row.number, translate) : rowWord(row, translate);
+  const waits = queued?.queue[queued.index]?.isLanding === false;
   const story = row.storyId === undefined ? '' : ` ${shorten(row.storyId, 60)}`;
   const item = new TreeItem(`#${row.number}${story}`, TreeItemCollapsibleState.Collapsed);
-  const facts = [words, ...timeAndCost(row)];
+  const facts = [words, ...(queued ? [] : timeAndCost(row))];
   item.id = `iteration:${ref.folder}:${ref.runId}:${row.number}`;
   item.description = facts.join(' · ');
-  item.iconPath = themeIcon(OUTCOME_ICONS[row.outcome]);
-  item.contextValue = `iteration.${row.outcome}${row.commits.length > 0 ? '.commits' : ''}`;
+  item.iconPath = themeIcon(waits ? WAITING_ICON : OUTCOME_ICONS[row.outcome]);
+  const changes = row.commits.length > 0 ? '.commits' : row.landing ? '.landing' : '';
+  item.contextValue = `iteration.${row.outcome}${changes}`;
   item.tooltip = tooltip(row, facts);
   item.accessibilityInformation = {
     label: l10n.t('Iteration {0}{1}, {2}', row.number, story, facts.join(', ')),
@@ -124,7 +151,7 @@ function commitItem({ parent, ref, subject }: IterationCommitNode): TreeItem {
 }
 
 function documentItem({ what, parent, ref }: DocumentNode): TreeItem {
-  const { label, icon, command } = documentLook(what);
+  const { label, icon, command } = documentLook(what, parent);
   const item = new TreeItem(label, TreeItemCollapsibleState.None);
   item.id = `${what}:${ref.folder}:${ref.runId}:${ref.iteration}`;
   item.iconPath = new ThemeIcon(icon);
@@ -136,12 +163,23 @@ function documentItem({ what, parent, ref }: DocumentNode): TreeItem {
   return item;
 }
 
-function documentLook(what: DocumentNode['what']): {
+function documentLook(
+  what: DocumentNode['what'],
+  { row }: DocumentNode['parent'],
+): {
   readonly label: string;
   readonly icon: string;
   readonly command: VsCodeCommand;
 } {
   switch (what) {
+    case 'landing':
+      return {
+        label: row.isLanding
+          ? l10n.t('Changes that are to land')
+          : l10n.t('Changes that did not land'),
+        icon: 'diff-multiple',
+        command: { command: Command.openIterationChanges, title: l10n.t('Open Changes') },
+      };
     case 'prompt':
       return {
         label: l10n.t('Prompt'),

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import { laneHistory, type QueuedWork } from '../../orchestrator/journal/laneHistory.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { CommitRef, IterationRef } from '../common/refs.ts';
 
@@ -10,12 +11,23 @@ export interface IterationNode {
   row: IterationRow;
   /** Number of its checks. */
   checks: number;
+  /** If it waits to land: its place in the queue, from 0, and the queue, in the order in which it lands. */
+  queued?: { readonly index: number; readonly queue: readonly QueuedWork[] } | undefined;
 }
 
-/** A document of an iteration. */
+/** What several agents at once do: what runs, what waits to land, and what is over. */
+export interface GroupNode {
+  readonly kind: 'group';
+  readonly group: 'running' | 'queue' | 'finished';
+  readonly folder: string;
+  readonly runId: string;
+  children: readonly IterationNode[];
+}
+
+/** A document of an iteration; `landing`: the changes that are to land, or did not. */
 export interface DocumentNode {
   readonly kind: 'document';
-  readonly what: 'prompt' | 'transcript' | 'checks' | 'receipt';
+  readonly what: 'landing' | 'prompt' | 'transcript' | 'checks' | 'receipt';
   readonly parent: IterationNode;
   readonly ref: IterationRef;
 }
@@ -35,17 +47,29 @@ export interface RunNode {
   readonly state: RunState;
 }
 
-export type IterationTreeNode = IterationNode | DocumentNode | IterationCommitNode | RunNode;
+export type IterationTreeNode =
+  | GroupNode
+  | IterationNode
+  | DocumentNode
+  | IterationCommitNode
+  | RunNode;
+
+type Group = GroupNode['group'];
+const GROUPS: readonly Group[] = ['running', 'queue', 'finished'];
 
 /** Iterations of a run as lines. Unchanged lines keep their objects. */
 export class IterationNodes {
   private readonly folder: string;
   private readonly runId: string;
   private known = new Map<number, IterationNode>();
+  private readonly groups: ReadonlyMap<Group, GroupNode>;
 
   constructor(folder: string, runId: string) {
     this.folder = folder;
     this.runId = runId;
+    this.groups = new Map(
+      GROUPS.map(group => [group, { kind: 'group', group, folder, runId, children: [] }]),
+    );
   }
 
   /**
@@ -67,8 +91,12 @@ export class IterationNodes {
     }
     const known = new Map<number, IterationNode>();
     const changed: IterationNode[] = [];
+    const queue = alive ? laneHistory(events).queue : [];
+    const places = new Map(queue.map(({ work }, index) => [work.iteration, index]));
     for (const row of iterationRows(events, { alive })) {
-      const facts = { row, checks: checks.get(row.number) ?? 0 };
+      const index = places.get(row.number);
+      const queued = index === undefined ? undefined : { index, queue };
+      const facts = { row, checks: checks.get(row.number) ?? 0, queued };
       const before = this.known.get(row.number);
       if (before === undefined) {
         const ref = { folder: this.folder, runId: this.runId, iteration: row.number };
@@ -78,7 +106,7 @@ export class IterationNodes {
       known.set(row.number, before);
       if (
         before.checks !== facts.checks ||
-        JSON.stringify(before.row) !== JSON.stringify(facts.row)
+        JSON.stringify([before.row, before.queued]) !== JSON.stringify([facts.row, facts.queued])
       ) {
         Object.assign(before, facts);
         changed.push(before);
@@ -87,12 +115,52 @@ export class IterationNodes {
     this.known = known;
     return { nodes: [...known.values()].reverse(), changed };
   }
+
+  /**
+   * The same lines in groups: what runs, in the order of the numbers; what waits to land, in its order; what is over, the
+   * newest first. Groups without lines are left out.
+   * @param nodes the newest lines
+   * @returns the groups, and those whose lines are others than before
+   */
+  grouped(nodes: readonly IterationNode[]): {
+    readonly groups: readonly GroupNode[];
+    readonly changed: readonly GroupNode[];
+  } {
+    const lines: Readonly<Record<Group, readonly IterationNode[]>> = {
+      running: nodes.filter(node => groupOf(node) === 'running').reverse(),
+      queue: nodes
+        .filter(node => groupOf(node) === 'queue')
+        .sort((a, b) => (a.queued?.index ?? 0) - (b.queued?.index ?? 0)),
+      finished: nodes.filter(node => groupOf(node) === 'finished'),
+    };
+    const changed: GroupNode[] = [];
+    for (const [name, group] of this.groups) {
+      const after = lines[name];
+      if (
+        after.length !== group.children.length ||
+        after.some((node, index) => node !== group.children[index])
+      ) {
+        group.children = after;
+        changed.push(group);
+      }
+    }
+    return { groups: [...this.groups.values()].filter(hasLines), changed };
+  }
+}
+
+function groupOf({ queued, row }: IterationNode): Group {
+  return queued !== undefined ? 'queue' : row.outcome === 'running' ? 'running' : 'finished';
+}
+
+function hasLines({ children }: GroupNode): boolean {
+  return children.length > 0;
 }
 
 /** Commits first, then documents. */
 export function childrenOf(node: IterationNode): (IterationCommitNode | DocumentNode)[] {
   const { ref, row, checks } = node;
   const documents: readonly DocumentNode['what'][] = [
+    ...(row.landing === undefined ? [] : (['landing'] as const)),
     'prompt',
     'transcript',
     ...(checks > 0 ? (['checks'] as const) : []),

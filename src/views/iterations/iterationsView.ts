@@ -28,6 +28,7 @@ import type { Folders } from '../folders/folders.ts';
 import { toTreeItem } from './iterationItems.ts';
 import {
   childrenOf,
+  type GroupNode,
   type IterationNode,
   IterationNodes,
   type IterationTreeNode,
@@ -48,6 +49,8 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
   private readonly view: TreeView<IterationTreeNode>;
   private newest: { readonly key: string; readonly nodes: IterationNodes } | undefined;
   private iterations: readonly IterationNode[] = [];
+  /** The top lines of the newest run: its iterations, or groups of them if several agents may work at once. */
+  private top: readonly (GroupNode | IterationNode)[] = [];
   private earlier: readonly RunNode[] = [];
 
   /** @param changed fires for lines that have changed */
@@ -93,7 +96,9 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     switch (node?.kind) {
       case undefined:
         this.build();
-        return [...this.iterations, ...this.earlier];
+        return [...this.top, ...this.earlier];
+      case 'group':
+        return [...node.children];
       case 'iteration':
         return childrenOf(node);
       case 'run':
@@ -108,9 +113,9 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
       // It is rebuilt when it becomes visible.
       return;
     }
-    const before = [...this.iterations, ...this.earlier];
+    const before = [...this.top, ...this.earlier];
     const changed = this.build();
-    const after = [...this.iterations, ...this.earlier];
+    const after = [...this.top, ...this.earlier];
     if (before.length !== after.length || before.some((node, index) => node !== after[index])) {
       this.changeEmitter.fire(undefined);
     } else if (changed.length > 0) {
@@ -118,14 +123,15 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     }
   }
 
-  /** @returns iterations that have changed */
-  private build(): readonly IterationNode[] {
+  /** @returns lines that have changed, or have other lines below them */
+  private build(): readonly (GroupNode | IterationNode)[] {
     const { current, events, folder, states } = this.runs;
     const { runId } = current;
     this.view.description = this.folders.all.length > 1 ? (folder?.name ?? '') : '';
     if (folder === undefined || runId === undefined) {
       this.newest = undefined;
       this.iterations = [];
+      this.top = [];
       this.earlier = [];
       return [];
     }
@@ -135,6 +141,9 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     }
     const { nodes, changed } = this.newest.nodes.update(events, current.alive);
     this.iterations = nodes;
+    const grouped =
+      current.alive && current.state.isolated ? this.newest.nodes.grouped(nodes) : undefined;
+    this.top = grouped?.groups ?? nodes;
     const known = new Map(this.earlier.map(node => [node.state, node]));
     this.earlier = states
       .slice(0, -1)
@@ -151,7 +160,7 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
               },
             ],
       );
-    return changed;
+    return [...changed, ...(grouped?.changed ?? [])];
   }
 
   private async iterationsOf({ folder, runId }: RunNode): Promise<IterationTreeNode[]> {

@@ -124,6 +124,7 @@ function fixTitle({ kind, values }: StoryFix): string {
     addField: l10n.t('Add "{0}" with an example', first),
     renameKey: l10n.t('Write "{1}" instead of "{0}"', first, second),
     setValue: l10n.t('Set "{0}" to {1}', first, second),
+    removeField: l10n.t('Remove "{0}"', first),
     removeEntry: l10n.t('Remove this entry'),
     makeStory: l10n.t('Make it a story with the id {0}', first),
     addFirstStory: l10n.t('Add a first story'),

@@ -26,6 +26,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import {
   commitsByStory,
+  isAtWork,
   type RunFacts,
   runsOnFile,
   type StoryState,
@@ -122,8 +123,8 @@ function actionsOf(
   state: StoryState,
   hasCommits: boolean,
 ): readonly Action[] {
-  const isRunning = state.kind === 'running';
-  const canStart = !story.done && state.kind !== 'waiting' && state.kind !== 'parked';
+  const isRunning = isAtWork(state);
+  const canStart = !story.done && !isRunning && state.kind !== 'waiting' && state.kind !== 'parked';
   const canRun = canStart && !runs.current.alive && workspace.isTrusted;
   // Without any run, there is none that could skip a story.
   const canSteer = workspace.isTrusted && runs.current.runId !== undefined && !story.done;

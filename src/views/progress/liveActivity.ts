@@ -3,6 +3,7 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { isMixed } from '../../presentation/storyPrefix.ts';
+import { subagentPrefixIn } from '../../presentation/subagentLines.ts';
 import { ToolCalls } from '../../presentation/toolLines.ts';
 import { describeEvent } from '../../presentation/transcript.ts';
 import type { Style } from '../../presentation/transcriptLine.ts';
@@ -42,8 +43,12 @@ export function shownActivity(
       const ofIteration = calls.get(iteration) ?? new ToolCalls();
       calls.set(iteration, ofIteration);
       const told = describeEvent(event, t, { state, door, call: ofIteration.take(event) })
-        .map(({ style, text }) => ({ style, isOwn: text.startsWith(OWN), text }))
-        .map(({ style, isOwn, text }) => {
+        .map(({ style, text }) => {
+          const subagent = subagentPrefixIn(text);
+          const rest = text.slice(subagent.length);
+          return { style, subagent: subagent.trimStart(), isOwn: rest.startsWith(OWN), text: rest };
+        })
+        .map(({ style, subagent, isOwn, text }) => {
           const isOpening = text.startsWith(OPENING);
           const words = isOwn
             ? text.slice(OWN.length).replace(ORNAMENT, '')
@@ -53,7 +58,7 @@ export function shownActivity(
           return {
             kind: kindOf(style, isOwn),
             isOpening: isOpening || undefined,
-            text: shorten(words, MAX_LINE),
+            text: words === '' ? '' : shorten(subagent + words, MAX_LINE),
           };
         })
         .filter(({ text }) => text !== '');

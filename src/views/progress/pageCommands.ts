@@ -15,6 +15,7 @@ import { questionsOf } from '../run/alertOf.ts';
 import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { shownQuestionId } from './askedQuestion.ts';
+import { LaneRequests } from './laneRequests.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
 
@@ -40,7 +41,7 @@ const DOCUMENTS: Readonly<Record<IterationDocument, string>> = {
   openCheckOutput: Command.openCheckOutput,
 };
 
-/** Actions of a person on the page that affect something outside it; all of them run public commands. */
+/** Actions of a person on the page that affect something outside it: public commands, and requests about lanes. */
 export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' }>;
 
 /** Performs the actions requested on the progress page, and reports failures to the person. */
@@ -49,6 +50,8 @@ export function pageCommands(
   model: ActiveRun,
   log: LogOutputChannel,
 ): (wish: Wish) => Promise<void> {
+  const laneRequests = new LaneRequests();
+
   async function act(wish: Wish): Promise<void> {
     switch (wish.type) {
       case 'startRun':
@@ -100,6 +103,12 @@ export function pageCommands(
         }
         break;
       }
+      case 'moreLanes':
+      case 'fewerLanes':
+      case 'pauseLane':
+      case 'resumeLane':
+        await laneRequests.send(folder(), wish);
+        break;
       default:
         assertNever(wish);
     }

@@ -25,6 +25,8 @@ import { progressSnapshot } from './snapshot.ts';
 
 /** An agent can emit hundreds of messages a second; nobody reads faster than this. */
 const SEND_EVERY_MS = 200;
+/** Bars of lanes become longer also while nothing happens. */
+const GROW_EVERY_MS = 5_000;
 
 /** The editor tab "Ralph Progress": at most one, restored after a reload, drawn from full snapshots. */
 export class ProgressPage extends Owner {
@@ -35,6 +37,7 @@ export class ProgressPage extends Owner {
   private readonly log: LogOutputChannel;
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private growTimer: NodeJS.Timeout | undefined;
   /** The visible page of a long run's iterations; for another run, the view starts at the newest. */
   private looksAt: { readonly runId: string | undefined; readonly page: number } | undefined;
 
@@ -52,7 +55,7 @@ export class ProgressPage extends Owner {
   }
 
   override dispose(): void {
-    clearTimeout(this.timer);
+    this.clearTimers();
     this.panel?.dispose();
     super.dispose();
   }
@@ -88,8 +91,7 @@ export class ProgressPage extends Owner {
     ofPanel.add(
       panel.onDidDispose(() => {
         ofPanel.dispose();
-        clearTimeout(this.timer);
-        this.timer = undefined;
+        this.clearTimers();
         this.panel = undefined;
       }),
     );
@@ -146,11 +148,20 @@ export class ProgressPage extends Owner {
   }
 
   private send(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.clearTimers();
     if (this.panel) {
-      void this.panel.webview.postMessage(this.message());
+      const message = this.message();
+      void this.panel.webview.postMessage(message);
+      if (message.snapshot.run?.lanes?.count !== undefined) {
+        this.growTimer = setTimeout(() => this.sendSoon(), GROW_EVERY_MS);
+      }
     }
+  }
+
+  private clearTimers(): void {
+    clearTimeout(this.timer);
+    clearTimeout(this.growTimer);
+    this.timer = undefined;
   }
 
   private message(): ToPage {

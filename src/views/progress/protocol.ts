@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import type { ShownLanes } from './laneProtocol.ts';
 import type { progressStrings } from './progressStrings.ts';
+import type { Glyph, ShownStory } from './protocolParts.ts';
 
 /**
  * Messages between the progress page and the extension. Both sides use this file, so it depends neither on VS Code
@@ -20,18 +22,7 @@ export interface SnapshotMessage {
 
 export type ToPage = SnapshotMessage;
 
-/** The icon next to a state's words. The page defines its look. */
-export type Glyph =
-  | 'running'
-  | 'done'
-  | 'progress'
-  | 'noProgress'
-  | 'failed'
-  | 'blocked'
-  | 'needsYou'
-  | 'stopped'
-  | 'waiting'
-  | 'interrupted';
+export type { Glyph, ShownStory };
 
 /** Texts in it are plain text of any origin; ours are in the user's language. */
 export interface ProgressSnapshot {
@@ -39,8 +30,11 @@ export interface ProgressSnapshot {
   readonly sentAt: number;
   /** Short sentences about the state of the run. Those that were not in the previous snapshot are read out. */
   readonly announcements: readonly string[];
-  /** No iteration runs: the announcement that replaces a removed one is still to come. */
-  readonly isBetweenIterations?: boolean;
+  /**
+   * A removed announcement needs no other one now: between two iterations, the one that replaces it is still to come; with
+   * lanes, each change has its own.
+   */
+  readonly areRemovalsSilent?: boolean;
   /** The window's folders, if there are several to choose from. */
   readonly folders?: readonly ShownFolder[];
   /** Absent if there has been no run. */
@@ -72,6 +66,8 @@ export interface ShownRun {
   readonly question?: ShownQuestion;
   /** The current activity; present while the loop is alive. */
   readonly now?: ShownNow;
+  /** Present if agents work in places of their own. */
+  readonly lanes?: ShownLanes;
   /** Absent without stories, for a task in free text. */
   readonly stories?: ShownMeter;
   /** Absent while the cost is unknown; `max` is the budget. */
@@ -130,24 +126,6 @@ export interface ShownNow {
   readonly step?: string;
   /** ISO time; absent between two iterations. */
   readonly since?: string;
-  /** If several iterations run at once: each of them, in the order of their numbers. */
-  readonly several?: readonly ShownWork[];
-  /** Says how many more there are. */
-  readonly more?: string;
-}
-
-/** One of several running iterations. */
-export interface ShownWork {
-  readonly iteration: number;
-  readonly story?: ShownStory;
-  readonly step: string;
-  /** ISO time. */
-  readonly since: string;
-}
-
-export interface ShownStory {
-  readonly id: string;
-  readonly title: string;
 }
 
 export interface ShownFact {
@@ -277,6 +255,9 @@ export type ProgressStrings = ReturnType<typeof progressStrings>;
 /** Maximum length of an answer, as in the run's inbox, in UTF-16 units. */
 export const MAX_ANSWER = 8_000;
 
+/** As in the orchestrator, whose code the page must not contain. */
+const MAX_LANES = 16;
+
 const iteration = z.number().int().positive();
 
 /** The page shows text from agents and strangers, so its messages are validated like any input. */
@@ -304,6 +285,12 @@ const fromPageSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('showIterations'), page: z.number().int().nonnegative() }),
   z.strictObject({ type: z.literal('chooseFolder'), folder: z.string() }),
+  /** One agent more or fewer at once than now. */
+  z.strictObject({ type: z.enum(['moreLanes', 'fewerLanes']) }),
+  z.strictObject({
+    type: z.enum(['pauseLane', 'resumeLane']),
+    lane: z.number().int().positive().max(MAX_LANES),
+  }),
 ]);
 
 export type FromPage = z.infer<typeof fromPageSchema>;

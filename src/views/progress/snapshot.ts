@@ -1,16 +1,21 @@
 import { shorten } from '../../base/text.ts';
+import { accountState } from '../../orchestrator/journal/accountState.ts';
 import { atWork, waitingAsWhole } from '../../orchestrator/journal/atWork.ts';
 import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
+import { MAX_LANES } from '../../orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { reasonWords } from '../../presentation/iterationWords.ts';
 import { dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import { stepWords, workCounts } from '../../presentation/workWords.ts';
 import { askedQuestion } from './askedQuestion.ts';
 import { shownCharts } from './charts.ts';
 import { iterationProofs } from './iterationProofs.ts';
+import type { ShownLanes } from './laneProtocol.ts';
+import { laneAnnouncements, shownLanes } from './lanes.ts';
 import { shownActivity } from './liveActivity.ts';
 import { shownPrompt } from './promptXray.ts';
 import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } from './protocol.ts';
@@ -19,8 +24,8 @@ import { runFacts } from './runFacts.ts';
 import { runStatus } from './runStatus.ts';
 import { rowWords, shownStory, shownTimeline } from './timeline.ts';
 
-/** Running iterations that are named one by one. */
-const MAX_WORK = 8;
+/** With lanes, several iterations may end between two snapshots, and each end is news. */
+const MAX_ENDS = 2 * MAX_LANES;
 
 export interface SnapshotOptions {
   readonly t: Translate;
@@ -44,9 +49,14 @@ export function progressSnapshot(
       : shownRun(run.runId, run, events, rows, page, allDone, t, now);
   return {
     sentAt: now.getTime(),
-    announcements: shown ? announcements(shown, run.state, rows, t) : [],
-    isBetweenIterations:
-      shown?.active === true && run.state.running.length === 0 && !waitingAsWhole(run.state)
+    announcements: shown
+      ? shown.lanes === undefined
+        ? announcements(shown, run.state, rows, t)
+        : lanesNews(shown, shown.lanes, run.state, events, rows, t)
+      : [],
+    areRemovalsSilent:
+      shown?.lanes !== undefined ||
+      (shown?.active === true && run.state.running.length === 0 && !waitingAsWhole(run.state))
         ? true
         : undefined,
     run: shown,
@@ -67,7 +77,7 @@ function shownRun(
   const { isActive: active } = runStanding(run);
   const stopping = active ? stoppingOf(state, events) : undefined;
   const stories = storiesMeter(state, t);
-  const cost = costMeter(state, rows, t);
+  const cost = costMeter(state, rows, active ? events : [], t);
   const question = askedQuestion(id, run, t);
   const charts = shownCharts(state, events, rows, t);
   const prompt = shownPrompt(events, t);
@@ -78,6 +88,7 @@ function shownRun(
     actions: runActions(run, stopping, allDone, t),
     question,
     now: active ? shownNow(state, stopping, t) : undefined,
+    lanes: shownLanes(run, events, rows, t, now),
     stories,
     cost,
     facts: runFacts(state, t),
@@ -113,8 +124,9 @@ function storiesMeter(
 }
 
 function costMeter(
-  { budgetUsd, costEstimated, costUnknown, costUsd }: RunState,
+  { budgetUsd, costEstimated, costUnknown, costUsd, isolated }: RunState,
   rows: readonly IterationRow[],
+  events: readonly RunEvent[],
   t: Translate,
 ): ShownMeter | undefined {
   const isKnown = costUsd > 0 || rows.some(row => row.costUsd !== undefined);
@@ -126,13 +138,18 @@ function costMeter(
     // A bar would suggest a known remaining budget.
     return { value: costUsd, words: isKnown ? t('at least {0}', spent) : t('cost unknown') };
   }
+  if (budgetUsd === undefined) {
+    return { value: costUsd, words: t('{0} spent', spent) };
+  }
+  const budget = dollars(budgetUsd, t);
+  const { reservedUsd } = isolated ? accountState(events) : { reservedUsd: 0 };
   return {
     value: costUsd,
     max: budgetUsd,
     words:
-      budgetUsd === undefined
-        ? t('{0} spent', spent)
-        : t('{0} of {1} spent', spent, dollars(budgetUsd, t)),
+      reservedUsd > 0
+        ? t('{0} of {1} spent, {2} reserved', spent, budget, dollars(reservedUsd, t))
+        : t('{0} of {1} spent', spent, budget),
   };
 }
 
@@ -144,17 +161,7 @@ function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate)
     return { words: betweenWords(state, stopping, iteration, t) };
   }
   if (others.length > 0) {
-    const more = all.length - MAX_WORK;
-    return {
-      words: workCounts(state, t).join(' · '),
-      several: all.slice(0, MAX_WORK).map(({ number, startedAt, step, storyId, storyTitle }) => ({
-        iteration: number,
-        story: shownStory(storyId, storyTitle),
-        step: stepWords({ number, step }, state, t),
-        since: startedAt,
-      })),
-      more: more > 0 ? t('and {0} more', more) : undefined,
-    };
+    return { words: workCounts(state, t).join(' · ') };
   }
   const story = shownStory(current.storyId, current.storyTitle);
   return {
@@ -194,20 +201,16 @@ function announcements(
   t: Translate,
 ): readonly string[] {
   const { iteration } = state;
-  const last = (active ? lastEnded(state, rows) : undefined) ?? rows.findLast(hasEnded);
+  const last = rows.findLast(hasEnded);
   const ended = last ? [t('Iteration {0}: {1}.', last.number, rowWords(last, t).outcome)] : [];
   if (!active || !now || waitingAsWhole(state) || actions.some(({ pending }) => pending)) {
     return [...ended, sentence === undefined ? status : t('{0}. {1}', status, sentence)];
   }
   const asked = sentence === undefined ? [] : [sentence];
-  const [current, ...others] = atWork(state).all;
+  const [current] = atWork(state).all;
   if (!current) {
     // Between two iterations there is nothing to announce for that short time.
     return [...ended, ...(iteration === 0 ? [now.words] : []), ...asked];
-  }
-  if (others.length > 0) {
-    // Their beginnings and ends; the steps of all of them would never stop.
-    return [...ended, ...[current, ...others].map(one => begunWords(one, state, t)), ...asked];
   }
   return [
     ...ended,
@@ -218,14 +221,40 @@ function announcements(
   ];
 }
 
-/** With lanes, iterations do not end in the order of their numbers. */
-function lastEnded(
-  { isolated, lastIteration }: RunState,
+/**
+ * The same with lanes: beginnings and ends of iterations, the lanes, and the state of the run. The steps of several agents
+ * would never stop. Each end has a sentence of its own, since several may come at once.
+ */
+function lanesNews(
+  { active, sentence, status }: ShownRun,
+  lanes: ShownLanes,
+  state: RunState,
+  events: readonly RunEvent[],
   rows: readonly IterationRow[],
-): IterationRow | undefined {
-  return isolated
-    ? rows.find(row => row.number === lastIteration?.number && hasEnded(row))
-    : undefined;
+  t: Translate,
+): readonly string[] {
+  const byNumber = new Map(rows.map(row => [row.number, row]));
+  const ended = events
+    .flatMap(event => (event.type === 'iteration.ended' ? event.iteration : []))
+    .slice(-MAX_ENDS)
+    .flatMap(number => byNumber.get(number) ?? [])
+    .filter(hasEnded);
+  return [
+    ...new Set(ended.map(row => endedWords(row, t))),
+    ...(active ? atWork(state).all.map(one => begunWords(one, state, t)) : []),
+    ...laneAnnouncements(lanes, state, t),
+    sentence === undefined ? t('{0}.', status) : t('{0}. {1}', status, sentence),
+  ];
+}
+
+function endedWords(row: IterationRow, t: Translate): string {
+  const { outcome } = rowWords(row, t);
+  const story = shownStory(row.storyId, row.storyTitle);
+  const named = story
+    ? t('Iteration {0}, {1}: {2}.', row.number, story.id, outcome)
+    : t('Iteration {0}: {1}.', row.number, outcome);
+  const reason = row.returned && row.reason && reasonWords(row.reason, t);
+  return reason === undefined ? named : `${named} ${shorten(reason, 200)}`;
 }
 
 function hasEnded({ outcome }: IterationRow): boolean {

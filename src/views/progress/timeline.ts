@@ -118,11 +118,11 @@ function shownProofs(
 }
 
 function documents(
-  { commits }: IterationRow,
+  { commits, landing }: IterationRow,
   proofs: IterationProofs | undefined,
 ): readonly IterationDocument[] {
   return [
-    ...(commits.length > 0 ? (['openIterationChanges'] as const) : []),
+    ...(commits.length > 0 || landing ? (['openIterationChanges'] as const) : []),
     'openPrompt',
     ...(proofs?.hasAgent ? (['openTranscript'] as const) : []),
     ...((proofs?.checks.length ?? 0) > 0 ? (['openCheckOutput'] as const) : []),

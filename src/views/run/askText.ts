@@ -15,6 +15,9 @@ export interface Question {
   readonly draftOf: string;
   /** An empty text is valid, too. */
   readonly mayBeEmpty?: boolean;
+  /** Which one of several it is, from 1. */
+  readonly step?: number;
+  readonly totalSteps?: number;
 }
 
 /**
@@ -27,12 +30,16 @@ export async function askText({
   mayBeEmpty = false,
   placeholder,
   prompt,
+  step,
   title,
+  totalSteps,
 }: Question): Promise<string | undefined> {
   const box = window.createInputBox();
   box.title = title;
   box.prompt = prompt;
   box.placeholder = placeholder ?? '';
+  box.step = step;
+  box.totalSteps = totalSteps;
   box.ignoreFocusOut = true;
   box.value = drafts.get(draftOf) ?? '';
   try {

@@ -15,8 +15,10 @@ export const RUN_ACTIONS = [
   'dontPause',
   'stopAfterIteration',
   'stop',
+  'changeLanes',
   'start',
   'goOn',
+  'startLanes',
   'changeLimit',
   'review',
   'progress',
@@ -30,15 +32,17 @@ export interface Surroundings {
   readonly allDone: boolean;
   readonly isTrusted: boolean;
   readonly folders: number;
+  /** Number of stories that can be worked on at the same time now. */
+  readonly ready?: number;
 }
 
 /** Actions that fit the state of a run, the most fitting first. Pure. */
 export function fittingActions(
   run: WatchedRun,
-  { allDone, folders, isTrusted }: Surroundings,
+  { allDone, folders, isTrusted, ready = 0 }: Surroundings,
 ): readonly RunAction[] {
   const found: readonly RunAction[] = isTrusted
-    ? steering(run, allDone)
+    ? steering(run, { allDone, ready })
     : ['trust', ...(run.alive ? (['stop'] as const) : [])];
   const look: RunAction[] = [
     'progress',
@@ -50,7 +54,11 @@ export function fittingActions(
   return [...found, ...look];
 }
 
-function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
+function steering(
+  run: WatchedRun,
+  { allDone, ready }: { readonly allDone: boolean; readonly ready: number },
+): readonly RunAction[] {
+  const lanes: RunAction[] = ready > 1 ? ['startLanes'] : [];
   const { state } = run;
   const { phase, question, storyIds, waiting } = runStanding(run);
   const answer: RunAction[] = question === undefined ? [] : ['answer'];
@@ -72,6 +80,7 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
         'stop',
         ...skip,
         'hint',
+        ...(state.isolated ? (['changeLanes'] as const) : []),
       ];
     }
     case 'stopping':
@@ -81,7 +90,7 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
       const goesOn = ['stopped', 'interrupted', 'error', 'needsHuman', undefined].includes(
         state.outcome,
       );
-      const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start'];
+      const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start', ...lanes];
       const limit: RunAction[] =
         allDone || limitSetting(state) === undefined ? [] : ['changeLimit'];
       const review: RunAction[] = state.commits.length > 0 ? ['review'] : [];
@@ -90,7 +99,7 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
         : [...answer, ...start, ...limit, ...review];
     }
     case 'none':
-      return allDone ? [] : ['start'];
+      return allDone ? [] : ['start', ...lanes];
   }
 }
 

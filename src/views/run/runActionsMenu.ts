@@ -2,6 +2,7 @@ import { commands, type LogOutputChannel, l10n, window, workspace } from 'vscode
 import type { Disposable } from '../../base/emitter.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
+import { readyStories } from '../../orchestrator/stories/select.ts';
 import { Command, SETTINGS_SECTION, View } from '../common/contributions.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
@@ -35,6 +36,7 @@ export function runActionsMenu(
       allDone: isAllDone(stories.current, runs.current.state),
       isTrusted: workspace.isTrusted,
       folders: folders.all.length,
+      ready: readyStories(stories.list).length,
     });
     const items = actions.map(action => item(action, folder));
     const choice = await window.showQuickPick(items, {
@@ -116,6 +118,21 @@ export function runActionsMenu(
           label: `$(play) ${l10n.t('Start Fresh Run')}`,
           description: l10n.t('continues where the last one ended'),
           ...run(Command.startRun),
+        };
+      case 'startLanes':
+        return {
+          label: `$(play) ${l10n.t('Start with Several Agents…')}`,
+          description: l10n.t(
+            'stories that are ready now: {0}',
+            readyStories(folder.stories.list).length,
+          ),
+          ...run(Command.startLanes),
+        };
+      case 'changeLanes':
+        return {
+          label: `$(organization) ${l10n.t('Change the Number of Agents…')}`,
+          description: l10n.t('up to {0} at once', folder.runs.current.state.lanes),
+          ...run(Command.changeLanes),
         };
       case 'changeLimit': {
         const setting = limitSetting(folder.runs.current.state);

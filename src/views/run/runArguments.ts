@@ -4,6 +4,8 @@ export interface WindowChoice {
   readonly file?: string;
   /** Ids of the stories to work on; all if absent. */
   readonly onlyStories?: readonly string[];
+  /** Number of agents at once; as set if absent. */
+  readonly lanes?: number | undefined;
   /** Behavior of the run when the last window is closed. */
   readonly onLastWindow: 'continue' | 'stopAfterIteration';
 }
@@ -14,10 +16,11 @@ export interface WindowChoice {
  */
 export function runArguments(
   settings: readonly string[],
-  { file, onlyStories = [], onLastWindow }: WindowChoice,
+  { file, lanes, onlyStories = [], onLastWindow }: WindowChoice,
 ): string[] {
   return [
-    ...settings,
+    ...settings.filter(flag => lanes === undefined || !flag.startsWith('--lanes=')),
+    ...(lanes === undefined ? [] : [`--lanes=${lanes}`]),
     ...(file === undefined ? [] : [`--file=${file}`]),
     ...onlyStories.map(id => `--story=${id}`),
     ...(onLastWindow === 'continue' ? [] : [`--on-last-window=${onLastWindow}`]),

@@ -4,9 +4,6 @@ import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { openQuestions } from '../../orchestrator/journal/runState.ts';
-import type { Question } from '../../orchestrator/journal/storyNotes.ts';
-import type { RunRequest } from '../../orchestrator/workspace/inbox.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import { deliverRequest } from '../../orchestrator/workspace/requests.ts';
@@ -19,12 +16,11 @@ import { registerCommands } from '../common/registerCommand.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
+import { answerQuestions } from './answering.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
 import type { StartRun } from './runStarter.ts';
-
-/** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
-const MAX_QUESTION = 600;
+import { noRun, sendRequest } from './sendRequest.ts';
 
 /** From the progress page, where the answer was typed. */
 const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }));
@@ -39,7 +35,7 @@ export function runCommands(
 
   async function start(folder: Folder, story: StoryRef | undefined): Promise<void> {
     if (await startRun(folder, story && [story.storyId])) {
-      await commands.executeCommand(Command.showTerminal);
+      await commands.executeCommand(Command.showTerminal, { folder: folder.path });
     }
   }
 
@@ -97,7 +93,7 @@ export function runCommands(
       // The request would have no effect.
       throw new HumanError(l10n.t('The run is active; it is not waiting for anything.'));
     }
-    await ask(folder, { type: 'resume' });
+    await sendRequest(folder, { type: 'resume' });
   }
 
   async function skip(folder: Folder, story: StoryRef | undefined): Promise<void> {
@@ -115,7 +111,7 @@ export function runCommands(
         )
       )?.storyId;
     if (storyId !== undefined) {
-      await ask(folder, { type: 'skip', storyId });
+      await sendRequest(folder, { type: 'skip', storyId });
     }
   }
 
@@ -130,7 +126,7 @@ export function runCommands(
         ({ done, id }) => !done && folder.runs.current.state.storyRecords.has(id),
       ));
     if (chosen !== undefined) {
-      await ask(folder, { type: 'reset', storyId: chosen.storyId });
+      await sendRequest(folder, { type: 'reset', storyId: chosen.storyId });
     }
   }
 
@@ -149,42 +145,18 @@ export function runCommands(
     if (text === undefined) {
       return;
     }
-    await ask(folder, { type: 'hint', text, storyId });
+    await sendRequest(folder, { type: 'hint', text, storyId });
   }
 
-  /** Sends an answer, which continues the run, even one that ended because of the question. */
+  /** Sends answers, which continue the run, even one that ended because of the question. */
   async function answer(
     folder: Folder,
     given: string | undefined,
     story: StoryRef | undefined,
   ): Promise<void> {
     requireTrust();
-    await folder.runs.refresh();
-    const question = await questionToAnswer(folder, story);
-    if (question === undefined) {
-      return;
-    }
-    const text = given ?? (await askAnswer(folder, question));
-    if (text === undefined) {
-      return;
-    }
-    await ask(folder, { type: 'answer', text, storyId: question.storyId });
-    if (!folder.runs.current.alive) {
+    if ((await answerQuestions(folder, story, given)) && !folder.runs.current.alive) {
       await start(folder, undefined);
-    }
-  }
-
-  /** Waits until the loop has accepted it; without a loop, it goes to the journal for the next one. */
-  async function ask(folder: Folder, request: RunRequest): Promise<void> {
-    const wasAlive = folder.runs.current.alive;
-    const delivered = await window.withProgress(
-      { location: ProgressLocation.Window, title: l10n.t('Sending it to Ralph…') },
-      () => deliverRequest(folder.files, request),
-    );
-    await folder.runs.refresh();
-    // A run that ended before it could accept a stop or a pause does not need it.
-    if (delivered.kind === 'noLoop' && !wasAlive) {
-      throw noRun();
     }
   }
 
@@ -200,9 +172,9 @@ export function runCommands(
       [Command.runStory]: at(runStory),
       [Command.stopRun]: at(stop),
       [Command.stopAfterIteration]: at(folder =>
-        ask(folder, { type: 'stop', mode: 'afterIteration' }),
+        sendRequest(folder, { type: 'stop', mode: 'afterIteration' }),
       ),
-      [Command.pauseRun]: at(folder => ask(folder, { type: 'pause' })),
+      [Command.pauseRun]: at(folder => sendRequest(folder, { type: 'pause' })),
       [Command.resumeRun]: at(resume),
       [Command.skipStory]: at(skip),
       [Command.resetStory]: at(reset),
@@ -218,60 +190,9 @@ export function runCommands(
   return store;
 }
 
-/**
- * The open question of a story; otherwise the only one, or the one that the person chooses: with lanes, agents of several
- * stories may have one.
- * @returns `undefined` if the person canceled
- */
-async function questionToAnswer(
-  { runs }: Folder,
-  story: StoryRef | undefined,
-): Promise<Question | undefined> {
-  const { alive, state } = runs.current;
-  const { question: newest } = runStanding({ alive, state });
-  if (newest === undefined) {
-    throw new HumanError(
-      l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
-    );
-  }
-  const questions = state.isolated ? openQuestions(state) : [newest];
-  const meant = questions.find(({ storyId }) => storyId === story?.storyId);
-  if (meant !== undefined || questions.length === 1) {
-    return meant ?? newest;
-  }
-  const items = questions.map(question => ({
-    label: plainLabel(question.storyId ?? '', 60),
-    description: plainLabel(question.message, 150),
-    question,
-  }));
-  const placeHolder = l10n.t('Answer which story?');
-  return (await window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.question;
-}
-
-function askAnswer(
-  { path, runs }: Folder,
-  { message, storyId }: Question,
-): Promise<string | undefined> {
-  return askText({
-    title:
-      storyId === undefined
-        ? l10n.t('The agent asks')
-        : l10n.t('The agent of {0} asks', plainLabel(storyId, 60)),
-    prompt: plainLabel(message, MAX_QUESTION),
-    placeholder: runs.current.alive
-      ? l10n.t('Your answer; the next agent gets it with the question')
-      : l10n.t('Your answer; the run continues, and its next agent gets it with the question'),
-    draftOf: `answer\0${path}\0${message}`,
-  });
-}
-
 /** Without any run, a request would start a journal that belongs to no run. */
 function requireAnyRun({ runs }: Folder): void {
   if (runs.current.runId === undefined) {
     throw new HumanError(l10n.t('There has been no run in this folder yet. Start one first.'));
   }
-}
-
-function noRun(): HumanError {
-  return new HumanError(l10n.t('No run is active in this folder.'));
 }

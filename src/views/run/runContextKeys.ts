@@ -13,7 +13,10 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
   const running = new ContextKeyValue<boolean>(ContextKey.running);
   const runState = new ContextKeyValue<string>(ContextKey.runState);
   const pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
+  const lanes = new ContextKeyValue<boolean>(ContextKey.lanes);
   const hasQuestion = new ContextKeyValue<boolean>(ContextKey.question);
+  const isolated = new ContextKeyValue<boolean>(ContextKey.isolated);
+  const settling = new ContextKeyValue<boolean>(ContextKey.settling);
   const allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
 
   function update(run: WatchedRun): void {
@@ -24,6 +27,9 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
     running.set(run.alive);
     runState.set(isActive ? (phase === 'running' && waiting ? 'waiting' : phase) : 'idle');
     pauseRequested.set(run.alive && run.state.pauseRequested);
+    lanes.set(isActive && run.state.isolated === true);
+    isolated.set(run.state.isolated === true);
+    settling.set([...run.state.storyNotes.values()].some(notes => notes.settling !== undefined));
     hasQuestion.set(question !== undefined);
   }
 

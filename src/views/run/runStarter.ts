@@ -20,10 +20,15 @@ import { storyFileOf } from './storyFileOf.ts';
 /**
  * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running.
  * @param onlyStories ids of the stories to work on; all if absent
+ * @param lanes number of agents at once; as set if absent
  * @returns whether a run is running now; if not, the person has been told why
  * @throws {HumanError} if it cannot start, with the next step
  */
-export type StartRun = (folder: Folder, onlyStories?: readonly string[]) => Promise<boolean>;
+export type StartRun = (
+  folder: Folder,
+  onlyStories?: readonly string[],
+  lanes?: number,
+) => Promise<boolean>;
 
 /**
  * Starts the loop, which is a separate process that outlives this window.
@@ -40,7 +45,11 @@ export function runStarter(
   /** Pending starts, so that two clicks cause one start. */
   const starting = new Map<Folder, Promise<boolean>>();
 
-  async function launch(folder: Folder, onlyStories?: readonly string[]): Promise<boolean> {
+  async function launch(
+    folder: Folder,
+    onlyStories: readonly string[] | undefined,
+    lanes: number | undefined,
+  ): Promise<boolean> {
     requireTrust();
     const { files } = folder;
     if ((await livingRun(files)) !== undefined) {
@@ -70,6 +79,7 @@ export function runStarter(
     const args = runArguments(settings.runArguments(folder.path), {
       onLastWindow: onLastWindowClosed.value,
       file: storyFile.isChosen ? path.relative(folder.path, storyFile.path) : undefined,
+      lanes,
       onlyStories,
     });
     log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
@@ -121,12 +131,12 @@ export function runStarter(
     return true;
   }
 
-  return (folder, onlyStories) => {
+  return (folder, onlyStories, lanes) => {
     const before = starting.get(folder);
     if (before !== undefined) {
       return before;
     }
-    const launching = launch(folder, onlyStories).finally(() => starting.delete(folder));
+    const launching = launch(folder, onlyStories, lanes).finally(() => starting.delete(folder));
     starting.set(folder, launching);
     return launching;
   };

@@ -1,9 +1,10 @@
-import { Disposable, type LogOutputChannel } from 'vscode';
+import { Disposable, type LogOutputChannel, type Memento } from 'vscode';
 import { ConfigValue } from '../common/configValue.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { RunSettings } from '../settings/runSettings.ts';
 import { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { setup } from '../setup/setup.ts';
+import { laneCommands } from './laneCommands.ts';
 import { runActionsMenu } from './runActionsMenu.ts';
 import { runCommands } from './runCommands.ts';
 import { runStarter } from './runStarter.ts';
@@ -12,11 +13,13 @@ import { runStarter } from './runStarter.ts';
  * Commands that start, control and stop runs, and the setup before the first one.
  * @param program `dist/cli.js` of this extension
  * @param onLook called when a person has viewed the state of a run
+ * @param state the workspace's state; stores what a person chose last
  */
 export function steering(
   folders: Folders,
   program: string,
   onLook: () => void,
+  state: Memento,
   log: LogOutputChannel,
 ) {
   /** Settings of a run that are set in the window. */
@@ -36,6 +39,7 @@ export function steering(
     setup(folders, settings, claude, log),
     onLastWindowClosed,
     runCommands(folders, start, log),
+    laneCommands(folders, settings, start, state, log),
     runActionsMenu(folders, onLook, log),
   );
   return Object.assign(parts, {

@@ -1,4 +1,4 @@
-import { Disposable, type LogOutputChannel, workspace } from 'vscode';
+import { Disposable, type LogOutputChannel, type Memento, workspace } from 'vscode';
 import { Command } from '../common/contributions.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -9,21 +9,28 @@ import type { Steering } from './steering.ts';
  * Starting and controlling runs, loaded by the first command, or when a feature needs to know about Claude Code.
  * @param program `dist/cli.js` of this extension
  * @param onLook called when a person has viewed the state of a run
+ * @param state the workspace's state
  */
 export function steeringOnDemand(
   folders: Folders,
   program: string,
   onLook: () => void,
+  state: Memento,
   log: LogOutputChannel,
 ): OnDemand<Steering> {
   return new OnDemand(
     [
       Command.startRun,
+      Command.startLanes,
+      Command.changeLanes,
       Command.runStory,
       Command.stopRun,
       Command.stopAfterIteration,
       Command.pauseRun,
       Command.resumeRun,
+      Command.stopStory,
+      Command.pauseStory,
+      Command.continueStory,
       Command.skipStory,
       Command.resetStory,
       Command.giveHint,
@@ -37,7 +44,7 @@ export function steeringOnDemand(
     ],
     async () => {
       const { steering } = await import('./steering.ts');
-      return () => steering(folders, program, onLook, log);
+      return () => steering(folders, program, onLook, state, log);
     },
     log,
   );

@@ -32,6 +32,12 @@ export const RUN_SETTINGS = [
   'onStuck',
   'onQuestion',
   'branch',
+  'lanes',
+  'isolate',
+  'landAs',
+  'landBatch',
+  'flakyChecks',
+  'placeSetup',
 ] as const satisfies readonly SettingName[];
 
 export type RunSetting = (typeof RUN_SETTINGS)[number];

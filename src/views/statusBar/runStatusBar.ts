@@ -9,7 +9,9 @@ import {
 } from 'vscode';
 import { shorten } from '../../base/text.ts';
 import { atWork } from '../../orchestrator/journal/atWork.ts';
+import { returnedStories } from '../../orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { openQuestions, type RunState } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
@@ -21,7 +23,7 @@ import {
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
-import { heldSentence, stepWords } from '../../presentation/workWords.ts';
+import { heldSentence, laneWords, returnedWords } from '../../presentation/workWords.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { appendWords } from '../common/plainText.ts';
@@ -44,8 +46,8 @@ const LINKED = [
   MANAGE_TRUST,
 ];
 
-/** Running stories that the tooltip names. */
-const MAX_STORIES = 8;
+/** Stories that the tooltip names. */
+const MAX_STORIES = 10;
 
 /** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
 export class RunStatusBar extends Owner {
@@ -117,22 +119,18 @@ function background(urgency: Urgency): ThemeColor | undefined {
 }
 
 function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
-  const { state } = run;
   const text = new MarkdownString();
   text.isTrusted = { enabledCommands: LINKED };
-  const { all } = atWork(state);
-  for (const current of run.alive ? all.slice(0, MAX_STORIES) : []) {
-    if (current.storyId !== undefined) {
-      const story = shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200);
-      appendWords(text.appendMarkdown('**'), story).appendMarkdown('**');
-      if (all.length > 1) {
-        appendWords(text.appendMarkdown(' · '), stepWords(current, state, translate));
-      }
-      text.appendMarkdown('\n\n');
+  const workers = run.alive ? workerLines(run, file) : [];
+  for (const { story, words } of workers.slice(0, MAX_STORIES)) {
+    appendWords(text.appendMarkdown('**'), story).appendMarkdown('**');
+    if (words !== '') {
+      appendWords(text.appendMarkdown(' · '), words);
     }
+    text.appendMarkdown('\n\n');
   }
-  if (run.alive && all.length > MAX_STORIES) {
-    appendWords(text, l10n.t('and {0} more', all.length - MAX_STORIES)).appendMarkdown('\n\n');
+  if (workers.length > MAX_STORIES) {
+    appendWords(text, l10n.t('and {0} more', workers.length - MAX_STORIES)).appendMarkdown('\n\n');
   }
   for (const line of facts(run)) {
     appendWords(text, shorten(line, 600)).appendMarkdown('\n\n');
@@ -143,6 +141,37 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
   }
   text.appendMarkdown('---\n\n').appendMarkdown(links(run, file).join(' · '));
   return text;
+}
+
+/** Who asks, what came back, who works on what, and what lands or waits to land. */
+function workerLines(
+  { state }: WatchedRun,
+  file: StoryFile | undefined,
+): { readonly story: string; readonly words: string }[] {
+  const { all } = atWork(state);
+  const asking = state.isolated ? openQuestions(state) : [];
+  const back = returnedStories(state);
+  const isOne = asking.length + back.length + all.length < 2;
+  const stories = file?.kind === 'stories' ? file.stories : [];
+  const nameOf = (id: string, title = stories.find(story => story.id === id)?.title) =>
+    shorten(`${id} ${title ?? ''}`, 200);
+  return [
+    ...asking.map(({ message, storyId = '' }) => ({
+      story: nameOf(storyId),
+      words: l10n.t('needs you · {0}', shorten(message, 120)),
+    })),
+    ...back.map(({ id, work }) => ({ story: nameOf(id), words: returnedWords(work, translate) })),
+    ...all.flatMap(current =>
+      current.storyId === undefined
+        ? []
+        : [
+            {
+              story: nameOf(current.storyId, current.storyTitle ?? ''),
+              words: isOne ? '' : laneWords(current, state, Date.now(), translate),
+            },
+          ],
+    ),
+  ];
 }
 
 function facts(run: WatchedRun): string[] {
@@ -161,11 +190,30 @@ function facts(run: WatchedRun): string[] {
   return [
     ...standing(run),
     ...(held === undefined ? [] : [held]),
+    ...(run.alive ? laneFacts(state) : []),
     ...(run.alive && iteration > 0 && all.length < 2
       ? [l10n.t('Iteration {0} of {1}', only?.number ?? iteration, maxIterations)]
       : []),
     ...(run.alive && all.length < 2 && only?.activity ? [shorten(only.activity, 120)] : []),
     ...(costUsd > 0 || costUnknown || budgetUsd !== undefined ? [cost] : []),
+  ];
+}
+
+/** How many agents there may be, and which stories a person has paused; nothing without lanes. */
+function laneFacts(state: RunState): string[] {
+  const { isolated, lanes } = state;
+  const { limited, working } = atWork(state);
+  const agents = working.length + limited.length;
+  const paused = [...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : []));
+  return [
+    ...(isolated !== true || (lanes < 2 && agents < 2)
+      ? []
+      : [
+          agents > lanes
+            ? l10n.t('Agents at once: {0}, as soon as the others have finished', lanes)
+            : l10n.t('Agents at once: {0}', lanes),
+        ]),
+    ...(paused.length === 0 ? [] : [l10n.t('Paused: {0}', paused.join(', '))]),
   ];
 }
 

@@ -57,7 +57,7 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       ...(waits
         ? [waitingWords(waits, shownCount, t, now)]
         : asksMeanwhile
-          ? [t('Ralph asks you · {0}', [...workersOf(state, t), shownCount].join(' · '))]
+          ? [t('Ralph asks you · {0}', aroundCount(workersOf(state, t), shownCount).join(' · '))]
           : [runningWords(state, shownCount, between, t)]),
       ...(phase === 'stopping' ? [t('stopping')] : state.pauseRequested ? [t('pauses soon')] : []),
     ];
@@ -106,12 +106,19 @@ function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
   }
 }
 
-/** One story by its id, several by their number. */
+/** One story by its id, several by their number: those at work, how many are done, and those that wait. */
 function runningWords(state: RunState, count: string, between: string, t: Translate): string {
-  const [first, ...others] = workersOf(state, t);
-  return others.length === 0 && state.running.length < 2
-    ? ['Ralph', ...(first === undefined ? [] : [first]), count].join(between)
-    : [['Ralph', first].join(between), ...others, count].join(' · ');
+  const workers = workersOf(state, t);
+  if (state.running.length < 2) {
+    return ['Ralph', ...workers, count].join(between);
+  }
+  const [first, ...others] = aroundCount(workers, count);
+  return [['Ralph', first].join(between), ...others].join(' · ');
+}
+
+/** How many are done is next to those at work, before those that wait. */
+function aroundCount([first, ...others]: readonly string[], count: string): string[] {
+  return [...(first === undefined ? [] : [first]), count, ...others];
 }
 
 function workersOf(state: RunState, t: Translate): string[] {

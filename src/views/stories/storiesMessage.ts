@@ -76,7 +76,8 @@ function countSentence(folder: Folder | undefined): string[] {
 
 function problemSentence(folder: Folder | undefined): string[] {
   const file = folder?.stories.current;
-  const [problem] = file?.problems ?? [];
+  // Hints are in the editor only.
+  const problem = file?.problems.find(({ severity }) => severity !== 'info');
   // In full, since the line of a broken file is usually too short.
   return file === undefined || problem === undefined
     ? []

@@ -25,6 +25,7 @@ import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { MinuteHand } from './minuteHand.ts';
 import { storiesMessage } from './storiesMessage.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
 import { storyDragging } from './storyDragging.ts';
@@ -62,6 +63,12 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
   private readonly known = new Set<Folder>();
   /** If no story file was found: the last run's, on its branch. */
   private readonly left = new Map<Folder, LeftOnBranch>();
+  private readonly minutes = this.own(
+    new MinuteHand(
+      () => this.folders.all.flatMap(folder => this.nodesOf(folder).shown),
+      lines => this.changeEmitter.fire([...lines]),
+    ),
+  );
   private readonly state: Memento;
   private readonly log: LogOutputChannel;
   private currentFilter: StoryFilter;
@@ -93,6 +100,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     this.own(folders.inEach(folder => this.follow(folder)));
     this.own(folders.onDidChange(() => this.updateAll()));
     this.own(folders.onDidChangeActive(() => this.tellAround()));
+    this.own(this.view.onDidChangeVisibility(({ visible }) => this.minutes.follow(visible)));
     this.own(
       this.view.onDidChangeSelection(({ selection: [node] }) => {
         const folder = node && folders.at(folderOf(node));
@@ -231,6 +239,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
       this.known.add(folder);
       this.updateNodes(folder);
       this.tellAround();
+      this.minutes.follow(this.isVisible);
     }
   }
 
@@ -249,6 +258,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     } else if (changed.length > 0) {
       this.changeEmitter.fire([...changed]);
     }
+    this.minutes.follow(this.isVisible);
   }
 
   /** A file that is missing here may exist on the run's branch. */
@@ -278,6 +288,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     }
     this.tellAround();
     this.changeEmitter.fire(undefined);
+    this.minutes.follow(this.isVisible);
   }
 
   private updateNodes(folder: Folder) {

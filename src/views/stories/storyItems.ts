@@ -9,7 +9,8 @@ import {
   Uri,
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
-import { shorten } from '../../base/text.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
+import { choiceWords } from '../../presentation/choiceWords.ts';
 import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -29,6 +30,9 @@ import {
 import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
+/** Of the output of a check, in a tooltip. */
+const MAX_LINES = 8;
+const MAX_LINE = 120;
 
 const FOLDER_ICONS: Readonly<
   Record<FolderNode['summary']['state'], readonly [icon: string, color?: string]>
@@ -113,19 +117,18 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
 }
 
 function storyItem(node: StoryNode): TreeItem {
-  const { commits, folder, key, story, state } = node;
+  const { folder, key, story, state } = node;
   // Labels of tree items are plain text: neither codicons nor markup in a story's title are rendered.
   const label = shorten(`${story.id} ${story.title.trim()}`, MAX_LABEL);
   const item = new TreeItem(
     label,
     isOpenable(node) ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
   );
-  const words = stateWords(state);
+  const words = stateWords(state, Date.now());
   item.id = `story:${folder}:${key}`;
   item.description = words;
   item.iconPath = stateIcon(state);
-  const work = commits.length > 0 ? '.commits' : '';
-  item.contextValue = `story.${story.done ? 'done' : 'open'}.${state.kind}${work}`;
+  item.contextValue = contextValue(node);
   item.checkboxState = {
     state: story.done ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked,
     tooltip: story.done
@@ -140,6 +143,16 @@ function storyItem(node: StoryNode): TreeItem {
         : l10n.t('{0}, {1}, priority {2}', label, heard, story.priority),
   };
   return item;
+}
+
+/** Facts for the menus, of which `.commits` is the last. */
+function contextValue({ commits, state, story }: StoryNode): string {
+  const agent = state.kind === 'running' ? state.agent : undefined;
+  return [
+    ...['story', story.done ? 'done' : 'open', state.kind],
+    ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
+    ...(commits.length > 0 ? ['commits'] : []),
+  ].join('.');
 }
 
 function criterionItem({ parent, index, criterion }: CriterionNode): TreeItem {
@@ -233,10 +246,28 @@ function shortWords(state: StoryState): string {
     case 'needsYou':
     case 'blocked':
     case 'waiting':
+    case 'returned':
       return kindName(state.kind);
     default:
       return stateWords(state);
   }
+}
+
+/** The end of a check's output, in its own lines. */
+function appendLastLines(tooltip: MarkdownString, output: string): void {
+  const lines = shortenLines(withoutControls(output));
+  if (lines !== '') {
+    tooltip.appendCodeblock(lines, 'text');
+  }
+}
+
+function shortenLines(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(-MAX_LINES)
+    .map(line => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line))
+    .join('\n');
 }
 
 function storyTooltip({ story, state }: StoryNode, reason: string | undefined): MarkdownString {
@@ -245,6 +276,9 @@ function storyTooltip({ story, state }: StoryNode, reason: string | undefined): 
   const means = stateMeaning(state);
   tooltip.appendMarkdown('**\n\n');
   appendWords(tooltip, means === undefined ? stateWords(state) : `${shortWords(state)} — ${means}`);
+  if (state.kind === 'returned' && state.work.reason === 'checks') {
+    appendLastLines(tooltip, state.work.check.output);
+  }
   if (reason !== undefined) {
     appendWords(tooltip.appendMarkdown('\n\n'), reason);
   }
@@ -254,6 +288,7 @@ function storyTooltip({ story, state }: StoryNode, reason: string | undefined): 
     ...(story.dependsOn.length === 0
       ? []
       : [l10n.t('depends on {0}', shorten(story.dependsOn.join(', '), 120))]),
+    ...choiceWords(story, translate),
   ];
   if (facts.length > 0) {
     appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));

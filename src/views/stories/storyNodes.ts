@@ -5,7 +5,7 @@ import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
-import { commitsByStory, needsUser, runsOnFile, storyStates } from './storyState.ts';
+import { commitsByStory, isAtWork, needsUser, runsOnFile, storyStates } from './storyState.ts';
 import {
   type EpicNode,
   type FolderNode,
@@ -262,9 +262,9 @@ function countByEpic(all: readonly StoryNode[]) {
   return counts;
 }
 
-/** Like `countStories`: a story is `running` exactly while a run works on it. */
+/** Like `countStories`. */
 function isCounted({ story, state }: StoryNode): boolean {
-  return story.done && state.kind !== 'running';
+  return story.done && !isAtWork(state);
 }
 
 function isSame(node: StoryNode, now: Pick<StoryNode, 'story' | 'state' | 'commits'>): boolean {

@@ -24,7 +24,11 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'blocked',
   'stuck',
   'failed',
+  'returned',
   'running',
+  'landing',
+  'queued',
+  'paused',
   'next',
   'ready',
   'waiting',
@@ -66,9 +70,14 @@ export function storyStates(
   stories: readonly Story[],
   facts: RunFacts,
 ): ReadonlyMap<Story, StoryState> {
-  const next = nextStory(stories).story;
+  const known = new Map(
+    stories.map(story => [story, storyStatus(story, facts.run, facts.states)] as const),
+  );
+  // What only has to land when the run continues gets no agent.
+  const skip = new Set(stories.filter(story => isLeft(known.get(story))).map(({ id }) => id));
+  const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
-  return new Map(stories.map(story => [story, stateOf(story, done, facts, next)]));
+  return new Map(stories.map(story => [story, known.get(story) ?? stateByFile(story, done, next)]));
 }
 
 /**
@@ -82,12 +91,18 @@ export function needsUser(state: StoryState, threshold: number): boolean {
     case 'stuck':
       return true;
     case 'failed':
+    case 'returned':
       return threshold > 0 && state.times >= threshold;
     case 'skipped':
       return state.by === 'stuck';
     default:
       return false;
   }
+}
+
+/** Whether a run works on a story: then its done field does not count yet. */
+export function isAtWork(state: StoryState): boolean {
+  return state.kind === 'running' || state.kind === 'landing' || state.kind === 'queued';
 }
 
 /** By story, the newest first. */
@@ -108,16 +123,11 @@ export function commitsByStory(
   return found;
 }
 
-function stateOf(
-  story: Story,
-  done: ReadonlySet<string>,
-  { run, states }: RunFacts,
-  next: Story | undefined,
-): StoryState {
-  const status = storyStatus(story, run, states);
-  if (status !== undefined) {
-    return status;
-  }
+function isLeft(status: StoryStatus | undefined): boolean {
+  return status?.kind === 'queued' && !status.isActive;
+}
+
+function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {
   if (story.parked) {
     return { kind: 'parked', status: story.status ?? '' };
   }

@@ -1,25 +1,37 @@
 import { l10n, type ThemeIcon } from 'vscode';
 import { once } from '../../base/once.ts';
 import { shorten } from '../../base/text.ts';
+import type { AgentInLane } from '../../orchestrator/journal/storyStatus.ts';
+import {
+  doingWords,
+  landingWords,
+  minuteWords,
+  returnedSentence,
+  returnedWords,
+} from '../../presentation/workWords.ts';
 import { themeIcon } from '../common/themeIcon.ts';
+import { translate } from '../common/translate.ts';
 import type { StoryState } from './storyState.ts';
 
 /** Maximum length of a quotation in a tooltip, in UTF-16 units. */
 const MAX_MESSAGE = 800;
 
-/** A story's state in words, for the line's description and the screen reader. */
-export function stateWords(state: StoryState): string {
+/**
+ * A story's state in words, for the line's description and the screen reader.
+ * @param now in ms since the epoch, for places that are drawn again when a minute is over
+ */
+export function stateWords(state: StoryState, now?: number): string {
   switch (state.kind) {
     case 'running':
-      return state.step === 'gate'
-        ? l10n.t('checking · iteration {0}', state.iteration)
-        : state.step === 'review'
-          ? l10n.t('reviewing · iteration {0}', state.iteration)
-          : state.step === 'limit'
-            ? l10n.t('waits for the usage limit · iteration {0}', state.iteration)
-            : state.step === 'queue'
-              ? l10n.t('waits to land · iteration {0}', state.iteration)
-              : l10n.t('running · iteration {0}', state.iteration);
+      return state.agent === undefined ? stepWords(state) : laneWords(state, state.agent, now);
+    case 'queued':
+      return state.isActive
+        ? l10n.t('waits to land')
+        : l10n.t('waits to land when the run continues');
+    case 'landing':
+      return landingWords(state.step, translate);
+    case 'returned':
+      return returnedWords(state.work, translate);
     case 'skipped':
       return state.by === 'person' ? kindName(state.kind) : l10n.t('skipped · stuck');
     case 'needsYou':
@@ -41,12 +53,43 @@ export function stateWords(state: StoryState): string {
   }
 }
 
+/** The agent works in the person's own tree. */
+function stepWords({ iteration, step }: Extract<StoryState, { kind: 'running' }>): string {
+  switch (step) {
+    case 'gate':
+      return l10n.t('checking · iteration {0}', iteration);
+    case 'review':
+      return l10n.t('reviewing · iteration {0}', iteration);
+    case 'limit':
+      return l10n.t('waits for the usage limit · iteration {0}', iteration);
+    default:
+      return l10n.t('running · iteration {0}', iteration);
+  }
+}
+
+function laneWords(
+  { step }: Extract<StoryState, { kind: 'running' }>,
+  { doing, isLast, lane, since }: AgentInLane,
+  now: number | undefined,
+): string {
+  return [
+    l10n.t('lane {0}', lane),
+    step === 'limit' ? l10n.t('waits for the usage limit') : doingWords(doing, translate),
+    ...(now === undefined ? [] : minuteWords(since, now, translate)),
+    ...(isLast ? [l10n.t('pauses after this')] : []),
+  ].join(' · ');
+}
+
 /**
  * Each kind of state has its own icon: in a narrow side bar a long title leaves no room for the words, and many
  * people cannot distinguish colors.
  */
 const STATE_ICONS: Readonly<Record<StoryState['kind'], readonly [icon: string, color?: string]>> = {
   running: ['sync~spin', 'progressBar.background'],
+  queued: ['git-pull-request', 'progressBar.background'],
+  landing: ['git-merge', 'progressBar.background'],
+  paused: ['debug-pause', 'disabledForeground'],
+  returned: ['reply', 'problemsWarningIcon.foreground'],
   done: ['pass-filled', 'testing.iconPassed'],
   doneByHand: ['check', 'testing.iconPassed'],
   claimed: ['pass', 'testing.iconPassed'],
@@ -69,20 +112,27 @@ export function stateIcon(state: StoryState): ThemeIcon {
   if (state.kind === 'running' && state.step === 'limit') {
     return themeIcon(['sync', 'progressBar.background']);
   }
-  return themeIcon(
-    state.kind === 'running' && state.step === 'queue'
-      ? ['git-merge', 'progressBar.background']
-      : STATE_ICONS[state.kind],
-  );
+  return themeIcon(STATE_ICONS[state.kind]);
 }
 
 /** The details of a state, if it has any; text of agents in full. */
 export function stateMeaning(state: StoryState): string | undefined {
   switch (state.kind) {
     case 'running':
-      return state.step === 'queue'
-        ? l10n.t('its agent has finished; stories land on the branch one after the other')
-        : undefined;
+      return state.agent && l10n.t('iteration {0}', state.iteration);
+    case 'queued':
+      return l10n.t('its agent has finished; stories land on the branch one after the other');
+    case 'landing':
+      return l10n.t('its agent has finished, and its work is on its way to the branch');
+    case 'paused':
+      return l10n.t('as you asked, it gets no further agent until you continue it');
+    case 'returned':
+      return [
+        l10n.t('its work did not land, and it gets a fresh agent'),
+        returnedSentence(state.work, translate),
+      ]
+        .filter(Boolean)
+        .join('. ');
     case 'claimed':
       return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
     case 'verified':
@@ -120,6 +170,10 @@ export function kindName(kind: StoryState['kind']): string {
 const kindNames = once(
   (): Readonly<Record<StoryState['kind'], string>> => ({
     running: l10n.t('running'),
+    queued: l10n.t('waits to land'),
+    landing: l10n.t('landing'),
+    paused: l10n.t('paused'),
+    returned: l10n.t('returned'),
     done: l10n.t('done'),
     doneByHand: l10n.t('done by hand'),
     claimed: l10n.t('claimed'),

@@ -3,6 +3,8 @@ import { remember } from '../common/remember.ts';
 
 /** Key under which the window stores them. */
 const KEY = 'terminal.open';
+/** Key of the stories that are shown alone. */
+const ONLY_KEY = 'terminal.only';
 
 /** `alone`: no other terminal was open in the window. */
 export type Kept = 'alone' | 'amongOthers';
@@ -36,8 +38,29 @@ export class KeptTerminals {
     }
   }
 
+  /** The story whose lines alone the terminal of a run shows. @param folder absolute path */
+  storyOf(folder: string, runId: string): string | undefined {
+    const kept = this.read(ONLY_KEY)[folder];
+    return Array.isArray(kept) && kept[0] === runId && typeof kept[1] === 'string'
+      ? kept[1]
+      : undefined;
+  }
+
+  /** @param story `undefined`: all are shown */
+  keepStory(folder: string, runId: string, story: string | undefined): void {
+    if (this.storyOf(folder, runId) !== story) {
+      const { [folder]: _, ...others } = this.read(ONLY_KEY);
+      const all = story === undefined ? others : { ...others, [folder]: [runId, story] };
+      remember(this.state, ONLY_KEY, all, this.onError);
+    }
+  }
+
   private get all(): Readonly<Record<string, unknown>> {
-    const all = this.state.get<unknown>(KEY);
+    return this.read(KEY);
+  }
+
+  private read(key: string): Readonly<Record<string, unknown>> {
+    const all = this.state.get<unknown>(key);
     return typeof all === 'object' && all !== null ? (all as Record<string, unknown>) : {};
   }
 }

@@ -10,6 +10,7 @@ export type LinkCandidate = { readonly start: number; readonly length: number } 
     }
   | { readonly kind: 'commit'; readonly hash: string }
   | { readonly kind: 'transcript'; readonly iteration: number }
+  | { readonly kind: 'tool'; readonly tool: string }
 );
 
 /** A longer line is output that nobody reads for its links. */
@@ -25,8 +26,9 @@ const COMMIT = /(?<![\w./-])[0-9a-f]{7,40}(?![\w./-])/g;
 /**
  * Finds possible links in a line of the terminal. Pure; the line may contain anything.
  * @param transcript matches the text for an iteration's transcript, with the number as the first group
+ * @param offer matches the offer to allow a tool, with its name as the first group
  */
-export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[] {
+export function linkCandidates(line: string, transcript: RegExp, offer: RegExp): LinkCandidate[] {
   if (line.length > MAX_LINE) {
     return [];
   }
@@ -35,6 +37,9 @@ export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[
     found.push({
       ...{ kind: 'transcript', start: index, length: text.length, iteration: Number(number) },
     });
+  }
+  for (const { 0: text, 1: tool = '', index } of line.matchAll(offer)) {
+    found.push({ kind: 'tool', start: index, length: text.length, tool });
   }
   for (const { 0: hash, index } of line.matchAll(COMMIT)) {
     found.push({ kind: 'commit', start: index, length: hash.length, hash });

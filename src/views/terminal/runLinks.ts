@@ -13,12 +13,21 @@ import {
   window,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { transcriptOf } from '../../presentation/toolLines.ts';
+import { allowOffer, transcriptOf } from '../../presentation/toolLines.ts';
 import { Command } from '../common/contributions.ts';
 import type { CommitRef, IterationRef } from '../common/refs.ts';
 import { translate } from '../common/translate.ts';
+import type { Folder } from '../folders/folder.ts';
 import { type LinkCandidate, linkCandidates } from './linkCandidates.ts';
-import type { RunTerminal } from './runTerminal.ts';
+import { deniedTools } from './toolAllowance.ts';
+
+/** What links in a terminal are about. */
+export interface ShownRun {
+  readonly folder: Folder;
+  readonly runId: string | undefined;
+}
+
+type Allow = (folder: Folder, tool: string) => Promise<void>;
 
 class RunLink extends TerminalLink {
   readonly open: () => PromiseLike<unknown>;
@@ -32,14 +41,14 @@ class RunLink extends TerminalLink {
 /**
  * Links in the terminals of runs only: files of the folder, recorded commits, transcripts.
  * @param find returns the run that a terminal shows, if it is one of ours
+ * @param allow allows a tool that the folder's run was not allowed to use
  */
-export function runLinks(find: (terminal: Terminal) => RunTerminal | undefined): Disposable {
-  const transcript = new RegExp(
-    transcriptOf('#', translate)
-      .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      .replace('#', '(\\d{1,6})'),
-    'g',
-  );
+export function runLinks(
+  find: (terminal: Terminal) => ShownRun | undefined,
+  allow: Allow,
+): Disposable {
+  const transcript = patternOf(transcriptOf('#', translate), '(\\d{1,6})');
+  const offer = patternOf(allowOffer('#', translate), '([\\w.:-]{1,120})');
 
   async function provideTerminalLinks({ line, terminal }: TerminalLinkContext): Promise<RunLink[]> {
     const shown = find(terminal);
@@ -47,7 +56,7 @@ export function runLinks(find: (terminal: Terminal) => RunTerminal | undefined):
       return [];
     }
     const links = await Promise.all(
-      linkCandidates(line, transcript).map(candidate => linkTo(candidate, shown)),
+      linkCandidates(line, transcript, offer).map(candidate => linkTo(candidate, shown, allow)),
     );
     return links.filter(link => link !== undefined);
   }
@@ -61,7 +70,8 @@ export function runLinks(find: (terminal: Terminal) => RunTerminal | undefined):
 
 async function linkTo(
   candidate: LinkCandidate,
-  { folder, runId }: RunTerminal,
+  { folder, runId }: ShownRun,
+  allow: Allow,
 ): Promise<RunLink | undefined> {
   switch (candidate.kind) {
     case 'file': {
@@ -84,6 +94,15 @@ async function linkTo(
           )
         : undefined;
     }
+    case 'tool': {
+      const { tool } = candidate;
+      // An agent's output may say so, too; only what the run was not allowed to use is offered.
+      return deniedTools(folder).includes(tool)
+        ? new RunLink(candidate, l10n.t('Allow {0} in your own settings', tool), () =>
+            allow(folder, tool),
+          )
+        : undefined;
+    }
     case 'transcript': {
       if (runId === undefined) {
         return undefined;
@@ -94,6 +113,11 @@ async function linkTo(
       );
     }
   }
+}
+
+/** Matches a text that has # for its one variable part. */
+function patternOf(text: string, part: string): RegExp {
+  return new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replace('#', part), 'g');
 }
 
 async function isFile(file: string): Promise<boolean> {

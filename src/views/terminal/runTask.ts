@@ -13,10 +13,12 @@ import {
   tasks,
   window,
 } from 'vscode';
+import { HumanError } from '../../base/humanError.ts';
 import { Command, TASK_TYPE } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
+import { parseStoryRef } from '../common/refs.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
@@ -24,6 +26,9 @@ import { emptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
 import { runLinks } from './runLinks.ts';
 import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
+import type { StoryTerminal } from './storyTerminal.ts';
+import { pickRunStory, StoryTerminals } from './storyTerminals.ts';
+import { ToolAllowance } from './toolAllowance.ts';
 
 const SOURCE = 'Ralph';
 /** Key of the person's "don't show again", for all windows. */
@@ -36,6 +41,8 @@ export class RunTask extends Owner {
   private readonly memory: Memento;
   private readonly log: LogOutputChannel;
   private readonly kept: KeptTerminals;
+  private readonly stories: StoryTerminals;
+  private readonly tools: ToolAllowance;
   /** The newest of each folder, with or without a task. */
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
@@ -57,7 +64,19 @@ export class RunTask extends Owner {
     this.start = start;
     this.memory = memory;
     this.log = log;
-    this.own(runLinks(terminal => this.shownIn(terminal)));
+    this.stories = this.own(new StoryTerminals());
+    this.tools = new ToolAllowance((folder, text) => {
+      for (const shown of [this.newest.get(folder), ...this.stories.of(folder)]) {
+        shown?.say('success', text);
+      }
+    });
+    this.own(
+      runLinks(
+        terminal => this.shownIn(terminal),
+        (folder, tool) => reportingErrors(log, () => this.tools.allow(folder, tool)),
+      ),
+    );
+    this.own(this.tools.register(folders, log));
     this.own(window.onDidOpenTerminal(() => this.keepOpen(false)));
     this.own(
       window.onDidCloseTerminal(({ exitStatus }) => {
@@ -72,6 +91,12 @@ export class RunTask extends Owner {
       registerTrustedCommand(Command.showTerminal, log, argument =>
         this.show(folderOf(folders, folderPathOf(argument))),
       ),
+    );
+    this.own(
+      registerTrustedCommand(Command.filterTerminal, log, argument => this.filter(argument)),
+    );
+    this.own(
+      registerTrustedCommand(Command.showStoryTerminal, log, argument => this.showStory(argument)),
     );
     this.own(
       folders.inEach(folder => ({
@@ -118,6 +143,46 @@ export class RunTask extends Owner {
     }
   }
 
+  /** Shows the lines of one story of the run alone, or all of them again. */
+  private async filter(argument: unknown): Promise<void> {
+    const ref = parseStoryRef(argument);
+    const folder = folderOf(this.folders, ref?.folder ?? folderPathOf(argument));
+    await folder.runs.refresh();
+    const { runId } = folder.runs.current;
+    if (runId === undefined) {
+      throw new HumanError(l10n.t('There has been no run in this folder yet. Start one first.'));
+    }
+    const choice =
+      ref ??
+      (await pickRunStory(folder, l10n.t('Whose lines should the terminal of the run show?'), {
+        all: true,
+        shown: this.kept.storyOf(folder.path, runId),
+      }));
+    if (choice === undefined) {
+      return;
+    }
+    this.kept.keepStory(folder.path, runId, choice.storyId);
+    const shown = this.newest.get(folder);
+    if (shown?.isCurrent && shown.canChange) {
+      shown.showOnly(choice.storyId);
+    } else if (shown?.isCurrent) {
+      // VS Code has closed the task, and accepts no more output for its terminal.
+      shown.letGo();
+    }
+    await this.show(folder);
+  }
+
+  private async showStory(argument: unknown): Promise<void> {
+    const ref = parseStoryRef(argument);
+    const folder = folderOf(this.folders, ref?.folder ?? folderPathOf(argument));
+    await folder.runs.refresh();
+    const { storyId } =
+      ref ?? (await pickRunStory(folder, l10n.t('Which story?'), { all: false })) ?? {};
+    if (storyId !== undefined) {
+      this.stories.show(folder, storyId, this.folders.all.length > 1);
+    }
+  }
+
   /** Opens the terminal that the window restores, unless a person has already opened one. */
   bringBack(folder: Folder): void {
     if (!this.newest.has(folder)) {
@@ -159,7 +224,8 @@ export class RunTask extends Owner {
       }
     };
     const onClosed = () => void reportingErrors(this.log, () => this.tellClosed(folder));
-    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed });
+    const onlyIn = (runId: string) => this.kept.storyOf(folder.path, runId);
+    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed, onlyIn });
     this.newest.set(folder, terminal);
     return terminal;
   }
@@ -168,7 +234,10 @@ export class RunTask extends Owner {
     const attached = this.attached.get(folder);
     return attached !== undefined && window.terminals.includes(attached)
       ? attached
-      : window.terminals.findLast(({ name }) => isNamed(name, this.name(folder)));
+      : window.terminals.findLast(
+          terminal =>
+            isNamed(terminal.name, this.name(folder)) && this.stories.find(terminal) === undefined,
+        );
   }
 
   /** The next window restores what is open in this one. */
@@ -188,7 +257,8 @@ export class RunTask extends Owner {
   /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
-      { type: TASK_TYPE },
+      // VS Code takes tasks with the same definition for one, and executes it once.
+      this.folders.all.length > 1 ? { type: TASK_TYPE, folder: folder.path } : { type: TASK_TYPE },
       TaskScope.Workspace,
       this.name(folder),
       SOURCE,
@@ -210,7 +280,11 @@ export class RunTask extends Owner {
   }
 
   /** VS Code does not report which terminal a task got. */
-  private shownIn(terminal: Terminal): RunTerminal | undefined {
+  private shownIn(terminal: Terminal): RunTerminal | StoryTerminal | undefined {
+    const ofStory = this.stories.find(terminal);
+    if (ofStory !== undefined) {
+      return ofStory;
+    }
     for (const [folder, shown] of this.newest) {
       if (this.attached.get(folder) === terminal || isNamed(terminal.name, this.name(folder))) {
         return shown;
@@ -220,7 +294,7 @@ export class RunTask extends Owner {
   }
 
   /** Once per run: afterwards, the person knows. */
-  private async tellClosed({ name, runs }: Folder): Promise<void> {
+  private async tellClosed({ name, path, runs }: Folder): Promise<void> {
     const { runId = '' } = runs.current;
     if (this.told.has(runId) || this.memory.get<unknown>(QUIET_KEY) === true) {
       return;
@@ -240,12 +314,20 @@ export class RunTask extends Owner {
     if (choice === never) {
       await this.memory.update(QUIET_KEY, true);
     } else if (choice !== undefined) {
-      await commands.executeCommand(choice === show ? Command.showTerminal : Command.stopRun);
+      // Meanwhile, another folder may be the active one.
+      await commands.executeCommand(choice === show ? Command.showTerminal : Command.stopRun, {
+        folder: path,
+      });
     }
   }
 }
 
-/** A task's terminal has the task's name, possibly after its source; further ones are numbered. */
+/**
+ * A task's terminal has the task's name, possibly after its source; further ones are numbered. With several folders in
+ * the window, VS Code puts one of their names behind it, in brackets.
+ */
 function isNamed(terminal: string, name: string): boolean {
-  return terminal === name || terminal === `${SOURCE}: ${name}`;
+  return [name, `${SOURCE}: ${name}`].some(
+    known => terminal === known || (terminal.startsWith(`${known} (`) && terminal.endsWith(')')),
+  );
 }

@@ -1,16 +1,19 @@
 import { EventEmitter, l10n, type Pseudoterminal, type TerminalDimensions } from 'vscode';
-import { withoutControls } from '../../base/text.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
 import type { StopMode } from '../../orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { ofStoryOrRun } from '../../orchestrator/journal/iterationEvents.ts';
 import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import { Transcript } from '../../presentation/transcript.ts';
-import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
+import { own, type Style, type TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
+/** In UTF-16 units. */
+const MAX_ID = 60;
 /** While the panel is being resized, its width changes continuously. */
 const REDRAW_MS = 100;
 /** The request of each further Ctrl-C. */
@@ -26,6 +29,8 @@ export interface RunTerminalOptions {
   readonly onOpened: () => void;
   /** A person closed it while its run was active. */
   readonly onClosed: () => void;
+  /** The story that the person wanted to see alone in this run, when the window was closed. */
+  readonly onlyIn?: ((runId: string) => string | undefined) | undefined;
 }
 
 /**
@@ -41,12 +46,14 @@ export class RunTerminal implements Pseudoterminal {
   readonly folder: Folder;
   private readonly options: RunTerminalOptions;
   private readonly screen = new TerminalScreen();
-  private readonly transcript = new Transcript(translate, 'window');
+  private transcript = newTranscript(undefined);
   private redrawing: NodeJS.Timeout | undefined;
   /** It is being opened or open, and its run has not ended. */
   following = true;
   /** The run that it shows. */
   runId: string | undefined;
+  /** The only story whose lines are shown; `undefined`: all. */
+  only: string | undefined;
   /** Number of events on the screen. */
   private shown = 0;
   /** Number of Ctrl-C presses since the run started or continued. */
@@ -97,7 +104,38 @@ export class RunTerminal implements Pseudoterminal {
         }
       }),
     );
-    this.show(runs.events);
+    this.showOnly(this.options.onlyIn?.(this.runId));
+  }
+
+  /** Whether what it shows can still change: VS Code accepts output for it. */
+  get canChange(): boolean {
+    return !this.isOver && this.runId !== undefined;
+  }
+
+  /** Shows the run again from its start, with the lines of one story, or of all. */
+  showOnly(story: string | undefined): void {
+    this.only = story;
+    this.transcript = newTranscript(story);
+    if (this.shown > 0) {
+      this.writeEmitter.fire(this.screen.clear());
+    }
+    this.shown = 0;
+    if (story !== undefined) {
+      const id = shorten(withoutControls(story), MAX_ID);
+      this.say(
+        'heading',
+        l10n.t('Only the lines of {0}, and of the run as a whole, are shown here.', id),
+      );
+      this.say('dim', l10n.t('For the others: Ralph: Show Only One Story in the Terminal…'));
+    }
+    this.show(this.folder.runs.events);
+  }
+
+  /** Adds a line of the window itself. */
+  say(style: Style, text: string): void {
+    if (this.canChange) {
+      this.print([own(style, withoutControls(text))]);
+    }
   }
 
   setDimensions({ columns }: TerminalDimensions): void {
@@ -190,12 +228,14 @@ export class RunTerminal implements Pseudoterminal {
   }
 
   private print(lines: readonly TranscriptLine[]): void {
-    const single = lines.flatMap(({ style, text }) =>
-      text.split('\n').map(line => ({ style, text: line.replaceAll('\t', '  ') })),
-    );
-    const output = this.screen.add(single);
+    const output = this.screen.add(lines);
     if (output !== '') {
       this.writeEmitter.fire(output);
     }
   }
+}
+
+function newTranscript(story: string | undefined): Transcript {
+  const isShown = story === undefined ? undefined : ofStoryOrRun(story);
+  return new Transcript(translate, 'window', { offersTools: true, ...(isShown && { isShown }) });
 }

@@ -1,6 +1,8 @@
 import { storyPrefixIn } from '../../presentation/storyPrefix.ts';
+import { subagentPrefixIn } from '../../presentation/subagentLines.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { wrapLine } from '../../presentation/wrapLine.ts';
+import { laneColor } from './laneColor.ts';
 
 const RESET = '\x1b[0m';
 const BOLD = '\x1b[1m';
@@ -26,13 +28,22 @@ export class TerminalScreen {
   private lines: TranscriptLine[] = [];
   private columns: number | undefined;
 
-  /** @returns the text to write to the terminal */
-  add(lines: readonly TranscriptLine[]): string {
+  /** @param described may have several rows each @returns the text to write to the terminal */
+  add(described: readonly TranscriptLine[]): string {
+    const lines = described.flatMap(line =>
+      line.text.split('\n').map(text => ({ ...line, text: text.replaceAll('\t', '  ') })),
+    );
     this.lines.push(...lines);
     if (this.lines.length > 2 * MAX_LINES) {
       this.lines = this.lines.slice(-MAX_LINES);
     }
     return lines.map(line => written(line, this.columns)).join('');
+  }
+
+  /** Forgets the content. @returns the text to write to the terminal */
+  clear(): string {
+    this.lines = [];
+    return CLEAR;
   }
 
   /** @returns whether the content has to be written again */
@@ -50,15 +61,22 @@ export class TerminalScreen {
 }
 
 /** Escape sequences are put around whole lines after wrapping, so none is broken. */
-function written({ style, text }: TranscriptLine, columns: number | undefined): string {
+function written({ lane, style, text }: TranscriptLine, columns: number | undefined): string {
   return wrapLine(text, columns)
     .map((line, at) => {
       const story = storyPrefixIn(line);
-      const rest = line.slice(story.length);
+      const subagent = subagentPrefixIn(line.slice(story.length));
+      const rest = line.slice(story.length + subagent.length);
       const look = style === 'tool' && at === 0 ? toolCall(rest) : SGR[style] + rest;
-      return `${story === '' ? '' : `${SGR.dim}${story}${RESET}`}${look}${look === rest ? '' : RESET}\r\n`;
+      const whose =
+        looking(story, lane === undefined ? SGR.dim : laneColor(lane)) + looking(subagent, SGR.dim);
+      return `${whose}${look}${look === rest ? '' : RESET}\r\n`;
     })
     .join('');
+}
+
+function looking(text: string, look: string): string {
+  return text === '' ? '' : `${look}${text}${RESET}`;
 }
 
 /** `● Edit(src/todo.js)`: the sign in color, the name bold, the argument plain. */

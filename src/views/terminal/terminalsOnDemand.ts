@@ -24,7 +24,7 @@ export function terminalsOnDemand(
   const kept = new KeptTerminals(state, error => log.error(error));
   const terminals = store.add(
     new OnDemand(
-      [Command.showTerminal],
+      [Command.showTerminal, Command.filterTerminal, Command.showStoryTerminal, Command.allowTool],
       async () => {
         const { RunTask } = await import('./runTask.ts');
         return () => new RunTask(folders, start, { kept, memory }, log);

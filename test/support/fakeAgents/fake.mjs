@@ -63,12 +63,20 @@ export function say(event) {
 }
 
 export function init() {
-  note({ pid: process.pid, story, fake: path.basename(process.argv[1] ?? '') });
+  const args = process.argv.slice(2);
+  const at = args.indexOf('--allowedTools');
+  note({
+    pid: process.pid,
+    story,
+    fake: path.basename(process.argv[1] ?? ''),
+    args,
+    allowed: at < 0 ? undefined : args[at + 1],
+  });
   say({
     type: 'system',
     subtype: 'init',
     session_id: `fake-${process.pid}`,
-    model: 'fake-model',
+    model: args[args.indexOf('--model') + 1 || args.length] ?? 'fake-model',
     claude_code_version: '0.0.0',
     apiKeySource: 'none',
     cwd: process.cwd(),

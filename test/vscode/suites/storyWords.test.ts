@@ -4,6 +4,13 @@ import { stateIcon } from '../../../src/views/stories/storyWords.ts';
 
 const SAMPLES: { readonly [K in StoryState['kind']]: Extract<StoryState, { kind: K }> } = {
   running: { kind: 'running', iteration: 1 },
+  queued: { kind: 'queued', iteration: 1, isActive: true },
+  landing: { kind: 'landing', iteration: 1 },
+  paused: { kind: 'paused' },
+  returned: {
+    ...{ kind: 'returned', times: 1 },
+    work: { iteration: 1, reason: 'conflict', files: ['shared.txt'] },
+  },
   done: { kind: 'done' },
   doneByHand: { kind: 'doneByHand' },
   claimed: { kind: 'claimed' },

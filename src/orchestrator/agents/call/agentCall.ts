@@ -53,6 +53,8 @@ export interface AgentCallResult {
   };
   /** Its cost in US dollars, if known. */
   readonly costUsd?: number;
+  /** The model that it reported. */
+  readonly model?: string;
   /** After a wait there was nothing left to do for the call, so it was not repeated. */
   readonly notWanted?: true;
 }
@@ -67,6 +69,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
   const estimate = new CostEstimate();
   const stream = path.basename(call.rawFile);
   const said = new CallJournal({ append: appendAs(call.iteration, journal) }, stream);
+  let model: string | undefined;
   let end: AgentEnd;
   try {
     const command = await agent.command(call.request);
@@ -86,8 +89,12 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
           ...purpose,
           ...identity,
           stream,
+          budgetUsd: call.request.maxBudgetUsd,
         }),
       onEvent: event => {
+        if (event.type === 'init') {
+          model = event.model;
+        }
         estimate.take(event);
         said.take(event);
       },
@@ -118,6 +125,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     end,
     error,
     costUsd: cost.costUsd,
+    model,
   };
 }
 

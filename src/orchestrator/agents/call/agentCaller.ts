@@ -6,6 +6,7 @@ import { say, type Words, withTexts } from '../../../base/say.ts';
 import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { RunConfig } from '../../settings/config.ts';
+import { grantedTools, grantedToolsFile } from '../../settings/grantedTools.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
 import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
@@ -66,7 +67,10 @@ export interface PatientCall {
   readonly isPromptWritten?: boolean;
   /** Options of this call in addition to the run's configuration. */
   readonly extra?: Partial<
-    Pick<AgentRequest, 'model' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'>
+    Pick<
+      AgentRequest,
+      'model' | 'effort' | 'maxTurns' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'
+    >
   >;
   /** Whether the requested work is already done; checked before the call is repeated. */
   readonly isDone?: () => Promise<boolean>;
@@ -230,6 +234,7 @@ export class AgentCaller {
       prompt: call.prompt,
       promptFile,
       env: { ...env, ...call.env },
+      alsoAllowed: await this.allowedMeanwhile(call),
       ...call.extra,
       ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     });
@@ -251,6 +256,12 @@ export class AgentCaller {
       ready: call.ready,
       onExit: call.onExit,
     });
+  }
+
+  /** Only the agents of stories work: the others read, and get no further tools. */
+  private async allowedMeanwhile({ purpose }: PatientCall): Promise<readonly string[]> {
+    const { env, runId } = this.options;
+    return purpose === 'story' ? grantedTools(grantedToolsFile(env, process.platform, runId)) : [];
   }
 
   /** @returns whether a retry makes sense */
@@ -351,11 +362,11 @@ const NOT_WANTED: AgentCallResult = {
 /** The agent request for a call of a run; the options of the call take precedence. */
 export function agentRequest(
   { allowedTools, effort, fallbackModel, maxTurnsPerIteration, model }: RunConfig,
-  call: Omit<AgentRequest, 'maxTurns'>,
+  call: Omit<AgentRequest, 'maxTurns'> & Partial<Pick<AgentRequest, 'maxTurns'>>,
 ): AgentRequest {
   return {
-    maxTurns: maxTurnsPerIteration,
     ...call,
+    maxTurns: call.maxTurns ?? maxTurnsPerIteration,
     model: call.model ?? model,
     fallbackModel: call.fallbackModel ?? fallbackModel,
     effort: call.effort ?? effort,

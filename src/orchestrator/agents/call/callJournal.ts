@@ -1,9 +1,9 @@
 import { assertNever } from '../../../base/assertNever.ts';
-import { whole } from '../../../base/numbers.ts';
+import { amount, whole } from '../../../base/numbers.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
 import type { RunEventBody } from '../../journal/events.ts';
 import type { Journal } from '../../journal/journal.ts';
-import type { AgentEvent } from '../agent.ts';
+import type { AgentEvent, Subagent } from '../agent.ts';
 
 /** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
@@ -115,7 +115,11 @@ export class CallJournal {
     this.samples += 1;
     if (event.type === 'text') {
       this.unkept = undefined;
-      this.journal.append({ type: 'agent.text', ...cut(event.text, MAX_FACT) });
+      this.journal.append({
+        type: 'agent.text',
+        ...cut(event.text, MAX_FACT),
+        ...ofSubagent(event),
+      });
     } else {
       this.journal.append(toolCall(event));
     }
@@ -129,7 +133,9 @@ export class CallJournal {
         return [{ type: 'agent.init', ...shortFacts(facts) }];
       }
       case 'text':
-        return event.text.trim() === '' ? [] : [{ type: 'agent.text', ...cut(event.text) }];
+        return event.text.trim() === ''
+          ? []
+          : [{ type: 'agent.text', ...cut(event.text), ...ofSubagent(event) }];
       case 'tool':
         if (this.names.size < MAX_OPEN_CALLS) {
           this.names.set(event.id, event.name);
@@ -152,7 +158,16 @@ export class CallJournal {
           },
         ];
       case 'denied':
-        return [{ type: 'agent.denied', tool: fact(event.tool), message: fact(event.message) }];
+        return [
+          {
+            type: 'agent.denied',
+            tool: fact(event.tool),
+            message: fact(event.message),
+            ...ofSubagent(event),
+          },
+        ];
+      case 'subagentEnded':
+        return [subagentEnd(event)];
       case 'unknown':
         this.outputLines += 1;
         return this.outputLines <= MAX_OUTPUT_LINES
@@ -171,16 +186,49 @@ export class CallJournal {
   }
 }
 
-function toolCall({ gist, id, name }: Extract<AgentEvent, { type: 'tool' }>): RunEventBody {
-  return { type: 'agent.tool', id: fact(id), name: fact(name), gist: fact(gist) };
+function toolCall(event: Extract<AgentEvent, { type: 'tool' }>): RunEventBody {
+  const { gist, id, name } = event;
+  return {
+    type: 'agent.tool',
+    id: fact(id),
+    name: fact(name),
+    gist: fact(gist),
+    ...ofSubagent(event),
+  };
+}
+
+function subagentEnd(event: Extract<AgentEvent, { type: 'subagentEnded' }>): RunEventBody {
+  const { durationMs, gist, isError, subagent, tokens, toolCalls } = event;
+  return {
+    type: 'agent.subagentEnded',
+    subagent: shortSubagent(subagent),
+    failed: isError || undefined,
+    gist: fact(gist),
+    durationMs: durationMs === undefined ? undefined : amount(durationMs),
+    tokens: tokens === undefined ? undefined : whole(tokens),
+    toolCalls: toolCalls === undefined ? undefined : whole(toolCalls),
+    ...ofSubagent(event),
+  };
+}
+
+function ofSubagent({ parent }: { readonly parent?: Subagent | undefined }): {
+  parent?: Subagent;
+} {
+  return parent === undefined ? {} : { parent: shortSubagent(parent) };
+}
+
+function shortSubagent({ id, name }: Subagent): Subagent {
+  return { id: fact(id), name: fact(name) };
 }
 
 /** The interesting part of a tool's result. */
 function toolResult(
-  { gist, head, id, isError, lines = 1 }: Extract<AgentEvent, { type: 'toolResult' }>,
+  event: Extract<AgentEvent, { type: 'toolResult' }>,
   name: string | undefined,
 ): RunEventBody[] {
-  const more = head === undefined ? {} : { head, lines };
+  const { gist, head, id, isError, lines = 1 } = event;
+  const of = ofSubagent(event);
+  const more = head === undefined ? of : { head, lines, ...of };
   if (isError) {
     return [{ type: 'agent.toolFailed', id: fact(id), gist: fact(gist), ...more }];
   }
@@ -188,8 +236,8 @@ function toolResult(
     return [];
   }
   return name === 'Read'
-    ? [{ type: 'agent.toolResult', id: fact(id), lines }]
-    : [{ type: 'agent.toolResult', id: fact(id), head: head ?? fact(gist), lines }];
+    ? [{ type: 'agent.toolResult', id: fact(id), lines, ...of }]
+    : [{ type: 'agent.toolResult', id: fact(id), head: head ?? fact(gist), lines, ...of }];
 }
 
 function fact(text: string): string {

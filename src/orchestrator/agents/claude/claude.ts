@@ -42,7 +42,7 @@ export interface ClaudeOptions extends ClaudeCodeOptions {
 }
 
 /** The tools that a story needs. Other requests of an agent are denied, because nobody is there to answer. */
-const storyTools: readonly string[] = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep'];
+export const STORY_TOOLS: readonly string[] = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep'];
 
 /** Time for `claude --version`, in ms; the first start of a 365 MB program can be slow. */
 const VERSION_LIMIT_MS = 20_000;
@@ -142,7 +142,8 @@ export function claudeEnv(
 /** The tools that run without asking for permission. */
 export function allowedToolsOf(options: ClaudeCodeOptions, request: AgentRequest): string[] {
   // An agent that is restricted to some tools must be allowed to use these, and no others.
-  return [...(request.allowedTools ?? request.tools ?? options.allowedTools ?? storyTools)];
+  const allowed = request.allowedTools ?? request.tools ?? options.allowedTools ?? STORY_TOOLS;
+  return [...new Set([...allowed, ...(request.alsoAllowed ?? [])])];
 }
 
 async function claudeCommand(options: ClaudeOptions, request: AgentRequest): Promise<AgentCommand> {

@@ -1,27 +1,17 @@
-import { shorten, withoutControls } from '../../../base/text.ts';
 import type {
   AgentDecoder,
   AgentError,
   AgentErrorKind,
   AgentEvent,
   ResultEvent,
+  Subagent,
 } from '../agent.ts';
 import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
+import { gistOf, headOf, resultText } from './streamJsonTexts.ts';
 import { decodeUsage, type Message, usageOf } from './streamJsonUsage.ts';
+import { Subagents } from './subagents.ts';
 import { readLimit, resetFromEpoch } from './usageLimit.ts';
 
-/** Longest gist in UTF-16 units: fits into one line of a tree view or of a narrow terminal. */
-const MAX_GIST = 120;
-/** Maximum number of reported lines of a result. */
-const HEAD_LINES = 3;
-/**
- * Length of text in which the first line is searched; keeps huge tool results away from the regular expressions.
- */
-const GIST_WINDOW = 4096;
-/** Usually the text starts with its first line, and this length is enough. */
-const SMALL_GIST_WINDOW = 4 * MAX_GIST;
-/** Most gists are such a line, which needs no cleaning. */
-const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 /** One rejected login may be caused by a token being renewed; after a second one the CLI keeps trying in vain. */
 const MAX_REFUSED_LOGINS = 2;
 
@@ -41,9 +31,17 @@ type SystemEvent = Fields<
   | 'error'
   // permission_denied
   | 'tool_name'
+  | 'tool_use_id'
   | 'message'
+  // task_notification
+  | 'status'
+  | 'summary'
+  | 'usage'
 >;
-type AssistantEvent = Fields<'message' | 'parent_tool_use_id' | 'error'>;
+/** `task_description`: newer versions repeat it in the messages of a subagent. */
+type OfParent = Fields<'parent_tool_use_id' | 'task_description'>;
+type AssistantEvent = Fields<'message' | 'error'> & OfParent;
+type UserEvent = Fields<'message' | 'tool_use_result'> & OfParent;
 type RawResult = Fields<
   | 'subtype'
   | 'is_error'
@@ -68,7 +66,12 @@ const readTypes: ReadonlySet<string> = new Set([
   'result',
   'rate_limit_event',
 ]);
-const readSubtypes: ReadonlySet<string> = new Set(['init', 'api_retry', 'permission_denied']);
+const readSubtypes: ReadonlySet<string> = new Set([
+  'init',
+  'api_retry',
+  'permission_denied',
+  'task_notification',
+]);
 const activity: readonly AgentEvent[] = [{ type: 'activity' }];
 
 /** Error names of the CLI, mapped to the kinds that decide how to continue. */
@@ -102,6 +105,7 @@ export class StreamJsonDecoder implements AgentDecoder {
   /** `error` of the latest assistant message: the `result` that follows only has the status. */
   private lastError: string | undefined;
   private refusedLogins = 0;
+  private readonly subagents = new Subagents();
   private readonly now: () => number;
 
   /** @param now clock in ms since the epoch, used to interpret "resets 5pm" */
@@ -120,7 +124,7 @@ export class StreamJsonDecoder implements AgentDecoder {
       case 'assistant':
         return orActivity(this.decodeAssistant(event));
       case 'user':
-        return orActivity(decodeUser(event));
+        return orActivity(this.decodeUser(event));
       case 'result':
         return [this.decodeResult(event)];
       case 'rate_limit_event':
@@ -145,11 +149,35 @@ export class StreamJsonDecoder implements AgentDecoder {
             type: 'denied',
             tool: text(system.tool_name) ?? '',
             message: text(system.message) ?? '',
+            parent: this.subagents.callerOf(text(system.tool_use_id)),
           },
         ];
+      case 'task_notification':
+        return this.decodeTaskEnd(system);
       default:
         return activity;
     }
+  }
+
+  /** Also sent for commands in the background, which are no subagents. */
+  private decodeTaskEnd(system: SystemEvent): readonly AgentEvent[] {
+    const ended = this.subagents.end(text(system.tool_use_id) ?? '');
+    if (ended === undefined) return activity;
+    const usage: Fields<'total_tokens' | 'tool_uses' | 'duration_ms'> = isRecord(system.usage)
+      ? system.usage
+      : {};
+    const status = text(system.status) ?? 'completed';
+    return [
+      {
+        type: 'subagentEnded',
+        ...ended,
+        isError: status !== 'completed',
+        gist: gistOf(text(system.summary) ?? (status === 'completed' ? '' : status)),
+        durationMs: count(usage.duration_ms),
+        tokens: count(usage.total_tokens),
+        toolCalls: count(usage.tool_uses),
+      },
+    ];
   }
 
   private decodeRetry(system: SystemEvent): AgentEvent[] {
@@ -197,25 +225,68 @@ export class StreamJsonDecoder implements AgentDecoder {
     const message = messageOf(event.message);
     const { content } = message;
     const usage = decodeUsage(message);
+    const parent = this.parentOf(event);
     if (typeof content === 'string') {
-      return content === '' ? usage : [{ type: 'text', text: content }, ...usage];
+      return content === '' ? usage : [{ type: 'text', text: content, parent }, ...usage];
     }
     const events: AgentEvent[] = [];
     for (const block of blocksOf(content)) {
       const said = block.type === 'text' ? text(block.text) : undefined;
       if (said) {
-        events.push({ type: 'text', text: said });
+        events.push({ type: 'text', text: said, parent });
       } else if (block.type === 'tool_use') {
-        events.push({
-          type: 'tool',
-          id: text(block.id) ?? '',
-          name: text(block.name) ?? '',
-          gist: isRecord(block.input) ? this.gistOfInput(block.input) : '',
-        });
+        const id = text(block.id) ?? '';
+        const name = text(block.name) ?? '';
+        const gist = isRecord(block.input) ? this.gistOfInput(block.input) : '';
+        this.subagents.called({ id, name, gist, parent });
+        events.push({ type: 'tool', id, name, gist, parent });
       }
     }
     events.push(...usage);
     return events;
+  }
+
+  private parentOf({ parent_tool_use_id, task_description }: OfParent): Subagent | undefined {
+    const id = text(parent_tool_use_id);
+    return id === undefined
+      ? undefined
+      : this.subagents.find(id, gistOf(text(task_description) ?? ''));
+  }
+
+  private decodeUser(event: UserEvent): AgentEvent[] {
+    const parent = this.parentOf(event);
+    return blocksOf(messageOf(event.message).content).flatMap((block): AgentEvent[] => {
+      if (block.type !== 'tool_result') return [];
+      const id = text(block.tool_use_id) ?? '';
+      const isError = block.is_error === true;
+      this.subagents.returned(id);
+      if (!isError && this.subagents.has(id)) {
+        return this.decodeReport(id, block.content, event.tool_use_result);
+      }
+      const gist = gistOf(resultText(block.content));
+      return [{ type: 'toolResult', id, isError, gist, ...headOf(block.content), parent }];
+    });
+  }
+
+  /** The report of a subagent is for the agent. Usually its end was announced, and then it has nothing new. */
+  private decodeReport(id: string, content: unknown, result: unknown): AgentEvent[] {
+    const facts: Fields<'status' | 'totalDurationMs' | 'totalTokens' | 'totalToolUseCount'> =
+      isRecord(result) ? result : {};
+    // It works in the background, and its end follows.
+    const ended = facts.status === 'async_launched' ? undefined : this.subagents.end(id);
+    return ended === undefined
+      ? []
+      : [
+          {
+            type: 'subagentEnded',
+            ...ended,
+            isError: false,
+            gist: gistOf(resultText(content)),
+            durationMs: count(facts.totalDurationMs),
+            tokens: count(facts.totalTokens),
+            toolCalls: count(facts.totalToolUseCount),
+          },
+        ];
   }
 
   private gistOfInput(input: Readonly<Record<string, unknown>>): string {
@@ -327,91 +398,9 @@ function messageOf(message: unknown): Message {
   return isRecord(message) ? message : {};
 }
 
-function decodeUser(event: Fields<'message'>): AgentEvent[] {
-  const events: AgentEvent[] = [];
-  for (const block of blocksOf(messageOf(event.message).content)) {
-    if (block.type !== 'tool_result') continue;
-    events.push({
-      type: 'toolResult',
-      id: text(block.tool_use_id) ?? '',
-      isError: block.is_error === true,
-      gist: gistOf(resultText(block.content)),
-      ...headOf(block.content),
-    });
-  }
-  return events;
-}
-
-function resultText(content: unknown): string {
-  if (typeof content === 'string') {
-    const start = content.slice(0, GIST_WINDOW);
-    return start.includes('tool_use_error>') ? start.replace(/<\/?tool_use_error>/g, '') : start;
-  }
-  for (const block of blocksOf(content)) {
-    const said = block.type === 'text' ? text(block.text) : undefined;
-    if (said) return resultText(said);
-  }
-  return '';
-}
-
-/** The first lines of a multi-line result. */
-function headOf(content: unknown): { head: string; lines: number } | undefined {
-  const whole = typeof content === 'string' ? content : firstText(content);
-  const lines = lineCount(whole);
-  if (lines < 2) return undefined;
-  const shown = withoutControls(resultText(whole)).replace(/\p{Bidi_Control}/gu, '');
-  const head = shown.trim().split('\n', HEAD_LINES);
-  return { head: head.map(line => cutLine(line)).join('\n'), lines };
-}
-
-function firstText(content: unknown): string {
-  for (const block of blocksOf(content)) {
-    const said = block.type === 'text' ? text(block.text) : undefined;
-    if (said) return said;
-  }
-  return '';
-}
-
-/** Indentation matters in output, so `shorten` cannot be used. */
-function cutLine(line: string): string {
-  return line.length > MAX_GIST ? `${line.slice(0, MAX_GIST - 1)}…` : line.trimEnd();
-}
-
-/** Line breaks at the start and the end are not content. */
-function lineCount(value: string): number {
-  let end = value.length;
-  while (end > 0 && value.charCodeAt(end - 1) <= 0x20) end -= 1;
-  let from = 0;
-  while (from < end && value.charCodeAt(from) <= 0x20) from += 1;
-  if (from === end) return 0;
-  let lines = 1;
-  for (let at = value.indexOf('\n', from); at >= 0 && at < end; at = value.indexOf('\n', at + 1)) {
-    lines += 1;
-  }
-  return lines;
-}
-
 /** An event with nothing to display still shows that the agent is alive. */
 function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
   return events.length > 0 ? events : activity;
-}
-
-/** The first non-empty line, without control and direction characters, which could make it look different. */
-function gistOf(value: string): string {
-  const end = value.indexOf('\n');
-  const line = end < 0 ? value : value.slice(0, Math.min(end, MAX_GIST + 1));
-  if (line.length <= MAX_GIST && plainLine.test(line)) return line;
-  const small = firstLine(value.slice(0, SMALL_GIST_WINDOW));
-  // The whole line was found, or more than is displayed anyway; otherwise it may continue in the rest.
-  const isWhole = value.length <= SMALL_GIST_WINDOW || small.length > 2 * MAX_GIST;
-  return shorten(isWhole ? small : firstLine(value.slice(0, GIST_WINDOW)), MAX_GIST);
-}
-
-function firstLine(value: string): string {
-  for (const line of withoutControls(value).split('\n')) {
-    if (line.trim() !== '') return line.replace(/\p{Bidi_Control}/gu, '');
-  }
-  return '';
 }
 
 function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {

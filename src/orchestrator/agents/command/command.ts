@@ -52,6 +52,11 @@ const LAST_LINES = 6;
 export function commandAgent(options: CommandOptions): Agent {
   return {
     id: 'command',
+    ignores: [
+      ...(options.args.some(arg => arg.includes('{model}')) ? [] : (['model'] as const)),
+      'effort',
+      'maxTurns',
+    ],
     command: request => commandFor(options, request),
     decoder: (): AgentDecoder => new CommandDecoder(),
   };

@@ -10,6 +10,7 @@ import { StreamJsonDecoder } from '../claude/streamJson.ts';
 export function demoAgent(options: { readonly program?: string } = {}): Agent {
   return {
     id: 'demo',
+    ignores: ['model', 'effort'],
     command: async request => {
       const program = options.program ?? ownProgram();
       if (!existsSync(program)) {

@@ -5,6 +5,8 @@ import { eventFields } from './fields.ts';
 /** Events of agents: their processes, what they do and say, retries and waits. */
 export function agentSchemas() {
   const { callOf, error, header, ofCall, usage, words } = eventFields();
+  /** Of a subagent: an agent that the agent has started itself. Absent for what the agent says and does. */
+  const ofSubagent = { parent: subagent().optional() };
   return [
     z.looseObject({
       ...header,
@@ -17,6 +19,8 @@ export function agentSchemas() {
       stream: z.string().optional(),
       /** The folder of the cgroup that contains its processes, if the system has cgroups. */
       cgroup: z.string().optional(),
+      /** The part of the budget that is reserved for this call until it ends; absent without a budget. */
+      budgetUsd: z.number().nonnegative().optional(),
     }),
     z.looseObject({
       ...header,
@@ -30,6 +34,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.text'),
       text: z.string(),
       /** Number of characters cut off at the end; the raw stream contains them. */
@@ -38,6 +43,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.tool'),
       id: z.string(),
       name: z.string(),
@@ -46,6 +52,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.toolFailed'),
       id: z.string(),
       gist: z.string(),
@@ -56,11 +63,25 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.toolResult'),
       id: z.string(),
       /** Absent for a file that was read. */
       head: z.string().optional(),
       lines: z.number().int().positive(),
+    }),
+    /** Its report is for the agent; `gist` is the first line. */
+    z.looseObject({
+      ...header,
+      ...ofCall,
+      ...ofSubagent,
+      type: z.literal('agent.subagentEnded'),
+      subagent: subagent(),
+      failed: z.boolean().optional(),
+      gist: z.string(),
+      durationMs: z.number().nonnegative().optional(),
+      tokens: z.number().int().nonnegative().optional(),
+      toolCalls: z.number().int().nonnegative().optional(),
     }),
     z.looseObject({
       ...header,
@@ -75,6 +96,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.denied'),
       tool: z.string(),
       message: z.string(),
@@ -163,4 +185,9 @@ export function agentSchemas() {
       by: z.enum(['time', 'person', 'stop']),
     }),
   ] as const;
+}
+
+/** `id`: the tool call that has started it. */
+function subagent() {
+  return z.object({ id: z.string(), name: z.string() });
 }

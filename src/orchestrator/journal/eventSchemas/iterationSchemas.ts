@@ -13,6 +13,10 @@ export function iterationSchemas() {
       maxIterations: z.number().int().positive(),
       storyId: z.string().optional(),
       storyTitle: z.string().optional(),
+      /** What the story chooses for its agent, instead of the run's settings. */
+      model: z.string().optional(),
+      effort: z.string().optional(),
+      maxTurns: z.number().int().positive().optional(),
       /** The lane of its agent, from 1; absent if it works in the user's tree. */
       lane: z.number().int().positive().optional(),
       stories: storyCount,

@@ -21,6 +21,8 @@ export function landingSchemas() {
       ref: z.string().optional(),
       /** A commit of ours with what was not committed. */
       uncommitted: z.string().optional(),
+      /** The commit of ours waits to land. */
+      lands: z.literal(true).optional(),
       commits: z.number().int().nonnegative(),
       /** Why not everything could be kept. */
       problem: words.optional(),
@@ -32,6 +34,8 @@ export function landingSchemas() {
       type: z.literal('landing.queued'),
       base: z.string(),
       head: z.string(),
+      /** A person has settled the conflict of this iteration, which had ended: `head` is the result. */
+      by: z.literal('person').optional(),
     }),
     /** The commit that is to land, on this commit of the branch. */
     z.looseObject({
@@ -117,6 +121,15 @@ export function landingSchemas() {
       type: z.literal('story.paused'),
       storyId: z.string(),
       paused: z.boolean(),
+    }),
+    /** A person settles the story's conflict by hand, so no agent starts for it; or gives it back. */
+    z.looseObject({
+      ...header,
+      type: z.literal('story.settling'),
+      storyId: z.string(),
+      settling: z.boolean(),
+      /** The one whose work conflicts. */
+      iteration: iteration.optional(),
     }),
   ] as const;
 }

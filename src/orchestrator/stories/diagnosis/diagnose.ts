@@ -1,6 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
-import type { Span } from '../formats/jsonOutline.ts';
+import type { Member, Span } from '../formats/jsonOutline.ts';
 import { ownId } from '../formats/prdKeys.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryProblem } from '../story.ts';
@@ -107,7 +107,7 @@ function plainDiagnosis(
   problem: StoryProblem,
   { lines, text }: Context,
 ): StoryDiagnosis {
-  const { code, message } = problem;
+  const { code, message, severity = 'warning' } = problem;
   const offset = Math.min(lines.offsetOf(problem), text.length);
   const rest = /^[^\r\n]*/.exec(text.slice(offset))?.[0].trimEnd() ?? '';
   // At the end of a line, the previous character is underlined.
@@ -115,7 +115,7 @@ function plainDiagnosis(
   return {
     code,
     message,
-    severity: file.kind === 'invalid' ? 'error' : 'warning',
+    severity: file.kind === 'invalid' ? 'error' : severity,
     start,
     end: Math.min(text.length, Math.max(offset + rest.length, start + 1)),
     fixes: () => (code === 'invalidJson' && file.format === 'prd' ? syntaxFixes(text, offset) : []),
@@ -125,11 +125,14 @@ function plainDiagnosis(
 /** Problems between stories, each at the wrong id itself. */
 function* relationDiagnoses(
   document: PrdDocument,
-  { code, message, subject }: StoryProblem,
+  { code, message, severity: given, subject }: StoryProblem,
   { taken }: Context,
 ): Generator<StoryDiagnosis> {
   const { position = 0, ids = [] } = subject ?? {};
-  const facts = { code, message, severity: 'warning' } as const;
+  const facts: Pick<StoryDiagnosis, 'code' | 'message' | 'severity'> = {
+    ...{ code, message },
+    severity: given ?? 'warning',
+  };
   switch (code) {
     case 'duplicateId': {
       const member = document.member(position, 'id');
@@ -154,6 +157,15 @@ function* relationDiagnoses(
           };
         }
       }
+      break;
+    }
+    case 'storySetting': {
+      const member = document.member(position, ids[0] ?? '');
+      yield {
+        ...facts,
+        ...(member === undefined ? document.span(position) : memberSpan(member)),
+        fixes: () => (member === undefined ? [] : [withoutMember(document, position, member)]),
+      };
       break;
     }
     default: {
@@ -222,7 +234,16 @@ function removal(document: PrdDocument, position: number, { list, member }: Depe
   if (list !== undefined) {
     return removePart(list.elements, list.index);
   }
+  return memberRemoval(document, position, member);
+}
+
+function withoutMember(document: PrdDocument, position: number, member: Member): StoryFix {
+  const edits = [memberRemoval(document, position, member)];
+  return { kind: 'removeField', values: [member.key], edits, isClear: false };
+}
+
+function memberRemoval(document: PrdDocument, position: number, { name }: Member): Edit {
   const members = document.members(position);
-  const index = members.findIndex(({ name }) => name.start === member.name.start);
+  const index = members.findIndex(other => other.name.start === name.start);
   return removePart(members.map(memberSpan), index);
 }

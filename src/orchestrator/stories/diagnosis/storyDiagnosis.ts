@@ -18,6 +18,8 @@ export interface StoryFix {
     | 'renameKey'
     /** `values`: the key, the new value as JSON. */
     | 'setValue'
+    /** `values`: the key. */
+    | 'removeField'
     | 'removeEntry'
     | 'makeStory'
     | 'addFirstStory'

@@ -4,6 +4,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { findChoiceProblems } from './callChoice.ts';
 import { findJsonError } from './jsonError.ts';
 import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdKeys.ts';
@@ -46,12 +47,20 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const stories = readIssues(issues, lines);
-  const startOf = ({ position }: Story) => issues[position]?.start ?? 0;
-  const problems = findStoryProblems(stories, (story, fact) => {
+  const startOf = ({ position }: Pick<Story, 'position'>) => issues[position]?.start ?? 0;
+  const placeOf = (story: Pick<Story, 'position'>, wanted: string) => {
     const members = membersOf(text, startOf(story));
-    const member = members.find(({ key }) => key === fact);
+    const member = members.find(({ key }) => key === wanted);
     return lines.at(member?.name.start ?? startOf(story));
-  });
+  };
+  const problems = findStoryProblems(
+    stories,
+    placeOf,
+    findChoiceProblems(
+      issues.map(({ entry }) => entry),
+      (position, key) => placeOf({ position }, key),
+    ),
+  );
   return {
     heading: { project: '', branchName: '', description: '' },
     stories,

@@ -8,6 +8,7 @@ import type { Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { findChoiceProblems } from './callChoice.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
@@ -51,12 +52,19 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const tasks = phases.flatMap(phase => phase.tasks);
   const stories = readTasks(phases, lines);
-  const problems = findStoryProblems(stories, (story, fact) => {
-    const map = tasks[story.position]?.map;
-    const keys = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
+  const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
+    const map = tasks[position]?.map;
     const pair = keys.map(key => pairOf(map, key)).find(found => found !== undefined);
     return lines.at(startOf(pair?.key ?? map));
-  });
+  };
+  const problems = findStoryProblems(
+    stories,
+    (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
+    findChoiceProblems(
+      tasks.map(({ entry }) => entry),
+      (position, key) => placeOf({ position }, [key]),
+    ),
+  );
   return {
     heading: readHeading(parsed.root),
     stories,

@@ -5,6 +5,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { findChoiceProblems } from './callChoice.ts';
 import { findJsonError } from './jsonError.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import {
@@ -43,11 +44,18 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const stories = array.entries.flatMap((entry, position) =>
     isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
   );
-  const problems = findStoryProblems(stories, (story, fact) => {
-    const keys: readonly string[] = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
+  const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
     const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
     return lines.at(member?.name.start ?? startOf(story));
-  });
+  };
+  const problems = findStoryProblems(
+    stories,
+    (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
+    findChoiceProblems(
+      array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
+      (position, key) => placeOf({ position }, [key]),
+    ),
+  );
   return {
     heading: readHeading(root),
     stories,

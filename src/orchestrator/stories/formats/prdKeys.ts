@@ -1,4 +1,5 @@
 import type { Criterion, Story, StoryFileHeading } from '../story.ts';
+import { readCallChoice } from './callChoice.ts';
 
 /**
  * How the dialects of `prd.json` are read. Existing loops agree on no key except `id`, so each field is looked up
@@ -208,6 +209,7 @@ export function readStory(entry: Entry, position: number, line: number): Story {
     priority,
     dependsOn: readDependencies(entry),
     epic: epic === undefined ? undefined : oneLine(epic),
+    ...readCallChoice(entry),
     position,
     line,
   };

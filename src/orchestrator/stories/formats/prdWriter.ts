@@ -1,9 +1,17 @@
-import type { Story, StoryFileHeading } from '../story.ts';
+import type { CallChoice, Story, StoryFileHeading } from '../story.ts';
 
 export interface NewStoryFile extends StoryFileHeading {
   readonly stories: readonly Pick<
     Story,
-    'id' | 'title' | 'description' | 'criteria' | 'done' | 'priority' | 'dependsOn' | 'epic'
+    | 'id'
+    | 'title'
+    | 'description'
+    | 'criteria'
+    | 'done'
+    | 'priority'
+    | 'dependsOn'
+    | 'epic'
+    | keyof CallChoice
   >[];
 }
 
@@ -24,6 +32,9 @@ export function prdFileText({ project, branchName, description, stories }: NewSt
       priority,
       dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
       epic,
+      model: story.model,
+      effort: story.effort,
+      maxTurns: story.maxTurns,
       passes: done,
     };
   });

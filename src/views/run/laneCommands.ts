@@ -1,0 +1,138 @@
+import { commands, type LogOutputChannel, l10n, type Memento } from 'vscode';
+import type { Disposable } from '../../base/emitter.ts';
+import { storyRecord } from '../../orchestrator/journal/runState.ts';
+import { readyStories } from '../../orchestrator/stories/select.ts';
+import { Command } from '../common/contributions.ts';
+import { parseStoryRef, type StoryRef } from '../common/refs.ts';
+import { registerCommands } from '../common/registerCommand.ts';
+import { remember } from '../common/remember.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
+import type { Folder } from '../folders/folder.ts';
+import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import type { StoryState } from '../stories/storyState.ts';
+import { chooseStory } from './chooseStory.ts';
+import { pickLanes } from './pickLanes.ts';
+import { proposedLanes } from './proposedLanes.ts';
+import type { StartRun } from './runStarter.ts';
+import { noRun, sendRequest } from './sendRequest.ts';
+
+/** Key under which the window stores the number of agents that was chosen last. */
+const LANES_KEY = 'lanes';
+
+/**
+ * Several agents at once: their number, and what concerns one of them alone.
+ * @param state the workspace's state; stores the number that was chosen last
+ */
+export function laneCommands(
+  folders: Folders,
+  settings: RunSettings,
+  startRun: StartRun,
+  state: Memento,
+  log: LogOutputChannel,
+): Disposable {
+  async function start(folder: Folder): Promise<void> {
+    requireTrust();
+    await folder.stories.refresh();
+    const set = settings.given(folder.path).lanes ?? 1;
+    const kept = state.get<unknown>(LANES_KEY);
+    const lanes = await pickLanes(l10n.t('Start with Several Agents'), {
+      ...situationOf(folder),
+      last: typeof kept === 'number' ? kept : undefined,
+      // Otherwise, one agent is what the usual start is for.
+      from: set > 1 ? 1 : 2,
+    });
+    if (lanes === undefined) {
+      return;
+    }
+    remember(state, LANES_KEY, lanes, error => log.error(error));
+    if (await startRun(folder, undefined, lanes)) {
+      await commands.executeCommand(Command.showTerminal);
+    }
+  }
+
+  async function change(folder: Folder): Promise<void> {
+    requireTrust();
+    const { alive, state: run } = folder.runs.current;
+    if (!alive || run.isolated !== true) {
+      throw noRun();
+    }
+    const lanes = await pickLanes(l10n.t('Change the Number of Agents'), {
+      ...situationOf(folder),
+      last: run.lanes,
+      from: 1,
+    });
+    if (lanes !== undefined) {
+      await sendRequest(folder, { type: 'lanes', lanes });
+    }
+  }
+
+  /** The story that is meant, or that the person chooses among those to which it applies. */
+  async function storyIdOf(
+    folder: Folder,
+    story: StoryRef | undefined,
+    placeHolder: string,
+    accepts: (state: StoryState | undefined) => boolean,
+  ): Promise<string | undefined> {
+    requireTrust();
+    const chosen =
+      story ?? (await chooseStory(folder, placeHolder, (_story, state) => accepts(state)));
+    return chosen?.storyId;
+  }
+
+  async function stop(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    const storyId = await storyIdOf(folder, story, l10n.t('Stop which story?'), hasAgent);
+    if (storyId !== undefined) {
+      await sendRequest(folder, { type: 'stop', mode: 'end', storyId });
+    }
+  }
+
+  async function pause(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    const storyId = await storyIdOf(folder, story, l10n.t('Pause which story?'), hasAgent);
+    if (storyId !== undefined) {
+      await sendRequest(folder, { type: 'pause', storyId });
+    }
+  }
+
+  async function goOn(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    const storyId = await storyIdOf(
+      folder,
+      story,
+      l10n.t('Continue which story?'),
+      status => status?.kind === 'paused' || (hasAgent(status) && isLast(status)),
+    );
+    if (storyId === undefined) {
+      return;
+    }
+    const { alive, state: run } = folder.runs.current;
+    // Without a loop, its pause is recorded with the story, and ends with everything else that holds it back.
+    const isKept = !alive && storyRecord(run, storyId).paused === true;
+    await sendRequest(folder, { type: isKept ? 'reset' : 'resume', storyId });
+  }
+
+  const at =
+    (act: (folder: Folder, story: StoryRef | undefined) => Promise<void>) =>
+    (argument: unknown) => {
+      const story = parseStoryRef(argument);
+      return act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
+    };
+  return registerCommands(log, {
+    [Command.startLanes]: at(start),
+    [Command.changeLanes]: at(change),
+    [Command.stopStory]: at(stop),
+    [Command.pauseStory]: at(pause),
+    [Command.continueStory]: at(goOn),
+  });
+}
+
+function situationOf({ stories: { list } }: Folder) {
+  return { ready: readyStories(list).length, proposed: proposedLanes(list) };
+}
+
+function hasAgent(state: StoryState | undefined): boolean {
+  return state?.kind === 'running';
+}
+
+function isLast(state: StoryState | undefined): boolean {
+  return state?.kind === 'running' && state.agent?.isLast === true;
+}

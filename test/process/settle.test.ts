@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { type Settlement, settleWithSide } from '../../src/orchestrator/loop/settlement.ts';
+import { openStories, type RunningCli, type Step, until, Workspace } from '../support/ralph.ts';
+import { sameValue } from '../support/sameValue.ts';
+import { heard } from '../support/scenario.ts';
+
+/** An agent that does its story in a file that others change as well. */
+const writes = (id: string, line: string): readonly Step[] => [
+  { write: ['shared.txt', `one\n${line}\nthree\n`] },
+  { write: [`${id}.txt`, `${id}\n`] },
+  { tick: id },
+  { commit: `feat: ${id}` },
+  { result: [`${id} is done.`] },
+];
+
+interface Conflict {
+  readonly workspace: Workspace;
+  readonly loop: RunningCli;
+}
+
+/** US-001 has landed, US-002 conflicts with it, and its next agent waits. */
+async function conflict(
+  t: Parameters<typeof Workspace.create>[0],
+  { args = [], next = [] }: { args?: readonly string[]; next?: readonly Step[] } = {},
+): Promise<Conflict> {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  await workspace.write('shared.txt', 'one\ntwo\nthree\n');
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'Files of the project');
+  const loop = workspace.scriptOf(
+    {
+      'US-001': [[{ wait: 'first' }, ...writes('US-001', 'FIRST')]],
+      'US-002': [
+        [{ text: 'I begin US-002.' }, { wait: 'second' }, ...writes('US-002', 'SECOND')],
+        [{ text: 'I begin again.' }, ...next, { wait: 'again' }, ...writes('US-002', 'AGAIN')],
+      ],
+    },
+    ...['--lanes', '2', ...args],
+  );
+  await heard(workspace, 'I begin US-002.');
+  await workspace.note('first');
+  await workspace.event('landing.landed');
+  await workspace.note('second');
+  await heard(workspace, 'I begin again.');
+  return { workspace, loop };
+}
+
+/** What a command prints; fails if it ends with another code. */
+async function told(workspace: Workspace, code: number, ...args: readonly string[]) {
+  const finished = await workspace.cli(...args).finished;
+  assert.equal(finished.code, code, `${args.join(' ')}: ${finished.stdout}${finished.stderr}`);
+  return finished.stdout + finished.stderr;
+}
+
+async function settle(workspace: Workspace, ...args: readonly string[]) {
+  // From anywhere: a command has options of its own beside those of the command above it.
+  const named = ['--cwd', workspace.folder, '--json', ...args];
+  const data = await told(workspace, 0, 'places', 'settle', 'US-002', ...named);
+  return JSON.parse(data) as { place: string; branch: string; files: { path: string }[] };
+}
+
+const solution = 'one\nFIRST and SECOND\nthree\n';
+
+/** A person settles the conflict as it should be. */
+async function solve(place: string): Promise<void> {
+  await writeFile(path.join(place, 'shared.txt'), solution);
+}
+
+/** What the branch has at the end, exactly once. */
+async function requireLanded(workspace: Workspace): Promise<void> {
+  sameValue(await workspace.done(), ['US-001', 'US-002']);
+  assert.equal(workspace.git('show', 'main:shared.txt'), solution.trimEnd());
+  assert.equal(workspace.git('show', 'main:US-002.txt'), 'US-002');
+  assert.equal(workspace.git('status', '--short'), '');
+  const landed = (await workspace.events('landing.landed')).map(({ storyId }) => storyId);
+  sameValue(landed, ['US-001', 'US-002']);
+  const found = workspace.git('log', '--format=%s', '--grep', 'Ralph-Story: US-002', 'main');
+  assert.equal(found, 'feat: US-002');
+}
+
+describe('a conflict that a person settles', { concurrency: 2 }, () => {
+  test('lands through the queue of the active run, with its checks; its agent is ended first', async t => {
+    const { loop, workspace } = await conflict(t, {
+      args: ['--verify', 'grep -q FIRST shared.txt'],
+      next: [{ write: ['half.txt', 'half\n'] }, { commit: 'feat: half' }],
+    });
+    assert.match(
+      await told(workspace, 1, 'places', 'settle', 'US-002'),
+      /An agent works on US-002 now\. To end it .*places settle US-002 --stop/,
+    );
+    const { branch, files, place } = await settle(workspace, '--stop');
+    sameValue([branch, files], ['main', [{ path: 'shared.txt', kind: 'text', settled: false }]]);
+    const marked = await readFile(path.join(place, 'shared.txt'), 'utf8');
+    assert.match(marked, /^<<<<<<< HEAD\nFIRST\n=======\nSECOND\n>>>>>>> ralph-fresh\/agent$/m);
+    assert.equal(await readFile(path.join(place, 'US-002.txt'), 'utf8'), 'US-002\n');
+    await until('the agent has ended', async () =>
+      (await workspace.events('iteration.ended')).some(({ outcome }) => outcome === 'stopped'),
+    );
+    // The run waits, and starts no other agent.
+    await workspace.event('pause.started');
+    assert.match(await told(workspace, 0, 'status'), / · you settle: US-002$/m);
+    assert.match(
+      await told(workspace, 1, 'land', 'US-002'),
+      /cannot land yet: these files still have conflict markers: shared\.txt\./,
+    );
+    // Asked for once more, the place is as the person left it.
+    await solve(place);
+    const again = await settle(workspace);
+    sameValue([again.place, again.files], [place, [{ ...files[0], settled: true }]]);
+    assert.match(await told(workspace, 0, 'land', 'US-002'), /US-002 waits to land/);
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    await requireLanded(workspace);
+    const checks = await workspace.events('check.ended');
+    sameValue(
+      checks.map(({ iteration, ok }) => [iteration, ok]),
+      [
+        [1, true],
+        [2, true],
+      ],
+    );
+    assert.ok(!existsSync(place), 'the place is removed');
+    const ends = await workspace.events('iteration.ended');
+    sameValue(
+      ends.map(({ iteration, outcome }) => [iteration, outcome]),
+      [
+        [1, 'storyDone'],
+        [2, 'rejected'],
+        [3, 'stopped'],
+        [2, 'storyDone'],
+      ],
+    );
+    const receipt = JSON.parse(await told(workspace, 0, 'receipt', '--json'));
+    sameValue(
+      receipt.iterations.map(({ outcome }: { outcome: string }) => outcome),
+      ['storyDone', 'storyDone', 'stopped'],
+    );
+    assert.match(await told(workspace, 1, 'places', 'settle', 'US-002'), /no conflict to settle/);
+  });
+
+  test('goes back to an agent if the checks are red, which continues with it', async t => {
+    const { loop, workspace } = await conflict(t, {
+      args: ['--verify', 'grep -q -e AGAIN -e "^FIRST$" shared.txt'],
+    });
+    const { place } = await settle(workspace, '--stop');
+    await solve(place);
+    await told(workspace, 0, 'land', 'US-002');
+    const returned = await until('the return', async () =>
+      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'checks'),
+    );
+    assert.equal(returned.iteration, 2);
+    await workspace.note('again');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    sameValue(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(workspace.git('show', 'main:shared.txt'), 'one\nAGAIN\nthree');
+    // It is no failure of an agent, and the next one had the commit of the person.
+    const subjects = workspace.git('log', '--format=%s', 'main').split('\n');
+    assert.ok(subjects.includes('Settle the conflict of US-002 with what has landed'));
+  });
+
+  test('lands once, although the loop is killed while it lands', async t => {
+    const look = "fs.readFileSync('shared.txt', 'utf8').includes(' and ')";
+    const wait = "!fs.existsSync(process.env.FAKE_AGENT_NOTES + '/go')";
+    const check = `node -e "${look} && ${wait} && setTimeout(() => 0, 600000)"`;
+    const { loop, workspace } = await conflict(t, { args: ['--verify', check] });
+    const { place } = await settle(workspace, '--stop');
+    await solve(place);
+    await told(workspace, 0, 'land', 'US-002');
+    await until('the check of what was settled', async () =>
+      (await workspace.events('check.started')).some(({ iteration }) => iteration === 2),
+    );
+    process.kill(loop.pid, 'SIGKILL');
+    await loop.finished;
+    await workspace.note('go');
+    const { code, stderr, stdout } = await workspace.scriptOf({}, '--lanes', '2').finished;
+    assert.equal(code, 0, stdout + stderr);
+    await requireLanded(workspace);
+  });
+
+  test('lands although the loop was killed while the person worked, and no agent starts before', async t => {
+    const { loop, workspace } = await conflict(t);
+    const { place } = await settle(workspace, '--stop');
+    await workspace.event('pause.started');
+    process.kill(loop.pid, 'SIGKILL');
+    await loop.finished;
+    // The run continues, and still waits for the person.
+    const second = workspace.scriptOf({}, '--lanes', '2');
+    await until('the next pause', async () => (await workspace.events('pause.started')).length > 1);
+    await solve(place);
+    await told(workspace, 0, 'land', 'US-002');
+    const { code, stderr, stdout } = await second.finished;
+    assert.equal(code, 0, stdout + stderr);
+    await requireLanded(workspace);
+    assert.equal((await workspace.agents()).length, 3, 'no further agent');
+  });
+
+  test('lands on top of what has landed meanwhile, and not what nobody has settled', async t => {
+    const { loop, workspace } = await conflict(t);
+    const { place } = await settle(workspace, '--stop');
+    await solve(place);
+    await workspace.write('mine.txt', 'mine\n');
+    workspace.git('add', 'mine.txt');
+    workspace.git('commit', '--quiet', '-m', 'Mine');
+    // A request that names another commit than the one that was made is refused.
+    const [runId = ''] = await workspace.runIds();
+    const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
+    await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
+    const returned = await until('the refusal', async () =>
+      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
+    );
+    assert.equal(returned.head, forged.head);
+    await workspace.note('again');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
+  });
+
+  test('needs a decision for binary and deleted files, and takes names as they are', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const names = ['gone here.txt', '$(there)\u202e.txt', ':(top)image.bin'] as const;
+    const [here, there, binary] = names;
+    for (const name of names) {
+      await workspace.write(name, name === binary ? 'a\0a' : 'first\n');
+    }
+    workspace.git('add', '-A');
+    workspace.git('commit', '--quiet', '-m', 'Files of the project');
+    const ends = (id: string) => [{ tick: id }, { commit: id }, { result: [`${id} is done.`] }];
+    const loop = workspace.scriptOf(
+      {
+        'US-001': [
+          [
+            { wait: 'first' },
+            ...[{ shell: `rm '${here}'` }, { write: [there, 'branch\n'] }],
+            ...[{ write: [binary, 'b\0b'] }, ...ends('US-001')],
+          ],
+        ],
+        'US-002': [
+          [
+            ...[{ text: 'I begin US-002.' }, { wait: 'second' }, { write: [here, 'agent\n'] }],
+            ...[{ shell: `rm '${there}'` }, { write: [binary, 'c\0c'] }, ...ends('US-002')],
+          ],
+          [{ text: 'I begin again.' }, { wait: 'never' }],
+        ],
+      },
+      ...['--lanes', '2'],
+    );
+    await heard(workspace, 'I begin US-002.');
+    await workspace.note('first');
+    await workspace.event('landing.landed');
+    await workspace.note('second');
+    await heard(workspace, 'I begin again.');
+    const { files, place } = await settle(workspace, '--stop');
+    sameValue(
+      files.map(file => [file.path, (file as unknown as { kind: string }).kind]),
+      [
+        [there, 'deletedThere'],
+        [binary, 'binary'],
+        [here, 'deletedHere'],
+      ],
+    );
+    assert.match(
+      await told(workspace, 1, 'land', 'US-002'),
+      /git cannot know which version counts of .*use "git add" .*or "git rm"/,
+    );
+    const settlement = { root: place } as Settlement;
+    await settleWithSide(settlement, here, 'branch');
+    await settleWithSide(settlement, there, 'agent');
+    await settleWithSide(settlement, binary, 'agent');
+    await told(workspace, 0, 'land', 'US-002');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    assert.ok(!existsSync(path.join(workspace.folder, here)));
+    assert.ok(!existsSync(path.join(workspace.folder, there)));
+    assert.equal(await workspace.read(binary), 'c\0c');
+  });
+
+  test('lands first in the next run if none is active', async t => {
+    const { loop, workspace } = await conflict(t);
+    await told(workspace, 0, 'stop');
+    assert.equal((await loop.finished).code, 130);
+    const { place } = await settle(workspace);
+    await solve(place);
+    assert.match(
+      await told(workspace, 0, 'land', 'US-002'),
+      /US-002 lands first when the run continues: ralph-fresh run --resume/,
+    );
+    const second = workspace.scriptOf({}, '--lanes', '2');
+    const { code, stderr, stdout } = await second.finished;
+    assert.equal(code, 0, stdout + stderr);
+    assert.equal((await workspace.runIds()).length, 1, 'the same run continues');
+    await requireLanded(workspace);
+    assert.equal((await workspace.agents()).length, 3, 'no further agent');
+  });
+
+  test('is given back: what was done is kept, and an agent starts', async t => {
+    const { loop, workspace } = await conflict(t);
+    const { place } = await settle(workspace, '--stop');
+    await solve(place);
+    await workspace.event('pause.started');
+    const text = await told(workspace, 0, 'places', 'settle', 'US-002', '--cancel');
+    const [, ref = ''] = /is kept: git show (\S+)/.exec(text) ?? [];
+    assert.equal(workspace.git('show', `${ref}:shared.txt`), solution.trimEnd());
+    assert.ok(!existsSync(place));
+    assert.match(await told(workspace, 1, 'land', 'US-002'), /Nobody settles a conflict of US-002/);
+    await workspace.note('again');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    sameValue(await workspace.done(), ['US-001', 'US-002']);
+  });
+});

@@ -1,0 +1,266 @@
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { FrameLocator } from '@playwright/test';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { frameOf, heard, listen, violations } from '../support/accessibility.ts';
+import { openStories, type Step } from '../support/ralph.ts';
+import { LONG_JOURNALS } from '../support/recordedJournals.ts';
+import { scriptedWindow } from '../support/scriptedWindow.ts';
+import { expect, test } from '../support/story.ts';
+import type { Theme, Workbench } from '../support/workbench.ts';
+
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 180_000 };
+const THEMES: readonly Theme[] = ['light', 'dark', 'hc-dark', 'hc-light'];
+const HOSTILE = '<img src=x onerror="document.title=1"> $(alert) [a](command:b)';
+/** Git allows such a name. */
+const BRANCH = 'ralph/<b>$(alert)</b>';
+/** Waits for as long as there is a file with this name among the agents' notes. */
+const CHECK = 'while [ -e "$FAKE_AGENT_NOTES/hold" ]; do sleep 0.05; done';
+
+/** Says where it is, waits to be let go on, and changes a line that others change, too. */
+const shared = (id: string, name = id): readonly Step[] => [
+  { text: `I begin ${id}.` },
+  { wait: name },
+  { write: ['shared.txt', `one\n${name}\nthree\n`] },
+  { tick: id },
+  { commit: `feat: ${id}` },
+  { result: [`${id} is done.`] },
+];
+
+const scene = {
+  stories: [],
+  files: {
+    '.omc/prd.json': JSON.stringify({
+      ...{ project: 'todo', description: 'A list of todos', branchName: BRANCH },
+      userStories: openStories(6).map(story =>
+        story.id === 'US-002' ? { ...story, title: HOSTILE } : story,
+      ),
+    }),
+    '.omc/config.json': JSON.stringify({
+      ...{ lanes: 4, budgetUsd: 20, verify: [CHECK] },
+      // On a busy machine, they wait for minutes.
+      idleLimitMinutes: 60,
+    }),
+    'shared.txt': 'one\ntwo\nthree\n',
+  },
+  calls: {
+    'US-001': [shared('US-001')],
+    'US-002': [shared('US-002'), shared('US-002', 'US-002 again')],
+    ...Object.fromEntries(
+      ['US-003', 'US-004', 'US-005', 'US-006'].map(id => [
+        id,
+        [[{ text: `I begin ${id}.` }, { wait: id }, 'work'] as const],
+      ]),
+    ),
+  },
+};
+
+const button = (page: FrameLocator, name: string) =>
+  page.getByRole('button', { name, exact: true });
+const lane = (page: FrameLocator, number: number) =>
+  page.getByRole('group', { name: `Lane ${number}`, exact: true });
+const region = (page: FrameLocator, name: string) =>
+  page.getByRole('region', { name, exact: true });
+
+/** In each theme, wide and narrow, without anything that is wider than the page, and without a problem for axe-core. */
+async function look(
+  workbench: Workbench,
+  page: FrameLocator,
+  name: string,
+  themes: readonly Theme[] = THEMES,
+): Promise<void> {
+  for (const theme of themes) {
+    await workbench.setTheme(theme);
+    await workbench.page.setViewportSize({ width: 1900, height: 1150 });
+    await workbench.screenshot(`lanePage-${name}-${theme}-wide`);
+    expect(await violations(await frameOf(page))).toEqual([]);
+    await workbench.page.setViewportSize({ width: 900, height: 1150 });
+    await workbench.screenshot(`lanePage-${name}-${theme}-narrow`);
+    expect(
+      await page.locator('html').evaluate(html => html.scrollWidth - html.clientWidth),
+    ).toBeLessThanOrEqual(0);
+  }
+  await expect(page.locator('[style]:not(html, body)')).toHaveCount(0);
+  await workbench.page.setViewportSize({ width: 1280, height: 900 });
+}
+
+test.describe('in one window', () => {
+  const prepared = scriptedWindow();
+
+  test('four lanes: who works on what, what waits, what has landed, and what came back', async () => {
+    const { run, workbench } = await prepared(scene);
+    const notes = run.env['FAKE_AGENT_NOTES'] ?? '';
+    await workbench.runCommand('Ralph: Show Progress');
+    const page = workbench.webview();
+    await expect(page.getByRole('heading', { name: 'No run yet' })).toBeVisible();
+
+    await test.step('each lane has its story', async () => {
+      await button(page, 'Start Fresh Run').click();
+      await expect(workbench.page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
+      await workbench.runCommand('View: Hide Panel');
+      for (const number of [1, 2, 3, 4]) {
+        await expect(lane(page, number)).toContainText(`US-00${number}`, RUN_LIMIT);
+        await expect(lane(page, number)).toContainText('the agent works');
+      }
+      await expect(lane(page, 2)).toContainText(HOSTILE);
+      await expect(page.locator('.now')).toContainText('4 at work');
+      await expect(
+        page.getByText(/^\$0\.00 of \$20\.00 spent, \$\d+\.\d\d reserved$/),
+      ).toBeVisible();
+      await expect(region(page, 'This run')).toContainText(BRANCH);
+      await listen(page);
+    });
+
+    await test.step('fewer lanes, and one paused: both finish what they have', async () => {
+      await button(page, 'One agent fewer at once').click();
+      await expect(page.getByText('3 agents at once', { exact: true })).toBeVisible(RUN_LIMIT);
+      await expect(lane(page, 4)).toContainText('the agent works, then the lane is closed');
+      await button(page, 'Pause lane 3').press('Enter');
+      await expect(lane(page, 3)).toContainText(
+        'the agent works, then the lane is paused',
+        RUN_LIMIT,
+      );
+      await expect(button(page, 'Continue lane 3')).toBeFocused();
+    });
+
+    await test.step('what is done waits in the queue, in its order', async () => {
+      await run.release('hold');
+      await run.release('US-001');
+      const queue = region(page, 'Landing queue');
+      await expect(queue).toContainText(/US-001.*is being checked/s, RUN_LIMIT);
+      await run.release('US-002');
+      await expect(queue).toContainText(/waits for US-001, which is being checked/, RUN_LIMIT);
+      await run.release('US-004');
+      await expect(queue).toContainText(/US-004.*waits for US-001 and 1 more/s, RUN_LIMIT);
+      // Lane 4 is closed, lane 3 is paused after US-003.
+      await expect(lane(page, 4)).toContainText('closed');
+      await expect(lane(page, 1)).toContainText('US-005');
+      await expect(lane(page, 2)).toContainText('US-006');
+      // The agents wait meanwhile; the other themes are looked at below.
+      await look(workbench, page, '1-queue', ['light', 'hc-dark']);
+    });
+
+    await test.step('the Iterations view has them in groups', async () => {
+      const line = (name: RegExp) => workbench.treeItem(name);
+      await expect(line(/^Running, 3 iterations/)).toBeVisible();
+      await expect(line(/^Landing queue, 3 iterations/)).toBeVisible();
+      await expect(line(/^Iteration 1 US-001, is being checked/)).toBeVisible();
+      await expect(
+        line(/^Iteration 2 US-002, waits for US-001, which is being checked/),
+      ).toBeVisible();
+      await workbench.screenshot('lanePage-2-iterations');
+    });
+
+    await test.step('a reload brings all of it back', async () => {
+      await workbench.reload();
+      await expect(region(page, 'Landing queue')).toContainText(
+        /waits for US-001, which is being checked/,
+        RUN_LIMIT,
+      );
+      await expect(page.getByText('3 agents at once', { exact: true })).toBeVisible();
+      await expect(lane(page, 3)).toContainText('then the lane is paused');
+      await listen(page);
+    });
+
+    await test.step('one lands, one comes back with the reason', async () => {
+      await rm(path.join(notes, 'hold'));
+      const queue = region(page, 'Landing queue');
+      await expect(queue).toContainText('2 stories have landed', RUN_LIMIT);
+      await expect(queue.getByRole('list', { name: 'Came back' })).toContainText(
+        'It conflicts with what has landed meanwhile: shared.txt',
+      );
+      await expect(queue.getByRole('list', { name: 'Came back' })).toContainText(HOSTILE);
+      await expect(queue).toContainText('Nothing waits to land.');
+      await workbench.screenshot('lanePage-3-returned');
+    });
+
+    await test.step('what came back can be looked at', async () => {
+      await button(page, 'Changes of iteration 2').first().click();
+      await expect(
+        workbench.page.getByRole('tab', { name: /Iteration 2 · did not land/ }),
+      ).toBeVisible(RUN_LIMIT);
+      expect(await workbench.diffEditorFileNames()).toContain('shared.txt');
+      await workbench.screenshot('lanePage-4-changes');
+      await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
+      await expect(page.getByRole('heading', { name: 'Running', level: 1 })).toBeVisible();
+      await listen(page);
+    });
+
+    await test.step('the keyboard reaches each bar, whose words are shown', async () => {
+      const bar = (name: RegExp) => page.getByRole('img', { name });
+      await button(page, 'Continue lane 3').focus();
+      await workbench.page.keyboard.press('Tab');
+      await workbench.page.keyboard.press('Shift+Tab');
+      await bar(/^US-001 .*: Landed\. · Iteration 1, worked for/).focus();
+      await expect(page.locator('.bar-words')).toContainText('US-001 Story number 1: Landed.');
+      await workbench.page.keyboard.press('ArrowRight');
+      await expect(bar(/^US-005 .*: Running/)).toBeFocused();
+      await workbench.page.keyboard.press('ArrowDown');
+      await expect(page.locator('.bar-words')).toContainText(/^US-00\d/);
+      await workbench.screenshot('lanePage-5-keyboard');
+      await page.getByText('Show as table').first().click();
+      await expect(
+        page
+          .getByRole('table', { name: 'Lanes', exact: true })
+          .getByRole('row', { name: /US-001/ }),
+      ).toContainText('Landed');
+    });
+
+    await test.step('the other ones land, too, and the same story with its second agent', async () => {
+      await button(page, 'Continue lane 3').press('Enter');
+      await expect(button(page, 'Pause lane 3')).toBeFocused(RUN_LIMIT);
+      for (const name of ['US-003', 'US-005', 'US-006', 'US-002 again']) {
+        await run.release(name);
+      }
+      await expect(page.getByRole('heading', { name: 'Complete', level: 1 })).toBeVisible(
+        RUN_LIMIT,
+      );
+      await expect(region(page, 'Landing queue')).toContainText('6 stories have landed');
+      await expect(page.getByRole('list', { name: 'Came back' })).toHaveCount(0);
+      await workbench.screenshot('lanePage-6-done');
+    });
+
+    await test.step('a screen reader was told each thing once', async () => {
+      const ends = [3, 5, 6].map(number => `Iteration ${number}, US-00${number}: Story done.`);
+      await expect
+        .poll(() => heard(page))
+        .toEqual(
+          expect.arrayContaining([
+            ...ends,
+            'Iteration 7, US-002: Story done.',
+            'Complete. All stories are done, after 7 iterations.',
+          ]),
+        );
+      const news = await heard(page);
+      expect(news.filter((text, index) => news.indexOf(text) !== index)).toEqual([]);
+    });
+    expect(await workbench.page.title()).not.toBe('1');
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+
+  test('sixteen lanes and a hundred stories: a bar for each agent, one stop of the Tab key', async () => {
+    const runId = '2026-03-01T12-00-00-000-aaaaaa';
+    const journal = await readFile(path.join(LONG_JOURNALS, 'manyLanes.jsonl'), 'utf8');
+    const file = path.relative('/', new RunFiles('/').journalFile(runId));
+    const { workbench } = await prepared({
+      stories: openStories(100).map(story => ({ ...story, passes: true })),
+      calls: [],
+      files: { [file]: journal.replaceAll('"runId":"r1"', `"runId":"${runId}"`) },
+    });
+    await workbench.runCommand('Ralph: Show Progress');
+    const page = workbench.webview();
+    await expect(page.getByRole('heading', { name: 'Complete', level: 1 })).toBeVisible();
+    await expect(page.locator('.lane:not(.axis)')).toHaveCount(17);
+    expect(await page.locator('[data-bar]').count()).toBeLessThanOrEqual(16 * 25 + 120);
+    await expect(page.locator('[data-bar][tabindex="0"]')).toHaveCount(1);
+    await expect(region(page, 'Landing queue')).toContainText('100 stories have landed');
+    await page.getByText('Show as table').first().click();
+    await expect(
+      page.getByRole('table', { name: 'Lanes', exact: true }).getByRole('row'),
+    ).toHaveCount(101);
+    await page.getByText('Show as table').first().click();
+    await look(workbench, page, '7-sixteen');
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+});

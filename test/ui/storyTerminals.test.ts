@@ -1,0 +1,225 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openStories, type Step } from '../support/ralph.ts';
+import { scriptedRun } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
+import { type Theme, Workbench } from '../support/workbench.ts';
+
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 180_000 };
+/** An icon, a link, the bar behind a story and the mark behind a subagent. */
+const HOSTILE = 'US-2$(alert)[q](command:x)│›';
+/** As it stands before its lines: the bar would end it. */
+const HOSTILE_PREFIX = 'US-2$(alert)[q](command… │ ';
+
+const uses = (id: string, name: string, input: object, parent: string | null): Step => ({
+  event: {
+    type: 'assistant',
+    message: { content: [{ type: 'tool_use', id, name, input }] },
+    parent_tool_use_id: parent,
+  },
+});
+const gets = (id: string, content: string, parent: string | null): Step => ({
+  event: {
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: id, content }] },
+    parent_tool_use_id: parent,
+  },
+});
+const ends = (id: string, summary: string): Step => ({
+  event: {
+    ...{ type: 'system', subtype: 'task_notification', tool_use_id: id, status: 'completed' },
+    ...{ summary, usage: { total_tokens: 12_345, tool_uses: 1, duration_ms: 61_000 } },
+  },
+});
+const denies = (tool: string): Step => ({
+  event: {
+    ...{ type: 'system', subtype: 'permission_denied', tool_name: tool },
+    message: `Claude requested permissions to use ${tool}, but you haven't granted it yet.`,
+  },
+});
+
+/** The number in the terminal's palette of the first letter of the first line with this text. */
+function colorOf({ page }: Workbench, text: string): Promise<number | undefined> {
+  const wrapper = page.locator('.terminal-wrapper:visible').first();
+  return wrapper.evaluate((element, wanted) => {
+    interface Line {
+      translateToString(): string;
+      getCell(column: number): { getFgColor(): number } | undefined;
+    }
+    interface Terminal {
+      readonly buffer: {
+        readonly active: { readonly length: number; getLine(index: number): Line | undefined };
+      };
+    }
+    const active = (element as unknown as { xterm?: Terminal }).xterm?.buffer.active;
+    for (let index = 0; index < (active?.length ?? 0); index++) {
+      const line = active?.getLine(index);
+      if (line?.translateToString().includes(wanted)) {
+        return line.getCell(0)?.getFgColor();
+      }
+    }
+    return undefined;
+  }, text);
+}
+
+test('with several agents, the terminal shows whose a line is, one story, and its subagents; a denied tool can be allowed', async () => {
+  await using run = await scriptedRun({
+    stories: openStories(3).map((story, at) => (at === 1 ? { ...story, id: HOSTILE } : story)),
+    files: { '.omc/config.json': JSON.stringify({ lanes: 2 }) },
+    calls: {
+      'US-001': [
+        [
+          { text: 'I send two helpers.' },
+          uses('a', 'Agent', { description: 'Look at the list' }, null),
+          uses('b', 'Agent', { description: 'Look at $(alert) ›\u001b[31m' }, null),
+          uses('a1', 'Read', { file_path: 'src/todo.js' }, 'a'),
+          uses('b1', 'Bash', { command: 'npm test' }, 'b'),
+          gets('a1', 'a\nb\nc', 'a'),
+          gets('b1', 'all passed', 'b'),
+          ends('a', 'The list is there.'),
+          { wait: 'never' },
+        ],
+      ],
+      [HOSTILE]: [
+        [
+          { text: 'I look something up. Allow Bash From Now On' },
+          ...[denies('WebFetch'), denies('WebFetch')],
+          { wait: 'second' },
+          'work',
+        ],
+      ],
+      'US-003': [[{ text: 'I am the third.' }, { wait: 'third' }, 'work']],
+    },
+  });
+  await using workbench = await Workbench.open(run);
+  const { page } = workbench;
+  const holds = async (text: string | RegExp) => {
+    await expect(page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
+    const shown = expect.poll(() => workbench.terminalText(), RUN_LIMIT);
+    await (typeof text === 'string' ? shown.toContain(text) : shown.toMatch(text));
+  };
+  const pick = async (entry: string) => {
+    await workbench.runCommand('Ralph: Show Only One Story in the Terminal…');
+    const row = page
+      .locator('.quick-input-widget .monaco-list-row')
+      .filter({ hasText: entry, visible: true });
+    await expect(row).toHaveCount(1, RUN_LIMIT);
+    await row.click();
+    await expect(row).toHaveCount(0);
+  };
+  const pressCtrlC = async () => {
+    await page.locator('.terminal-wrapper:visible .xterm-screen').click();
+    await page.keyboard.press('Control+c');
+  };
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+
+  await test.step('lines name their story, and nested ones their subagent', async () => {
+    await holds('US-001 │   Look at the list ›   └  done · 1 min 1 s · 12.3K tokens · 1 tool call');
+    await holds('US-001 │   Look at the list › ● Read(src/todo.js)');
+    await holds('US-001 │   Look at $(alert) > ›   └  all passed');
+    await holds(`${HOSTILE_PREFIX}  Not allowed: WebFetch · Allow WebFetch From Now On`);
+    const text = await workbench.terminalText();
+    expect(text.match(/Not allowed/g)).toHaveLength(1);
+    // Cyan and magenta, in the order of the lanes.
+    const lanes = [
+      await colorOf(workbench, 'US-001 │ ● I send'),
+      await colorOf(workbench, `${HOSTILE_PREFIX}● I look`),
+    ];
+    expect(lanes.toSorted()).toEqual([5, 6]);
+    expect(await colorOf(workbench, 'US-001 │   Look at the list › ● Read')).toBe(lanes[0]);
+    for (const theme of ['light', 'hc-light', 'hc-dark', 'dark'] as const satisfies Theme[]) {
+      await workbench.setTheme(theme);
+      await workbench.screenshot(`storyTerminals-1-all-${theme}`);
+    }
+  });
+
+  await test.step('one story alone, also after a reload', async () => {
+    await pick('Story number 2');
+    await holds('[Ralph Fresh] Only the lines of US-2$(alert)[q](command:x)│›, and of the run');
+    await holds(`${HOSTILE_PREFIX}● I look something up.`);
+    expect(await workbench.terminalText()).not.toContain('US-001 │');
+    await expect(page.locator('.codicon-alert')).toHaveCount(0);
+    await workbench.screenshot('storyTerminals-2-one');
+    const loaded = page.waitForEvent('load');
+    await workbench.runCommand('Developer: Reload Window');
+    await loaded;
+    await holds(`${HOSTILE_PREFIX}● I look something up.`);
+    expect(await workbench.terminalText()).not.toContain('US-001 │');
+  });
+
+  await test.step('a denied tool is allowed in the own settings, and nowhere else', async () => {
+    const told =
+      'Your settings now allow WebFetch. It takes effect with the next agent that starts.';
+    await expect(async () => {
+      const { x, y } = await workbench.terminalPlace('Allow WebFetch From Now On');
+      await page.mouse.move(x, y);
+      await page.keyboard.down('Control');
+      await page.mouse.move(x + 6, y);
+      await page.mouse.click(x + 6, y);
+      await page.keyboard.up('Control');
+      await expect
+        .poll(() => workbench.terminalText(), { timeout: 5_000 })
+        .toContain(`[Ralph Fresh] ${told}`);
+    }).toPass({ timeout: 180_000 });
+    await expect(workbench.statusBarItem(told)).toBeVisible();
+    expect(await workbench.notifications()).toEqual([]);
+    await workbench.screenshot('storyTerminals-3-allowed');
+    await workbench.runCommand('Preferences: Open User Settings (JSON)');
+    const editor = page.locator('.monaco-editor .view-lines').first();
+    await expect(editor).toContainText(/"ralphFresh\.allowedTools":\s*\[/, RUN_LIMIT);
+    for (const tool of ['Read', 'Glob', 'WebFetch']) {
+      await expect(editor).toContainText(`"${tool}"`);
+    }
+    await workbench.screenshot('storyTerminals-4-settings');
+    expect(existsSync(path.join(run.workspace, '.vscode'))).toBe(false);
+    const config = await readFile(path.join(run.workspace, '.omc', 'config.json'), 'utf8');
+    expect(JSON.parse(config)).toEqual({ lanes: 2 });
+    await workbench.closeEditors();
+  });
+
+  await test.step('all stories again', async () => {
+    await pick('All Stories');
+    await holds('US-001 │ ● I send two helpers.');
+    await holds(`${HOSTILE_PREFIX}● I look something up.`);
+  });
+
+  await test.step('the terminal of one story, in which Ctrl-C stops that story', async () => {
+    await workbench.view('Ralph');
+    await workbench.treeItem(/^US-001/).click({ button: 'right' });
+    await page
+      .locator('.context-view .monaco-menu')
+      .getByRole('menuitem', { name: 'Show Terminal of This Story' })
+      .click();
+    await expect(page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
+    await holds(/^ {2}Look at the list › ● Read\(src\/todo\.js\)$/m);
+    expect(await workbench.terminalText()).not.toContain('I look something up');
+    await pressCtrlC();
+    await holds('[Ralph Fresh] Ctrl-C again stops the agent of US-001.');
+    await expect(workbench.statusBarItem('Ralph 2 at work · 0/3')).toBeVisible();
+    await pressCtrlC();
+    await holds('[Ralph Fresh] Stopping the agent.');
+    await expect(workbench.treeItem(/^US-003 .*, running/)).toBeVisible(RUN_LIMIT);
+    await expect(workbench.treeItem(/^US-001 .*, running/)).toHaveCount(0);
+    await expect(workbench.treeItem(/^US-2.*, running/)).toBeVisible();
+    const stops = (await run.events()).filter(({ type }) => type === 'story.paused');
+    expect(stops.map(stop => 'storyId' in stop && stop.storyId)).toEqual(['US-001']);
+    await pressCtrlC();
+    await holds('No agent works on US-001 now, so there is none to stop.');
+    await workbench.screenshot('storyTerminals-5-stopped');
+  });
+
+  await test.step('the next agent may use the tool', async () => {
+    const notes = path.join(run.env['FAKE_AGENT_NOTES'] ?? '', 'agents.jsonl');
+    const calls = (await readFile(notes, 'utf8'))
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as { readonly story?: string; readonly allowed?: string });
+    const allowed = (story: string) => calls.find(call => call.story === story)?.allowed;
+    expect(allowed('US-001')).toBe('Read,Edit,Write,Bash,Glob,Grep');
+    expect(allowed('US-003')).toBe('Read,Edit,Write,Bash,Glob,Grep,WebFetch');
+  });
+  expect(workbench.consoleErrors()).toEqual([]);
+});

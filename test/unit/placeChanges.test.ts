@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { changesIn, placeOfStory } from '../../src/orchestrator/places/placeChanges.ts';
+import { PlaceFiles } from '../../src/orchestrator/places/placeFiles.ts';
+import { UserOfPlaces, writeAll } from '../support/placesOf.ts';
+import { sameValue } from '../support/sameValue.ts';
+
+describe('what has changed in a place', () => {
+  test('is everything that differs from its start, committed or not; links lead nowhere', async () => {
+    await using user = await UserOfPlaces.make({
+      'gone.txt': 'gone\n',
+      'same.txt': 'same\n',
+      '.gitignore': 'out/\n',
+    });
+    await writeAll(user.root, { '.omc/prd.json': '{}\n', '.omc/progress.txt': 'log\n' });
+    const place = await user.take('lane-1', {
+      storyFile: path.join(user.root, '.omc/prd.json'),
+      progressFile: path.join(user.root, '.omc/progress.txt'),
+    });
+    sameValue((await changesIn(place.root)).files, []);
+    const agent = user.at(place.root);
+    await agent.write('a.txt', 'committed\n');
+    await agent.commit();
+    await agent.write('src/b.txt', 'not committed\n');
+    await agent.write('$(x) \u202e[y](z).txt', 'new\n');
+    await agent.write('out/ignored.txt', 'ignored\n');
+    await agent.write('.omc/prd.json', '{"ticked": true}\n');
+    await rm(path.join(place.root, 'gone.txt'));
+    await symlink('/etc/hostname', path.join(place.root, 'link.txt'));
+    await symlink('/etc', path.join(place.root, 'folder'));
+    const { files, start } = await changesIn(place.root);
+    assert.equal(start, await user.user.head());
+    sameValue(
+      files.map(({ isNew, now, path: name }) => [name, isNew, now]),
+      [
+        ['$(x) \u202e[y](z).txt', true, 'file'],
+        ['.omc/prd.json', true, 'file'],
+        ['a.txt', false, 'file'],
+        ['folder', true, 'other'],
+        ['gone.txt', false, 'gone'],
+        ['link.txt', true, 'other'],
+        ['src/b.txt', false, 'file'],
+      ],
+    );
+    // The index of that look is gone.
+    const { reader } = PlaceFiles.of(place.root);
+    sameValue(
+      (await readdir(reader)).filter(name => name.startsWith('index-')),
+      [],
+    );
+  });
+
+  test('is read without running what the agent has configured there', async () => {
+    await using user = await UserOfPlaces.make();
+    const place = await user.take();
+    const agent = user.at(place.root);
+    const mark = path.join(user.temp.path, 'has-run');
+    const script = `#!/bin/sh\ntouch '${mark}'\n`;
+    await mkdir(path.join(place.root, '.git', 'hooks'), { recursive: true });
+    await agent.write('run.sh', script);
+    for (const key of ['core.fsmonitor', 'filter.x.clean', 'diff.external', 'core.pager']) {
+      await agent.git('config', key, `sh ${path.join(place.root, 'run.sh')}`);
+    }
+    await agent.write('.gitattributes', '* filter=x diff=x\n');
+    await agent.write('a.txt', 'changed\n');
+    const { files } = await changesIn(place.root);
+    assert.ok(files.some(file => file.path === 'a.txt'));
+    assert.ok(!existsSync(mark));
+  });
+
+  test('is found by the story that has the place', async () => {
+    await using user = await UserOfPlaces.make();
+    const about = { runId: 'run-1', storyId: 'US-001' };
+    assert.equal(await placeOfStory(user.folder, about), undefined);
+    const place = await user.take('lane-1', {}, { story: 'US-001', iteration: 3 });
+    const found = await placeOfStory(user.folder, about);
+    sameValue([found?.root, found?.iteration, found?.usedBy], [place.root, 3, process.pid]);
+    assert.equal(await placeOfStory(user.folder, { ...about, runId: 'run-2' }), undefined);
+    await place.dispose();
+    await user.take('lane-1', {}, { story: 'US-002', iteration: 4 });
+    assert.equal(await placeOfStory(user.folder, about), undefined, 'another story has it now');
+    const own = await user.take('settle-us-002-abcdef', {}, { story: 'US-002', iteration: 2 });
+    const settled = await placeOfStory(user.folder, { ...about, storyId: 'US-002' });
+    assert.equal(settled?.root, own.root, 'that of the person comes first');
+  });
+});
