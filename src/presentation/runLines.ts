@@ -216,6 +216,10 @@ export function warningWords(
       );
     case 'tickNotWritten':
       return t('The story has landed, but could not be ticked in its file: {0}', words);
+    case 'numbersMoved':
+      return t(
+        'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',
+      );
     case 'progressNotWritten':
       return t('The new entries of progress.txt could not be written: {0}', words);
     case 'conflictNotDescribed':

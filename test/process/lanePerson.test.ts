@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
@@ -115,4 +115,148 @@ test('a person edits, stages, commits, switches, amends and rebases meanwhile; a
     execFileSync('git', ['checkout', '--quiet', hash], { cwd: fresh, env: workspace.env });
     execFileSync('test', ['-f', path.join(fresh, 'shared.txt')]);
   }
+});
+
+/** The work of an agent on an item of `tasks.md`. */
+const item = (title: string): readonly Step[] => [
+  { write: [`${title}.txt`, title] },
+  { shell: `sed -i 's/^- \\[ \\] ${title}$/- [x] ${title}/' tasks.md` },
+  { commit: `feat: ${title}` },
+  { result: [`${title} is done.`] },
+];
+
+test('items without ids move in the list while agents work: each is done once, and the right ones are ticked', async t => {
+  for (const isCommitted of [true, false]) {
+    const workspace = await Workspace.create(t, { stories: [] });
+    await workspace.write('tasks.md', '# Tasks\n\n- [ ] Alpha\n- [ ] Beta\n');
+    workspace.git('add', '-A');
+    workspace.git('commit', '--quiet', '-m', 'Tasks');
+    const run = workspace.scriptOf(
+      {
+        '#1': [[{ text: 'hi' }, { wait: 'go' }, ...item('Alpha')], item('New')],
+        '#2': [[{ text: 'hi' }, { wait: 'go' }, ...item('Beta')]],
+      },
+      ...['--file', 'tasks.md', '--lanes', '2', '--verify', 'true', '--max-iterations', '8'],
+    );
+    await workspace.agent(2);
+    await workspace.write('tasks.md', '# Tasks\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    if (isCommitted) {
+      workspace.git('commit', '--quiet', '--all', '-m', 'A new task');
+    }
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+
+    assert.equal((await workspace.events('landing.landed')).length, 3);
+    assert.equal(
+      (await workspace.events('story.changed')).filter(e => e.by === 'outside').length,
+      0,
+    );
+    assert.equal(
+      await workspace.read('tasks.md'),
+      '# Tasks\n\n- [x] New\n- [x] Alpha\n- [x] Beta\n',
+    );
+    assert.deepEqual(
+      (await workspace.events('iteration.started')).map(({ storyTitle }) => storyTitle).sort(),
+      ['Alpha', 'Beta', 'New'],
+    );
+  }
+});
+
+test('two stories with the same id: a run with lanes says which, and does not begin', async t => {
+  const [one, two] = openStories(2);
+  assert.ok(one && two);
+  const workspace = await Workspace.create(t, { stories: [one, { ...two, id: one.id }] });
+  const { code, stderr } = await workspace.scriptOf({}, '--lanes', '2').finished;
+  assert.equal(code, 1);
+  assert.match(stderr, /Several stories have the id US-001, .* or work with one lane\./);
+  assert.equal((await workspace.runIds()).length, 0);
+});
+
+test('what a person removes from the history while agents work does not come back', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  await workspace.write('secret.txt', 'password');
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'A secret by mistake');
+  const run = workspace.scriptOf(
+    {
+      'US-001': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-001', 1)]],
+      // Its first agent does not finish; the second one continues after the secret has gone.
+      'US-002': [
+        [{ text: 'hi' }, { wait: 'go' }, { write: ['half.txt', 'half'] }, { commit: 'feat: half' }],
+        works('US-002', 2),
+      ],
+    },
+    ...['--lanes', '2', '--verify', 'true', '--max-iterations', '6'],
+  );
+  await workspace.agent(2);
+  workspace.git('rm', '--quiet', 'secret.txt');
+  workspace.git('commit', '--quiet', '--amend', '--allow-empty', '-m', 'Nothing to see here');
+  await workspace.note('go');
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  const files = workspace.git('log', '--format=', '--name-only', 'main').split('\n');
+  assert.ok(files.includes('half.txt') && files.includes('US-001.txt'));
+  assert.ok(!files.includes('secret.txt'));
+  assert.equal((await workspace.events('landing.returned')).length, 0);
+});
+
+test('a landed story is worked on again if a person takes it back by a commit, or out of the history', async t => {
+  for (const how of ['commit', 'reset'] as const) {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
+        'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
+      },
+      ...['--isolate', '--verify', 'true', '--max-iterations', '8'],
+    );
+    await workspace.agent(2);
+    if (how === 'reset') {
+      workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
+    } else {
+      const list = await workspace.read('.omc/prd.json');
+      await workspace.write('.omc/prd.json', list.replace('"passes": true', '"passes": false'));
+      workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
+    }
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(workspace.git('show', 'main:again.txt'), 'again');
+    assert.doesNotMatch(stdout, /is missing from/);
+    assert.equal(
+      (await workspace.events('landing.landed')).filter(e => e.storyId === 'US-001').length,
+      2,
+    );
+  }
+});
+
+test('a progress log that is a link in the repository gets the notes of agents, too', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  await workspace.write('LOG.md', '# Log\n');
+  await symlink('../LOG.md', path.join(workspace.folder, '.omc', 'progress.txt'));
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'A log');
+  const note = { shell: 'printf "\\n## US-001\\n- learned\\n" >> .omc/progress.txt' };
+  const { code, stderr, stdout } = await workspace.scriptOf(
+    { 'US-001': [[note, ...works('US-001', 1)]] },
+    '--isolate',
+  ).finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.match(workspace.git('show', 'main:LOG.md'), /^# Log\n\n## US-001\n- learned$/);
+  assert.equal(workspace.git('status', '--short'), '');
+  assert.equal(workspace.git('ls-tree', 'main', '.omc/progress.txt').split(' ')[0], '120000');
+});
+
+test('an agent that puts something else in the place of the progress log is reported', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const other = { shell: 'rm -f .omc/progress.txt; mkdir .omc/progress.txt' };
+  const { code, stderr, stdout } = await workspace.scriptOf(
+    { 'US-001': [[other, ...works('US-001', 1)]] },
+    '--isolate',
+  ).finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.match(stdout, /The new entries of progress\.txt could not be written: .* is not a file/);
 });

@@ -42,6 +42,7 @@ export const WARNING_CODES = [
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
+  ...['numbersMoved'],
   ...['progressNotWritten', 'conflictNotDescribed', 'fewerLanes', 'repositoryInside'],
   'precondition',
 ];

@@ -77,7 +77,6 @@ describe('a candidate', () => {
       storyFile: STORIES,
       progressFile: LOG,
       story: { id: 'US-1', position: 0, title: 'Story US-1' },
-      tick: true,
       progressText: '',
       landAs: 'squash',
       trailers: TRAILERS,
@@ -124,17 +123,11 @@ describe('a candidate', () => {
       await write('staged.txt', 'staged\n');
       await git('add', 'staged.txt');
       const before = await state();
-      const {
-        commit: hash,
-        form,
-        tree,
-        notTicked,
-      } = await made(work, {
+      const { commit: hash, notTicked } = await made(work, {
         progressText: '## Second\n- two\n',
       });
       assert.equal(await state(), before);
-      assert.deepEqual([form, notTicked], ['commit', undefined]);
-      assert.equal(await git('rev-parse', `${hash}^{tree}`), tree);
+      assert.equal(notTicked, undefined);
       assert.equal(await git('log', '-1', '--format=%P', hash), target);
       assert.equal(await show(hash, 'a.txt'), lines({ 2: 'by agent', 20: 'by person' }));
       assert.equal(await show(hash, STORIES), prd('US-1'));
@@ -150,7 +143,8 @@ describe('a candidate', () => {
       const value = '--format=%(trailers:key=Ralph-Iteration,valueonly,separator=)';
       assert.equal(await git('log', '-1', value, hash), '3');
       // The same as one commit, however several would land.
-      assert.equal((await made(work, { landAs: 'merge' })).form, 'commit');
+      const { commit: one } = await made(work, { landAs: 'merge' });
+      assert.equal((await readGit('log', '-1', '--format=%P', one)).trim(), await head());
     });
 
     test('several commits as one: the subjects of all, and who wrote them', async () => {
@@ -180,8 +174,7 @@ describe('a candidate', () => {
       });
       await write('c.txt', 'c\n');
       const target = await commit();
-      const { commit: hash, form } = await made(work, { landAs: 'merge' });
-      assert.equal(form, 'merge');
+      const { commit: hash } = await made(work, { landAs: 'merge' });
       assert.equal(await git('log', '-1', '--format=%P', hash), `${target} ${work}`);
       assert.equal(await git('log', '-1', '--format=%an', hash), 'Test Person');
       assert.equal(
@@ -199,8 +192,7 @@ describe('a candidate', () => {
         await commit('The step');
         await git('merge', '--quiet', '--no-edit', '--no-ff', target);
       });
-      const { commit: hash, form } = await made(work, { landAs: 'merge' });
-      assert.equal(form, 'commit');
+      const { commit: hash } = await made(work, { landAs: 'merge' });
       assert.match(await message(hash), /^The step\n/);
       assert.equal(await git('log', '-1', '--format=%P', hash), target);
       assert.deepEqual(await names(hash), [STORIES, LOG, 'a.txt', 'b.txt', 'c.txt']);
@@ -219,6 +211,38 @@ describe('a candidate', () => {
       assert.match(await message(hash), /^Merge and more\n/);
     });
 
+    for (const landAs of ['merge', 'squash'] as const) {
+      test(`what a person has removed from the history meanwhile stays removed (${landAs})`, async () => {
+        await write('secret.txt', 'password\n');
+        await write('a.txt', lines({ 1: 'of the commit that goes' }));
+        const removed = await commit('A secret by mistake');
+        const start = base;
+        base = removed;
+        const work = await agent(async () => {
+          await write('b.txt', 'one\n');
+          await commit('One');
+          await write('a.txt', lines({ 1: 'of the commit that goes', 20: 'agent' }));
+          await commit('Two');
+        });
+        await git('reset', '--quiet', '--hard', start);
+        const { commit: hash } = await made(work, { landAs });
+        assert.deepEqual(await names(hash), [LOG, STORIES, 'a.txt', 'b.txt'].sort());
+        assert.equal(await show(hash, 'a.txt'), lines({ 20: 'agent' }));
+        assert.equal(await show(hash, STORIES), prd('US-1'));
+        const history = await readGit('rev-list', hash);
+        assert.ok(!history.includes(removed), 'nor is it in the history');
+        assert.match(await message(hash), /^Two\n/);
+        // Lines that only were there with what was removed cannot be merged.
+        base = removed;
+        const other = await agent(async () => {
+          await write('a.txt', lines({ 1: 'changed once more' }));
+          await commit('Three');
+        });
+        const conflict = await make(other, { landAs });
+        assert.ok(conflict.kind === 'conflict');
+        assert.deepEqual(conflict.files, ['a.txt']);
+      });
+    }
     test('what was not committed is no commit of ours on the branch', async () => {
       const left = async () => {
         await write('left.txt', 'left\n');
@@ -258,12 +282,11 @@ describe('a candidate', () => {
 
     test('no commit: a commit of ours for the tick and the notes, else nothing', async () => {
       const own = await made(base);
-      assert.equal(own.form, 'own');
       assert.match(await message(own.commit), /^US-1: done\n\nRalph-Story: US-1\n/);
       assert.equal(await show(own.commit, STORIES), prd('US-1'));
-      const notes = await made(base, { tick: false, progressText: '- n' });
-      assert.match(await message(notes.commit), /^US-1: notes of an agent\n/);
-      assert.equal((await make(base, { tick: false })).kind, 'nothing');
+      const notes = await made(base, { story: undefined, progressText: '- n' });
+      assert.match(await message(notes.commit), /^Work of an agent\n/);
+      assert.equal((await make(base, { story: undefined })).kind, 'nothing');
       assert.equal((await make(base, { storyFile: undefined })).kind, 'nothing');
     });
 
@@ -367,7 +390,10 @@ describe('a candidate', () => {
         await show(hash, LOG),
         '# Log\n\n## First\n- one\n\n## Other\n- x\n\n## Mine\n- y\n',
       );
-      assert.equal(await show((await made(work, { tick: false })).commit, STORIES), prd('US-2'));
+      assert.equal(
+        await show((await made(work, { story: undefined })).commit, STORIES),
+        prd('US-2'),
+      );
     });
 
     test('stay where they are if the agent moved or deleted them', async () => {
@@ -684,6 +710,30 @@ describe('a candidate', () => {
       assert.ok(!existsSync(mark));
     });
 
+    test('of work that continues earlier work: what landed before that is nobody’s news', async () => {
+      const first = await agent(async () => {
+        await write('b.txt', 'first attempt\n');
+        await commit('First');
+      });
+      await write('landed.txt', 'landed before\n');
+      const joined = await commit('Landed');
+      await git('switch', '--quiet', '--detach', first);
+      await git('merge', '--quiet', '--no-edit', joined);
+      await write('a.txt', lines({ 3: 'agent' }));
+      const work = await commit('Second');
+      await git('switch', '--quiet', 'main');
+      await write('a.txt', lines({ 3: 'person' }));
+      const question = { target: await commit(), base, work, files: ['a.txt', 'landed.txt'] };
+      const { others, own } = await describeConflict(folder, question, {
+        own: 9_000,
+        others: 9_000,
+      });
+      assert.match(own, /first attempt/);
+      assert.match(own, /^\+agent$/m);
+      assert.match(others, /^\+person$/m);
+      assert.doesNotMatch(own + others, /landed before/);
+    });
+
     test('a file with a name that is not UTF-8 is found again', async () => {
       const found = await describeConflict(
         folder,
@@ -703,7 +753,7 @@ describe('a candidate', () => {
       await write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch '${mark}'\nexit 1\n`);
       await chmod(at(`.git/hooks/${hook}`), 0o755);
     }
-    assert.equal((await made(base)).form, 'own');
+    await made(base);
     assert.ok(!existsSync(mark));
   });
 

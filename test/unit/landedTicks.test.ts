@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { GitRepository } from '../../src/orchestrator/git/git.ts';
+import { isAncestor } from '../../src/orchestrator/git/isAncestor.ts';
 import { LandedTicks } from '../../src/orchestrator/loop/landedTicks.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { gitRepo, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 import { openStories } from '../support/ralph.ts';
 import { type EventMatch, living } from '../support/recordedJournals.ts';
 
@@ -25,4 +30,127 @@ test('other ticks are news', () => {
   assert.deepEqual(known({ type: 'agent.text', iteration: 2 }, 'US-001'), []);
   assert.deepEqual(known({ type: 'landing.candidate', iteration: 1 }), []);
   assert.deepEqual(known({ type: 'landing.candidate', iteration: 1 }, 'US-002'), []);
+});
+
+describe('a landed story that is not done in the folder', () => {
+  const fileOf = (done: readonly string[]) =>
+    Buffer.from(
+      JSON.stringify({
+        project: 'Test',
+        userStories: openStories(2).map(story => ({ ...story, passes: done.includes(story.id) })),
+      }),
+    );
+
+  /** @returns what a first and a later look find, with US-001 landed at this commit */
+  async function looks(
+    t: TestContext,
+    make: (git: ReturnType<typeof gitFolder>) => Promise<{ landed: string; tip: string }>,
+    folder: readonly string[] = [],
+  ): Promise<(readonly string[])[]> {
+    const temp = await tempDir('ticks-');
+    t.after(() => temp.remove());
+    const root = path.join(temp.path, 'project');
+    await gitRepo(root);
+    const tools = gitFolder(() => ({ folder: root, home: temp.path }));
+    const { landed, tip } = await make(tools);
+    const git = new GitRepository(root);
+    const stories = parseStoryFile('prd.json', fileOf(folder));
+    assert.ok(stories.kind === 'stories');
+    const { state } = living('lanes', { type: 'landing.landed', iteration: 1 });
+    const ticks = new LandedTicks();
+    t.mock.timers.enable({ apis: ['Date'] });
+    const look = async () =>
+      ticks.unticked(
+        {
+          ...state,
+          running: [],
+          commits: [
+            { hash: landed, subject: '', at: '', iteration: 1, storyId: 'US-001', landed: true },
+          ],
+        },
+        { stories, head: await tools.head(), branch: 'main' },
+        {
+          git,
+          storyFile: 'prd.json',
+          target: {
+            root,
+            isLanded: async commit => isAncestor(root, commit, tip),
+            look: async () => ({ tip, branch: tip, kind: 'same' }),
+          },
+        },
+      );
+    const first = await look();
+    t.mock.timers.tick(1_500);
+    return [first, await look()];
+  }
+
+  const list = (git: ReturnType<typeof gitFolder>, ...done: readonly string[]) =>
+    git.write('prd.json', fileOf(done).toString());
+
+  /** The commit before the landing, and the landing. */
+  async function landing(git: ReturnType<typeof gitFolder>) {
+    await list(git);
+    const before = await git.commit('Start');
+    await list(git, 'US-001');
+    await git.write('work.txt', 'work');
+    return { before, landed: await git.commit('Landed') };
+  }
+
+  test('a person has committed that: it is to be done again, at once', async t => {
+    const found = await looks(t, async git => {
+      const { landed } = await landing(git);
+      await list(git);
+      return { landed, tip: await git.commit('Not good enough') };
+    });
+    assert.deepEqual(found, [['US-001'], ['US-001']]);
+  });
+
+  test('a person has not committed that: it counts at the second look', async t => {
+    const found = await looks(t, async git => {
+      const { landed } = await landing(git);
+      await list(git);
+      return { landed, tip: landed };
+    });
+    assert.deepEqual(found, [[], ['US-001']]);
+  });
+
+  test('a person is on a branch without the landing: it says nothing', async t => {
+    const found = await looks(t, async git => {
+      const { before, landed } = await landing(git);
+      await git.git('switch', '--quiet', '--create', 'side', before);
+      await git.write('side.txt', 'side');
+      await git.commit('Side');
+      return { landed, tip: landed };
+    });
+    assert.deepEqual(found, [[], []]);
+  });
+
+  test('the branch could not follow yet: it says nothing', async t => {
+    const found = await looks(t, async git => {
+      const { before, landed } = await landing(git);
+      await git.git('reset', '--quiet', '--hard', before);
+      return { landed, tip: landed };
+    });
+    assert.deepEqual(found, [[], []]);
+  });
+
+  test('a person has taken the landing out of the history: it is to be done again', async t => {
+    const found = await looks(t, async git => {
+      const { before, landed } = await landing(git);
+      await git.git('reset', '--quiet', '--hard', before);
+      return { landed, tip: before };
+    });
+    assert.deepEqual(found, [['US-001'], ['US-001']]);
+  });
+
+  test('a person has amended the landing, and works elsewhere: it stays landed', async t => {
+    const found = await looks(t, async git => {
+      const { before, landed } = await landing(git);
+      await git.git('commit', '--quiet', '--amend', '--message', 'Landed, in other words');
+      const tip = await git.head();
+      await git.git('switch', '--quiet', '--create', 'side', before);
+      return { landed, tip };
+    });
+    assert.deepEqual(found, [[], []]);
+  });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -86,7 +86,6 @@ describe('the target branch', () => {
       base: tip,
       ...SHARED,
       story: { id: `US-${id}`, position: Number(id) - 1 },
-      tick: true,
       progressText: `## Story ${id}\n- note ${id}\n`,
       landAs: 'squash',
       trailers: { 'Ralph-Story': `US-${id}` },
@@ -393,6 +392,42 @@ describe('the target branch', () => {
       assert.deepEqual(await target.follow(), { kind: 'followed', commit: to });
       assert.deepEqual([await status(), await tipOf(TIP)], ['M b.txt', '']);
       assert.equal(await read(STORIES), prd('1'));
+    });
+
+    test('nor does what a git that was killed in the middle of the move has left', async () => {
+      await write('gone.txt', 'gone');
+      await write('changed.txt', 'old');
+      const from = await commit('Files');
+      await write('added/new.txt', 'new');
+      await write('changed.txt', 'new');
+      await symlink('changed.txt', at('link'));
+      await rm(at('gone.txt'));
+      const to = await commit('Landed');
+      await git('reset', '--quiet', '--hard', from);
+      const target = await open();
+      // The files are there, and some are gone; index and HEAD are as they were.
+      await write('added/new.txt', 'new');
+      await write('changed.txt', 'new');
+      await symlink('changed.txt', at('link'));
+      await rm(at('gone.txt'));
+      assert.deepEqual(await target.advance(from, to), { kind: 'followed' });
+      assert.equal(await status(), '');
+      assert.equal(await git('rev-parse', 'HEAD'), to);
+    });
+
+    test('but a file that is not quite the same does', async () => {
+      const from = await commit('Files');
+      await write('new.txt', 'new');
+      await write('other.txt', 'other');
+      const to = await commit('Landed');
+      await git('reset', '--quiet', '--hard', from);
+      const target = await open();
+      await write('new.txt', 'new');
+      await write('other.txt', 'mine');
+      const held = await target.advance(from, to);
+      assert.ok(held.kind === 'held');
+      assert.deepEqual(held.files, ['other.txt']);
+      assert.equal(await status(), '?? new.txt\n?? other.txt');
     });
 
     test('also if the person has staged them', async () => {
@@ -711,7 +746,6 @@ exec '${real}/git' "$@"
         base: tip,
         ...SHARED,
         story: { id: 'US-1', position: 0 },
-        tick: true,
         progressText: 'note',
         landAs: 'squash',
         trailers: {},

@@ -32,10 +32,22 @@ export type TreeMerge =
 /**
  * Merges two commits without a checkout: work tree, index and refs are not read and not changed.
  * @param ours a full hash, like `theirs`
+ * @param base full hash of the commit that counts as the one that both come from; absent: as their histories say
  * @throws {HumanError} if git is too old
  * @throws git's message
  */
-export async function mergeTrees(dir: string, ours: string, theirs: string): Promise<TreeMerge> {
+export async function mergeTrees(
+  dir: string,
+  ours: string,
+  theirs: string,
+  base?: string,
+): Promise<TreeMerge> {
+  if (base !== undefined) {
+    // The oldest supported version has no option for this.
+    const sides = [`${ours}^{tree}`, `${theirs}^{tree}`];
+    const [left, right] = await Promise.all(sides.map(tree => scratchCommit(dir, tree, base)));
+    return mergeTrees(dir, left ?? ours, right ?? theirs);
+  }
   const args = [...CONFIG, 'merge-tree', '--write-tree', '-z', '--messages', ours, theirs];
   const { code, stderr, stdout } = await gitResult(dir, args, { writes: true });
   const fields = stdout.toString('utf8').split('\0');

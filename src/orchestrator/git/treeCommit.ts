@@ -6,6 +6,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say, type Words } from '../../base/say.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { changedTrackedFiles } from './git.ts';
+import { isAncestor } from './isAncestor.ts';
 import { runGit, writeGit } from './runGit.ts';
 
 /**
@@ -45,7 +46,7 @@ export async function commitOnHead(
 export async function fastForward(dir: string, commit: string): Promise<void> {
   await writeGit(dir, mergeForward(commit));
   // A hook may have added a commit on top of it.
-  if ((await runGit(dir, 'merge-base', commit, 'HEAD')).trim() !== commit) {
+  if (!(await isAncestor(dir, commit, 'HEAD'))) {
     throw new Error('it gave no reason.');
   }
 }

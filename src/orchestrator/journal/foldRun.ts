@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { gateEnded, isUnticked, iterationEnded, promiseSeen } from './judgedState.ts';
-import { landingState } from './landingState.ts';
+import { landingState, withoutNumbers, withTitle } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
 import {
@@ -80,7 +80,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return state;
     case 'iteration.started':
       return {
-        ...withoutKey(state, 'rolledBack'),
+        ...withTitle(withoutKey(state, 'rolledBack'), event),
         cutOff: [],
         iteration: state.isolated ? Math.max(state.iteration, event.iteration) : event.iteration,
         stories: storyCount(event.stories),
@@ -360,6 +360,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'iteration.ended':
       return iterationEnded(state, event);
     case 'warning': {
+      if (event.code === 'numbersMoved') {
+        return withoutNumbers(state);
+      }
       const storyId = storyOf(state, event.iteration ?? 0);
       return event.code === 'tickNotWritten' && storyId !== undefined
         ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assertNever.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { type RunState, runningIteration, storyNotes } from './runState.ts';
@@ -91,6 +92,30 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
     default:
       return assertNever(event);
   }
+}
+
+/** A story without an id of its own may have another number later. */
+export function withTitle(
+  state: RunState,
+  {
+    storyId,
+    storyTitle: title,
+  }: { readonly storyId?: string | undefined; readonly storyTitle?: string | undefined },
+): RunState {
+  return state.isolated && storyId !== undefined && isNumberId(storyId)
+    ? withStory(state, storyId, record => ({ ...record, title }))
+    : state;
+}
+
+/** The numbers of the stories mean others now: nothing is known of those any more. */
+export function withoutNumbers(state: RunState): RunState {
+  const named = <T>(map: ReadonlyMap<string, T>) =>
+    new Map([...map].filter(([id]) => !isNumberId(id)));
+  return {
+    ...state,
+    storyRecords: named(state.storyRecords),
+    storyNotes: named(state.storyNotes),
+  };
 }
 
 /**

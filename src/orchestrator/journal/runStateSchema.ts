@@ -66,6 +66,7 @@ export const runStateSchema = once(() => {
     refused: z.literal(true).optional(),
     landed: z.literal(true).optional(),
     tickMissing: z.literal(true).optional(),
+    title: z.string().optional(),
     stuckFor: count,
     later: z.object({ since: count, stuckFor: count }).optional(),
     failures: count,

@@ -16,6 +16,8 @@ export interface StoryRecord {
   readonly landed?: true;
   /** It could not be ticked in its file. */
   readonly tickMissing?: true;
+  /** Of a story without an id of its own, which only its title tells from others: the title it had. */
+  readonly title?: string;
   /** Consecutive iterations without progress on it. */
   readonly stuckFor: number;
   /**

@@ -7,12 +7,13 @@ import { waitUntil } from '../../base/waiting.ts';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { isGitLocked } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import { operationOn } from '../git/operations.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { changedPaths, mergeForward, namedFiles } from '../git/treeCommit.ts';
-import { type BranchState, isAncestor, readBranchState } from './branchState.ts';
+import { type BranchState, readBranchState } from './branchState.ts';
 import { filesAsIn, fittingFiles, stageAsIn } from './indexEntries.ts';
-import { type SharedFiles, sharedPaths } from './sharedFiles.ts';
+import type { SharedFiles } from './sharedFiles.ts';
 
 /** Why a branch stays where it is for now. */
 export interface Held {
@@ -190,12 +191,8 @@ export class BranchForward {
       return first.done;
     }
     const inTheWay = await filesInTheWay(root, from, to);
-    const shared = sharedPaths(this.place);
-    const ours = await filesAsIn(
-      root,
-      to,
-      inTheWay.filter(file => shared.includes(file)),
-    );
+    // Our own ticks and notes, or what a git that was killed in the middle of this move has left.
+    const ours = await filesAsIn(root, to, inTheWay);
     const others = inTheWay.filter(file => !ours.includes(file));
     const fitting = await fittingFiles(this.place, { from, to }, others);
     const files = others.filter(file => !fitting.includes(file));

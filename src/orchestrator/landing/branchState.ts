@@ -1,4 +1,4 @@
-import { gitResult, runGit } from '../git/runGit.ts';
+import { runGit } from '../git/runGit.ts';
 
 /** Where a branch is, and which work tree has it checked out. */
 export interface BranchState {
@@ -42,17 +42,4 @@ export async function readBranchState(
     elsewhere: isHere || folder === '' ? undefined : folder,
     tip,
   };
-}
-
-/** @param ancestor a full hash, like `commit`; every commit is its own ancestor */
-export async function isAncestor(root: string, ancestor: string, commit: string): Promise<boolean> {
-  if (ancestor === commit) {
-    return true;
-  }
-  const args = ['--no-optional-locks', 'merge-base', '--is-ancestor', ancestor, commit];
-  const { code, stderr } = await gitResult(root, args);
-  if (code > 1) {
-    throw new Error(stderr.trim() || `git merge-base ended with ${code}.`);
-  }
-  return code === 0;
 }

@@ -25,9 +25,8 @@ export interface CandidateOptions extends SharedFiles {
   readonly work: string;
   /** Full hash of the commit where the agent started. */
   readonly base: string;
+  /** The story that is done with it; absent: none. */
   readonly story?: LandingStory;
-  /** Whether the story is done with it. */
-  readonly tick: boolean;
   /** What the agent has appended to its progress log, or ''. */
   readonly progressText: string;
   /** `squash` makes one commit of several; one commit is always landed as one. */
@@ -41,13 +40,6 @@ export interface Candidate {
   readonly kind: 'candidate';
   /** Full hash. */
   readonly commit: string;
-  readonly tree: string;
-  /**
-   * - `commit`: the agent's work as one commit
-   * - `merge`: joins its commits
-   * - `own`: a commit of ours, with nothing but the tick and the notes
-   */
-  readonly form: 'commit' | 'merge' | 'own';
   /** Why the story file has no tick, although it should have one. */
   readonly notTicked?: Message;
 }
@@ -95,6 +87,7 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
     mergeSharing(root, {
       target,
       work,
+      start: base,
       shared: options,
       contents: views => changes.contents(views),
     }),
@@ -115,7 +108,8 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
   const form =
     commits.length === 0
       ? 'own'
-      : own.length > 1 && options.landAs === 'merge'
+      : // A merge would bring back the commits that a person has removed.
+        own.length > 1 && options.landAs === 'merge' && !merged.isRewritten
         ? 'merge'
         : 'commit';
   const [last, ...others] = made.length > 0 ? own : commits;
@@ -126,7 +120,7 @@ async function candidate(options: CandidateOptions): Promise<Candidate | Nothing
     ...{ tree, parents, message },
     author: form === 'commit' ? last?.author : undefined,
   });
-  return { kind: 'candidate', commit, tree, form, notTicked };
+  return { kind: 'candidate', commit, notTicked };
 }
 
 /** What an agent has not committed, as a commit of the person who runs it. */
@@ -166,10 +160,10 @@ class OwnChanges {
   }
 
   contents({ isSameElsewhere, target }: SharedViews): Map<string, Buffer> {
-    const { progressFile, progressText, story, storyFile, tick } = this.options;
+    const { progressFile, progressText, story, storyFile } = this.options;
     const contents = new Map<string, Buffer>();
     const stories = storyFile === undefined ? undefined : target.file(storyFile);
-    if (stories !== undefined && storyFile !== undefined && story !== undefined && tick) {
+    if (stories !== undefined && storyFile !== undefined && story !== undefined) {
       const ticked = withTick(stories, storyFile, story);
       if ('notTicked' in ticked) {
         this.notTicked = ticked.notTicked;
@@ -242,7 +236,12 @@ function authorEnv(name: string, mail: string, date: string): Record<string, str
 }
 
 interface MessageParts {
-  readonly form: Candidate['form'];
+  /**
+   * - `commit`: the agent's work as one commit
+   * - `merge`: joins its commits
+   * - `own`: a commit of ours, with nothing but the tick and the notes
+   */
+  readonly form: 'commit' | 'merge' | 'own';
   /** There is something that the agent has not committed. */
   readonly isLeft: boolean;
   /** The agent's last commit, and the others. */

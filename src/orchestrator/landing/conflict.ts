@@ -1,3 +1,4 @@
+import { isAncestor } from '../git/isAncestor.ts';
 import { gitResult } from '../git/runGit.ts';
 
 /** Why work cannot be brought in as it is. */
@@ -61,11 +62,25 @@ export async function describeConflict(
       named.push(pathspec(file));
     }
   }
+  const from = await forkOf(root, { base, target, work });
   const [own, others] = await Promise.all([
-    diff(root, base, work, hidden),
-    named.length === 0 ? '' : diff(root, base, target, [...named, ...hidden]),
+    diff(root, from, work, hidden),
+    named.length === 0 ? '' : diff(root, from, target, [...named, ...hidden]),
   ]);
   return { own: cutAtLine(own, limits.own), others: cutAtLine(others, limits.others) };
+}
+
+/** What both sides come from: earlier work had been joined with what landed until then, which is nobody's news. */
+async function forkOf(
+  root: string,
+  { base, target, work }: Pick<ConflictQuestion, 'base' | 'target' | 'work'>,
+): Promise<string> {
+  if (!(await isAncestor(root, base, target))) {
+    return base;
+  }
+  const args = ['--no-optional-locks', 'merge-base', target, work];
+  const { stdout } = await gitResult(root, args);
+  return stdout.toString('utf8').split(/\r?\n/, 1)[0] || base;
 }
 
 async function diff(

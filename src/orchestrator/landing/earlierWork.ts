@@ -1,5 +1,6 @@
 import { saidOf } from '../../base/messageOf.ts';
-import { writeGit } from '../git/runGit.ts';
+import { isAncestor } from '../git/isAncestor.ts';
+import { runGit, writeGit } from '../git/runGit.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { KeptWork } from '../journal/currentIteration.ts';
 import { storyNotes } from '../journal/runState.ts';
@@ -10,6 +11,7 @@ import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { readRefs } from '../workspace/refs.ts';
 import { SETTLED, workRef } from '../workspace/workRefs.ts';
+import { makeCandidate } from './candidate.ts';
 import { type Conflict, describeConflict } from './conflict.ts';
 import { sharedPaths } from './sharedFiles.ts';
 import { mergeSharing } from './sharedMerge.ts';
@@ -37,7 +39,8 @@ export class EarlierWork {
       return { commit: onto };
     }
     const { base, uncommitted } = kept;
-    const join = (work: string) => joinEarlierWork(target, { onto, work, storyId: story.id });
+    const join = (work: string) =>
+      joinEarlierWork(target, { onto, kept: { base, head: work }, storyId: story.id });
     // If all of it fits, a part of it can only conflict where the rest had solved that; then all are changes.
     const committed = kept.head === base ? undefined : await join(kept.head);
     const commit = committed?.kind === 'joined' ? committed.commit : onto;
@@ -85,11 +88,19 @@ export class EarlierWork {
   }
 
   /**
-   * Where the work of a story begins, which may continue earlier work of its own.
+   * The commit of the branch that the work of a story comes after. If it continues earlier work, that had been joined
+   * with what the branch had then.
    * @param start the commit at which the newest agent began
+   * @throws git's message
    */
-  async baseOf(story: Story, start: string | undefined): Promise<string | undefined> {
-    return (await this.keptOf(story))?.base ?? start;
+  async baseOf({ id }: Story, start: string | undefined): Promise<string | undefined> {
+    if (start === undefined) {
+      return undefined;
+    }
+    const args = ['--no-optional-locks', 'log', '-1', '--no-show-signature', '--format=%P%n%B'];
+    const [parents = '', ...message] = (await runGit(this.target.root, ...args, start)).split('\n');
+    const isJoin = message.join('\n').trim() === joinMessage(id).trim();
+    return isJoin ? parents.trim().split(' ').at(-1) || start : start;
   }
 
   /** The story's earlier work that has not landed, unless a person has discarded it. */
@@ -121,17 +132,25 @@ export class EarlierWork {
 /**
  * The commit that a story's next agent starts from: its earlier work, which has not landed, together with what has
  * landed meanwhile. Only creates git objects.
- * @param at full hashes: `onto`, what has landed; `work`, the last commit of the earlier agent
+ * @param onto full hash of what has landed
  * @throws git's message
  */
 async function joinEarlierWork(
   { root, sharedFiles }: Target,
   {
+    kept,
     onto,
     storyId,
-    work,
-  }: { readonly onto: string; readonly work: string; readonly storyId: string },
+  }: {
+    readonly onto: string;
+    readonly kept: Pick<KeptWork, 'base' | 'head'>;
+    readonly storyId: string;
+  },
 ): Promise<{ readonly kind: 'joined'; readonly commit: string } | Conflict> {
+  const work = await presentWork(root, { kept, onto, sharedFiles });
+  if (typeof work !== 'string') {
+    return work;
+  }
   const merged = await mergeSharing(root, {
     target: onto,
     work,
@@ -143,7 +162,37 @@ async function joinEarlierWork(
     return merged;
   }
   const commit = await writeGit(root, ['commit-tree', merged.tree, '-p', work, '-p', onto], {
-    input: `Merge what has landed into the work on ${storyId}\n`,
+    input: joinMessage(storyId),
   });
   return { kind: 'joined', commit: commit.trim() };
+}
+
+function joinMessage(storyId: string): string {
+  return `Merge what has landed into the work on ${storyId}\n`;
+}
+
+/**
+ * The earlier work without commits that a person has removed from the branch since it began: then it is one commit on
+ * top of the branch.
+ */
+async function presentWork(
+  root: string,
+  {
+    kept: { base, head },
+    onto,
+    sharedFiles,
+  }: {
+    readonly kept: Pick<KeptWork, 'base' | 'head'>;
+    readonly onto: string;
+    readonly sharedFiles: Target['sharedFiles'];
+  },
+): Promise<string | Conflict> {
+  if (await isAncestor(root, base, onto)) {
+    return head;
+  }
+  const made = await makeCandidate({
+    ...{ ...sharedFiles, root, base, target: onto, work: head },
+    ...{ landAs: 'squash', progressText: '', trailers: {} },
+  });
+  return made.kind === 'conflict' ? made : made.kind === 'nothing' ? onto : made.commit;
 }

@@ -1,6 +1,7 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { hashNameOf, newObject } from '../git/objects.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { type TreeEntry, viewTrees } from '../git/treeView.ts';
 import { fitsLanding, type SharedFiles, sharedPaths } from './sharedFiles.ts';
@@ -8,9 +9,11 @@ import { fitsLanding, type SharedFiles, sharedPaths } from './sharedFiles.ts';
 /** What the index has at a path; `undefined` if it has nothing. */
 type IndexEntries = ReadonlyMap<string, TreeEntry | undefined>;
 
+/** Maximum length of all file names on a command line, which is short on Windows. */
+const MAX_NAMES = 20_000;
+
 /**
- * The files that are in the work tree as a commit has them: our own ticks and notes, after a landing that the work
- * tree could not follow.
+ * The files that are in the work tree as a commit has them, or are missing there as in the commit.
  *
  * @param root absolute path of the top folder
  * @param commit full hash
@@ -23,17 +26,33 @@ export async function filesAsIn(
   files: readonly string[],
 ): Promise<string[]> {
   const present = files.filter(file => isPlainFile(root, file));
-  if (present.length === 0) {
+  const others = files.filter(file => !present.includes(file));
+  if (files.length === 0) {
     return [];
   }
   const [[view], ids] = await Promise.all([
-    viewTrees(root, [commit], present),
+    viewTrees(root, [commit], files),
     hashesOf(root, present),
   ]);
-  return present.filter((file, i) => {
-    const entry = view?.entry(file);
-    return entry?.mode.startsWith('100') === true && entry.id === ids[i];
-  });
+  return [
+    ...present.filter((file, i) => {
+      const entry = view?.entry(file);
+      return entry?.mode.startsWith('100') === true && entry.id === ids[i];
+    }),
+    ...others.filter(file => {
+      const entry = view?.entry(file);
+      const place = path.join(root, file);
+      const found = lstatSync(place, { throwIfNoEntry: false });
+      return found?.isSymbolicLink()
+        ? entry?.mode === '120000' && entry.id === linkId(place, commit)
+        : found === undefined && entry === undefined;
+    }),
+  ];
+}
+
+/** The hash of a link as git stores it. */
+function linkId(place: string, commit: string): string {
+  return newObject('blob', readlinkSync(place, 'buffer'), hashNameOf(commit)).id;
 }
 
 /**
@@ -109,7 +128,26 @@ function isPlainFile(root: string, file: string): boolean {
 
 /** The hashes of files as `git add` would store them. */
 async function hashesOf(root: string, files: readonly string[]): Promise<string[]> {
-  return (await runGit(root, 'hash-object', '--', ...files)).trim().split(/\r?\n/);
+  const hashes: string[] = [];
+  for (const some of atOnce(files)) {
+    hashes.push(...(await runGit(root, 'hash-object', '--', ...some)).trim().split(/\r?\n/));
+  }
+  return hashes;
+}
+
+/** As many names at once as fit on a command line. */
+function atOnce(files: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let length = 0;
+  for (const file of files) {
+    length += file.length;
+    if (parts.length === 0 || length > MAX_NAMES) {
+      parts.push([]);
+      length = file.length;
+    }
+    parts.at(-1)?.push(file);
+  }
+  return parts;
 }
 
 /** @returns `undefined` if one of them has a conflict */
@@ -117,10 +155,18 @@ async function indexEntries(
   root: string,
   files: readonly string[],
 ): Promise<IndexEntries | undefined> {
-  const output = await runGit(
-    root,
-    ...['--no-optional-locks', '--literal-pathspecs', 'ls-files', '--stage', '-z', '--', ...files],
-  );
+  const question = [
+    '--no-optional-locks',
+    '--literal-pathspecs',
+    'ls-files',
+    '--stage',
+    '-z',
+    '--',
+  ];
+  let output = '';
+  for (const some of atOnce(files)) {
+    output += await runGit(root, ...question, ...some);
+  }
   const found = new Map<string, TreeEntry | undefined>(files.map(file => [file, undefined]));
   for (const line of output.split('\0')) {
     const [, mode = '', id = '', stage, file = ''] =

@@ -13,6 +13,7 @@ import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
@@ -168,13 +169,13 @@ export class LandingQueue {
       return [];
     }
     const from = await this.tip.commit();
-    const stack: { work: Landable; commit: string; onto: string }[] = [];
+    const stack: { work: Landable; commit: string; onto: string; notTicked?: Message }[] = [];
     let onto = from;
     for (const work of works) {
       const isLeftOut = this.isTakenBack(work) || (await this.landedBefore(work)) !== undefined;
       const made = isLeftOut ? undefined : await this.candidateOf(work, onto);
       if (made?.kind === 'candidate') {
-        stack.push({ work, commit: made.commit, onto });
+        stack.push({ work, commit: made.commit, onto, notTicked: made.notTicked });
         onto = made.commit;
       }
     }
@@ -200,9 +201,9 @@ export class LandingQueue {
     if (!(await this.tip.advance(from, onto))) {
       return [];
     }
-    for (const { commit, onto: below, work } of stack) {
+    for (const { commit, notTicked, onto: below, work } of stack) {
       await this.settle(work, async () => {
-        await this.finish(work, { commit, onto: below });
+        await this.finish(work, { commit, onto: below, notTicked });
         return undefined;
       });
     }
@@ -269,7 +270,8 @@ export class LandingQueue {
       }
       run.journal.sync();
       if (commit === onto || (await this.tip.advance(onto, commit))) {
-        await this.finish(work, { commit: commit === onto ? undefined : commit, onto });
+        const { notTicked } = made;
+        await this.finish(work, { commit: commit === onto ? undefined : commit, onto, notTicked });
         return undefined;
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
@@ -306,7 +308,6 @@ export class LandingQueue {
       work: head,
       base,
       story: { id: story.id, title: story.title, position: story.position },
-      tick: true,
       progressText,
       landAs: config.landAs,
       trailers: {
@@ -384,7 +385,11 @@ export class LandingQueue {
   /** The branch has it: the rest can be repeated after a kill. */
   private async finish(
     { progressText, result, scope }: Landable,
-    { commit, onto }: { readonly commit?: string; readonly onto: string },
+    {
+      commit,
+      notTicked,
+      onto,
+    }: { readonly commit?: string; readonly onto: string; readonly notTicked?: Message },
   ): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
@@ -401,7 +406,10 @@ export class LandingQueue {
       });
     }
     run.journal.sync();
-    await bringToFolder(run, scope, progressText);
+    if ((await bringToFolder(run, scope, progressText)) && notTicked !== undefined) {
+      // The file in the folder is another version.
+      warn(scope, 'tickNotWritten', notTicked);
+    }
     await this.record(
       { scope, result },
       { isRefused: false, commits: commit ? 1 : 0, isDone: true },

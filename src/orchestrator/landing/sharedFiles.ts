@@ -1,11 +1,12 @@
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
+import { isNumberId, numberId } from '../../base/numberId.ts';
 import { type Message, say } from '../../base/say.ts';
 import { editStoryDone, type StorySelector } from '../stories/edit/edit.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
-import { numberId } from '../stories/formats/storyFormat.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
+import { storyNow } from '../stories/storyNow.ts';
 
 /**
  * The files that all agents change. They are merged by meaning, so that two agents never conflict in them. Both
@@ -44,7 +45,8 @@ export function withTick(content: Buffer, path: string, story: LandingStory): Ti
     return { notTicked: problem.message };
   }
   try {
-    const selector = selectorNow(path, text, story);
+    const file = parseStoryFile(path, text);
+    const selector = placeNow(path, file.kind === 'invalid' ? [] : file.stories, story);
     return { content: Buffer.from(editStoryDone(bom + text, selector, true, path)) };
   } catch (error) {
     if (error instanceof HumanError) {
@@ -55,31 +57,29 @@ export function withTick(content: Buffer, path: string, story: LandingStory): Ti
 }
 
 /**
- * Where a story is now. One without an id of its own is recognized by its title.
+ * Where a story is now in a list, for an edit.
  * @throws {HumanError} if another story may be there now
  */
-function selectorNow(path: string, text: string, story: LandingStory): StorySelector {
-  const file = parseStoryFile(path, text);
-  const stories = file.kind === 'invalid' ? [] : file.stories;
-  const sameId = stories.filter(({ id }) => id === story.id);
-  const isNumber = /^#\d+$/.test(story.id);
-  if (story.title === undefined || (!isNumber && sameId.length < 2)) {
+export function placeNow(
+  path: string,
+  stories: readonly Story[],
+  story: LandingStory,
+): StorySelector & { readonly done?: boolean } {
+  const found = storyNow(stories, story);
+  if (found !== undefined) {
+    return found;
+  }
+  if (!isNumberId(story.id) && !stories.some(({ id }) => id === story.id)) {
+    // The edit says that it is gone.
     return story;
   }
-  const sameTitle = (isNumber ? stories : sameId).filter(({ title }) => title === story.title);
-  const found =
-    sameTitle.find(({ position }) => position === story.position) ??
-    (sameTitle.length === 1 ? sameTitle[0] : undefined);
-  if (found === undefined) {
-    throw new HumanError(
-      say(
-        '{0} has changed, and it is not certain any more which of its stories {1} is.',
-        path,
-        story.id,
-      ),
-    );
-  }
-  return found;
+  throw new HumanError(
+    say(
+      '{0} has changed, and it is not certain any more which of its stories {1} is.',
+      path,
+      story.id,
+    ),
+  );
 }
 
 /**

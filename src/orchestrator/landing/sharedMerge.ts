@@ -1,3 +1,4 @@
+import { isAncestor } from '../git/isAncestor.ts';
 import { mergeTrees, scratchCommit } from '../git/mergeTree.ts';
 import { hashNameOf, newObject, writeObjects } from '../git/objects.ts';
 import { type TreeEntry, type TreeView, viewTrees } from '../git/treeView.ts';
@@ -11,6 +12,8 @@ export interface SharedMerge {
   /** Full hash of the other one. */
   readonly work: string;
   readonly shared: SharedFiles;
+  /** Where the work began, if that is known. If `target` does not have it any more, it must not come back. */
+  readonly start?: string;
   /** The commit that both come from, if its files and those of `work` are needed for that. */
   readonly base?: string;
   /**
@@ -35,6 +38,8 @@ export interface MergedTree {
   readonly tree: string;
   /** The tree of `target`. */
   readonly targetTree: string;
+  /** `target` does not have the commit at which the work began: a person has rewritten the history. */
+  readonly isRewritten: boolean;
 }
 
 /**
@@ -46,7 +51,9 @@ export async function mergeSharing(
   root: string,
   merge: SharedMerge,
 ): Promise<MergedTree | Conflict> {
-  const merged = await mergeRest(root, merge);
+  const { start } = merge;
+  const isRewritten = start !== undefined && !(await isAncestor(root, start, merge.target));
+  const merged = await mergeRest(root, merge, isRewritten ? start : undefined);
   if (merged.kind === 'conflict') {
     return merged;
   }
@@ -82,17 +89,21 @@ export async function mergeSharing(
   if (edited.objects.length > 0) {
     await writeObjects(root, [...blobs.map(({ blob }) => blob), ...edited.objects]);
   }
-  return { kind: 'merged', tree: edited.tree, targetTree: target.id };
+  return { kind: 'merged', tree: edited.tree, targetTree: target.id, isRewritten };
 }
 
-/** Merges everything but the shared files; what the tree has at their paths is undecided. */
+/**
+ * Merges everything but the shared files; what the tree has at their paths is undecided.
+ * @param base counts as the commit that both come from
+ */
 async function mergeRest(
   root: string,
   { shared, target, work }: SharedMerge,
+  base: string | undefined,
 ): Promise<{ readonly kind: 'merged'; readonly tree: string } | Conflict> {
   const paths = sharedPaths(shared);
   const isShared = (path: string) => paths.includes(path);
-  const first = await mergeTrees(root, target, work);
+  const first = await mergeTrees(root, target, work, base);
   if (first.kind === 'unrelated') {
     return { kind: 'conflict', reason: 'unrelated', files: [] };
   }
@@ -115,7 +126,7 @@ async function mergeRest(
   }
   await writeObjects(root, edited.objects);
   const untouched = await scratchCommit(root, edited.tree, work);
-  const second = await mergeTrees(root, target, untouched);
+  const second = await mergeTrees(root, target, untouched, base);
   if (second.kind === 'merged') {
     return second;
   }

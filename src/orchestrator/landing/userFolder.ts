@@ -11,43 +11,46 @@ import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { hasEntries, withEntries } from './sharedFiles.ts';
+import { hasEntries, type LandingStory, placeNow, withEntries } from './sharedFiles.ts';
 
 /**
  * Writes into the user's folder what a landing did not bring there with the commit, because git does not track these
  * files, or the work tree does not follow the branch: the tick of the story, and the new entries of the progress log.
  * The same twice changes nothing.
+ * @returns whether the story is ticked there
  */
 export async function bringToFolder(
   run: Run,
-  scope: Scope & { readonly story: { readonly id: string } },
+  scope: Scope & { readonly story: LandingStory },
   progressText: string,
-): Promise<void> {
-  await tick(run, scope);
+): Promise<boolean> {
+  const isTicked = await tick(run, scope);
   await appendProgress(run, scope, progressText);
+  return isTicked;
 }
 
 async function tick(
   { storyFile }: Pick<Run, 'storyFile'>,
-  scope: Scope & { readonly story: { readonly id: string } },
-): Promise<void> {
-  const { id } = scope.story;
+  scope: Scope & { readonly story: LandingStory },
+): Promise<boolean> {
   const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
-  const named = list?.stories.filter(story => story.id === id) ?? [];
-  const story = named.find(({ done }) => !done);
-  if (storyFile === undefined || (list !== undefined && named.length > 0 && story === undefined)) {
-    return;
+  if (storyFile === undefined) {
+    return false;
   }
   try {
-    await setStoryDone(storyFile, { id, position: story?.position }, true, {
-      expectedHash: list?.hash,
-    });
+    const { done, id, position } =
+      list === undefined ? scope.story : placeNow(storyFile, list.stories, scope.story);
+    if (done !== true) {
+      await setStoryDone(storyFile, { id, position }, true, { expectedHash: list?.hash });
+    }
+    return true;
   } catch (error) {
     if (!(error instanceof HumanError)) {
       throw error;
     }
     // The journal says that it has landed, which counts.
     warn(scope, 'tickNotWritten', error.said);
+    return false;
   }
 }
 

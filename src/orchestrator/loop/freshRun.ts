@@ -1,5 +1,6 @@
 import { saidOf } from '../../base/messageOf.ts';
-import { say, withTexts } from '../../base/say.ts';
+import { isNumberId } from '../../base/numberId.ts';
+import { say, sentences, withTexts } from '../../base/say.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -22,6 +23,7 @@ import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
+import { problemWithIds } from '../preconditions/lanes.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { identify } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
@@ -39,6 +41,7 @@ import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
 import { ignoredChoices } from './ignoredChoices.ts';
 import { type Isolation, Lanes } from './lanes.ts';
+import { haveMoved } from './movedNumbers.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide, type Start } from './policy.ts';
 import { RequestDesk } from './requestDesk.ts';
@@ -78,6 +81,8 @@ export class FreshRun {
   private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
+  /** The numbers of stories without ids mean others than those that agents work on. */
+  private isMoved = false;
 
   constructor(options: RunOptions, parts: RunParts) {
     const { earlier, inboxFrom, isolate, journal, place, snapshot, template } = parts;
@@ -202,7 +207,8 @@ export class FreshRun {
       verdict: verdict ?? this.lanes?.verdict,
       otherMode,
       working: this.lanes?.working,
-      freeLanes: this.lanes?.free,
+      // Until the agents have ended, their stories have two numbers.
+      freeLanes: this.isMoved ? 0 : this.lanes?.free,
     });
     if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
@@ -290,10 +296,29 @@ export class FreshRun {
       storiesAfter: snapshot.stories?.stories ?? [],
       handled,
     });
+    const problemOfIds = this.lookAtIds();
     for (const change of changes) {
-      run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
+      if (!this.isMoved || !isNumberId(change.storyId)) {
+        run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
+      }
     }
-    this.verdict = (await this.lookAtHistory(before)) ?? this.verdict;
+    if (this.isMoved && this.lanes?.working.length === 0) {
+      warn(run.journal, 'numbersMoved', '');
+      this.isMoved = false;
+    }
+    this.verdict = problemOfIds ?? (await this.lookAtHistory(before)) ?? this.verdict;
+  }
+
+  /** @returns what ends a run with lanes, which knows stories by their ids */
+  private lookAtIds(): Verdict | undefined {
+    const { lanes, run, snapshot } = this;
+    const stories = snapshot.stories?.stories;
+    if (lanes === undefined || stories === undefined) {
+      return undefined;
+    }
+    this.isMoved = haveMoved(stories, run.state(), lanes.working);
+    const problem = problemWithIds(stories);
+    return problem && { kind: 'astray', message: sentences([problem.message, problem.next]) };
   }
 
   /** @returns what ends the run, if its work is not on its branch */
@@ -302,7 +327,10 @@ export class FreshRun {
     const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
     const history = { place, now: snapshot };
     if (elsewhere === undefined) {
-      await lookForLostCommits(run, history, before.stories?.stories ?? []);
+      // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
+      const open = new Set(snapshot.stories?.stories.flatMap(({ done, id }) => (done ? [] : id)));
+      const done = before.stories?.stories.filter(({ id }) => !open.has(id)) ?? [];
+      await lookForLostCommits(run, history, done);
     }
     return elsewhere ?? missingWork(run, history);
   }

@@ -1,4 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -45,7 +46,7 @@ export async function openIsolation(
   // Without a repository there is no HEAD either, which is the problem then.
   const root = (await git.root()) ?? workspace;
   // Asked before the run starts, too, but its stories may have been planned since.
-  const problem = await problemWithLanes({ root, head, branch, storyFile });
+  const problem = await problemWithLanes({ root, head, branch, storyFile, stories });
   if (problem !== undefined) {
     throw new HumanError(sentenceOf({ level: 'refuses', ...problem }));
   }
@@ -67,7 +68,6 @@ export async function openIsolation(
 
 /** The path of a file from the top folder of a repository; `undefined` outside. */
 export function inRepository(root: string, file: string | undefined): string | undefined {
-  const relative =
-    file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
-  return relative.startsWith('..') ? undefined : relative;
+  const [top, real] = [root, file].map(place => place && (realPlace(place) ?? place));
+  return top && real && isWithin(top, real) ? relativePath(top, real) : undefined;
 }

@@ -1,7 +1,10 @@
 import type { GitRepository } from '../git/git.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import type { RunState } from '../journal/runState.ts';
+import type { Target } from '../landing/target.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
+import { storyNow } from '../stories/storyNow.ts';
 
 /** In ms. A switch of branches changes the files before HEAD; it is over by then. */
 const SECOND_LOOK_MS = 1_000;
@@ -20,9 +23,10 @@ export class LandedTicks {
     { stories }: Pick<Snapshot, 'stories'>,
   ): Map<string, boolean> {
     const isDone = new Map(stories?.stories.map(({ done, id }) => [id, done]));
-    const landed = [...storyRecords].flatMap(([id, record]) =>
-      record.landed ? [[id, isDone.get(id) ?? true] as const] : [],
-    );
+    const landed = [...storyRecords].flatMap(([id, { landed: hasLanded, title }]) => {
+      const story = hasLanded && storyNow(stories?.stories ?? [], { id, title });
+      return hasLanded ? [[id, story ? story.done : true] as const] : [];
+    });
     // The branch brings the tick into the folder before the journal says that the story has landed.
     const landing = running.flatMap(({ queued, storyId }) =>
       queued && storyId !== undefined && isDone.get(storyId) ? [[storyId, true] as const] : [],
@@ -32,13 +36,12 @@ export class LandedTicks {
 
   /**
    * @param now the user's folder, with the user's HEAD
-   * @param storyFile its path in the repository; absent outside
    * @returns ids of landed stories that a person has set to not done
    */
   async unticked(
     state: RunState,
     now: Snapshot,
-    { git, storyFile }: { readonly git: GitRepository; readonly storyFile?: string },
+    at: Omit<CommittedView, 'head'>,
   ): Promise<string[]> {
     const { branch, head = '', stories } = now;
     const atWork = new Set(state.running.map(({ storyId }) => storyId));
@@ -55,13 +58,16 @@ export class LandedTicks {
     if (open.length === 0 || stories === undefined || now.storyFileProblem !== undefined) {
       return [];
     }
-    const committed = await doneAt(git, head, storyFile);
     const found: string[] = [];
-    for (const id of open.filter(story => committed === undefined || committed.has(story))) {
+    const view = { ...at, head };
+    for (const id of open) {
+      const said = await committedTick(state, id, view);
       const known = this.suspected.get(id);
-      if (known?.head !== key) {
+      if (said === 'takenBack') {
+        found.push(id);
+      } else if (said === 'unknown' && known?.head !== key) {
         this.suspected.set(id, { head: key, at: Date.now() });
-      } else if (Date.now() - known.at >= SECOND_LOOK_MS) {
+      } else if (said === 'unknown' && Date.now() - (known?.at ?? 0) >= SECOND_LOOK_MS) {
         this.suspected.delete(id);
         found.push(id);
       }
@@ -70,16 +76,53 @@ export class LandedTicks {
   }
 }
 
+interface CommittedView {
+  readonly git: Pick<GitRepository, 'fileAt'>;
+  /** The branch that work lands on. */
+  readonly target: Pick<Target, 'isLanded' | 'look' | 'root'>;
+  /** Its path in the repository; absent outside. */
+  readonly storyFile?: string;
+  /** Full hash of the user's HEAD; '' if there is none. */
+  readonly head: string;
+}
+
+/**
+ * What commits say of a landed story that is not done in the folder: a person has taken it back with a commit, or has
+ * taken the landing out of the history; or nothing, because HEAD is where the landing has not come yet; or the change
+ * is not committed.
+ */
+async function committedTick(
+  { commits }: RunState,
+  id: string,
+  view: CommittedView,
+): Promise<'takenBack' | 'elsewhere' | 'unknown'> {
+  const { head, target } = view;
+  const isDone = async (commit: string) => (await doneAt(view, commit))?.has(id);
+  if ((await isDone(head)) !== false) {
+    return 'unknown';
+  }
+  const landed = commits.findLast(commit => commit.landed && commit.storyId === id)?.hash;
+  if (landed === undefined || (await isDone(landed)) !== true) {
+    return 'elsewhere';
+  }
+  if (await isAncestor(target.root, landed, head)) {
+    return 'takenBack';
+  }
+  // A landing that a person has amended has its tick.
+  const isGone =
+    !(await target.isLanded(landed)) && (await isDone((await target.look()).tip)) === false;
+  return isGone ? 'takenBack' : 'elsewhere';
+}
+
 /** Ids of the stories that are done in a commit; `undefined` if it does not have the file. */
 async function doneAt(
-  git: GitRepository,
-  head: string,
-  storyFile: string | undefined,
+  { git, storyFile }: CommittedView,
+  commit: string,
 ): Promise<ReadonlySet<string> | undefined> {
   const bytes =
-    storyFile === undefined || head === ''
+    storyFile === undefined || commit === ''
       ? undefined
-      : await git.fileAt(head, storyFile).catch(() => undefined);
+      : await git.fileAt(commit, storyFile).catch(() => undefined);
   const list = bytes && storyFile !== undefined ? parseStoryFile(storyFile, bytes) : undefined;
   return list?.kind === 'stories'
     ? new Set(list.stories.filter(({ done }) => done).map(({ id }) => id))

@@ -1,5 +1,10 @@
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import type { Scope } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
+import { outsideProblem, realPlace } from '../stories/outsideLinks.ts';
 
 /** The progress log as an agent found it in its place, in the iteration's folder. */
 const PROGRESS_BEFORE = 'progress-before.txt';
@@ -13,11 +18,21 @@ export async function keepProgress(dir: string, progressFile: string): Promise<v
   await writePlainFile(path.join(dir, PROGRESS_BEFORE), (await readText(progressFile)) ?? '');
 }
 
-/** What the agent has added to the progress log of its place; '' if it cannot be told. Kept in the folder as well. */
-export async function progressSince(dir: string, progressFile: string): Promise<string> {
-  const text = await newProgress(dir, progressFile);
-  await writePlainFile(path.join(dir, PROGRESS_NEW), text);
-  return text;
+/**
+ * What the agent has added to the progress log of its place; '' with a warning if it cannot be told. Kept in the
+ * iteration's folder as well.
+ */
+export async function progressSince(
+  scope: Pick<Scope, 'append' | 'dir'>,
+  progressFile: string,
+): Promise<string> {
+  const text = await newProgress(scope.dir, progressFile);
+  if (text === undefined) {
+    const problem = say('{0} is not a file. Put a text file there, or remove it.', progressFile);
+    warn(scope, 'progressNotWritten', outsideProblem(progressFile) ?? problem);
+  }
+  await writePlainFile(path.join(scope.dir, PROGRESS_NEW), text ?? '');
+  return text ?? '';
 }
 
 /** The result of {@link progressSince}, from the iteration's folder. */
@@ -25,10 +40,14 @@ export async function keptProgress(dir: string): Promise<string> {
   return (await readPlainFile(path.join(dir, PROGRESS_NEW), MAX_BYTES))?.toString('utf8') ?? '';
 }
 
-async function newProgress(dir: string, progressFile: string): Promise<string> {
+async function newProgress(dir: string, progressFile: string): Promise<string | undefined> {
   const before = await readPlainFile(path.join(dir, PROGRESS_BEFORE), MAX_BYTES);
   const after = await readText(progressFile);
-  return before === undefined || after === undefined ? '' : added(before.toString('utf8'), after);
+  if (after === undefined) {
+    return undefined;
+  }
+  // Without a copy of it, the loop was killed before the agent began.
+  return before === undefined ? '' : added(before.toString('utf8'), after);
 }
 
 /**
@@ -50,10 +69,16 @@ export function added(before: string, after: string): string {
   return text === '' ? '' : `\n${text}\n`;
 }
 
-/** A missing log is an empty one. */
+/** A missing log is an empty one, and it may be a link within the repository. @returns `undefined` if it is no file */
 async function readText(file: string): Promise<string | undefined> {
+  const real = outsideProblem(file) === undefined ? realPlace(file) : undefined;
+  if (real === undefined) {
+    return undefined;
+  }
   try {
-    return (await readPlainFile(file, MAX_BYTES))?.toString('utf8') ?? '';
+    const content = await readPlainFile(real, MAX_BYTES);
+    const isMissing = lstatSync(real, { throwIfNoEntry: false }) === undefined;
+    return content?.toString('utf8') ?? (isMissing ? '' : undefined);
   } catch {
     // An agent has put something else there.
     return undefined;

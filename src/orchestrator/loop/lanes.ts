@@ -29,6 +29,7 @@ import { isStillToDo, leftAlone } from '../run/storiesLeft.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
+import { storyNow } from '../stories/storyNow.ts';
 import { LandedTicks } from './landedTicks.ts';
 import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
@@ -138,6 +139,7 @@ export class Lanes {
     const { target, userPlace } = this.hands;
     return this.landedTicks.unticked(this.run.state(), now, {
       git: userPlace.git,
+      target,
       storyFile: target.sharedFiles.storyFile,
     });
   }
@@ -219,7 +221,12 @@ export class Lanes {
    */
   async recover(current: CurrentIteration, snapshot: Snapshot): Promise<void> {
     const { kept, lane = 1, number: iteration, storyId } = current;
-    const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
+    const now =
+      storyId === undefined
+        ? undefined
+        : storyNow(snapshot.stories?.stories ?? [], { id: storyId, title: current.storyTitle });
+    // It is known by the id that it had.
+    const story = now && { ...now, id: storyId ?? now.id };
     if (story === undefined) {
       // Nobody wants it any more, but its commits are not for us to lose.
       const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
@@ -460,7 +467,7 @@ export class Lanes {
     if (isLeftThere) {
       return;
     }
-    const progressText = await progressSince(scope.dir, this.progressIn(place));
+    const progressText = await progressSince(scope, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
       // What the next agents are told; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);

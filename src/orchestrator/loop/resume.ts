@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../journal/events.ts';
@@ -332,10 +333,7 @@ function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
  */
 export function fileBelow({ workspace }: RunFiles, file: string): string | undefined {
   const absolute = path.resolve(workspace, file);
-  const relative = path.relative(workspace, absolute);
-  const isElsewhere =
-    relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
-  return isElsewhere ? undefined : absolute;
+  return isWithin(workspace, absolute) ? absolute : undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { saidOf } from '../../base/messageOf.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { Story, StoryList } from '../stories/story.ts';
@@ -77,7 +78,11 @@ function placeOf(
 
 function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[] {
   const ids = new Set(now.stories.map(({ id }) => id));
-  return (before?.stories ?? []).filter(({ id, done }) => !done && !ids.has(id));
+  const titles = new Set(now.stories.map(({ title }) => title));
+  // One without an id of its own may only have another number now.
+  return (before?.stories ?? []).filter(
+    ({ done, id, title }) => !done && !ids.has(id) && !(isNumberId(id) && titles.has(title)),
+  );
 }
 
 function problemText({ message, line }: { message: Message; line: number }): Message {

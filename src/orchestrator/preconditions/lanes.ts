@@ -1,13 +1,15 @@
+import { isWithin } from '../../base/isWithin.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { GitRepository } from '../git/git.ts';
 import { adviceOnWorktree, worktreeWith } from '../git/worktrees.ts';
 import { problemWithPlaces } from '../places/clonePlaces.ts';
 import type { BranchMode } from '../settings/config.ts';
+import { plainText } from '../stories/formats/plainText.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
-import type { StoryList } from '../stories/story.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { repeatedId } from '../stories/storyNow.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
-import { isWithin } from './within.ts';
 
 /** Why agents cannot work in places of their own, with the next step. */
 interface LanesProblem {
@@ -63,6 +65,7 @@ export async function problemWithLanes({
   branch,
   head,
   root,
+  stories,
   storyFile,
 }: {
   readonly root: string;
@@ -70,6 +73,7 @@ export async function problemWithLanes({
   readonly branch: string;
   /** Absolute path. */
   readonly storyFile?: string | undefined;
+  readonly stories?: Pick<StoryList, 'stories'> | undefined;
 }): Promise<LanesProblem | undefined> {
   if (head === undefined) {
     return {
@@ -102,7 +106,23 @@ export async function problemWithLanes({
       next: say('Move it into the repository, or work with one lane.'),
     };
   }
-  return undefined;
+  return stories && problemWithIds(stories.stories);
+}
+
+/** Agents at once need stories that can be told apart. @returns the problem with the next step */
+export function problemWithIds(
+  stories: readonly Pick<Story, 'id'>[],
+): (LanesProblem & { readonly next: Message }) | undefined {
+  const id = repeatedId(stories);
+  return id === undefined
+    ? undefined
+    : {
+        message: say(
+          'Several stories have the id {0}, so it cannot be said which of them an agent has done.',
+          plainText(id),
+        ),
+        next: say('Give each an id of its own, or work with one lane.'),
+      };
 }
 
 async function refusal({
@@ -119,7 +139,7 @@ async function refusal({
     git.headAndBranch(),
   ]);
   const branch = landsOn(settings.branch, stories, current);
-  const problem = await problemWithLanes({ root, head, branch, storyFile });
+  const problem = await problemWithLanes({ root, head, branch, storyFile, stories });
   if (problem !== undefined) {
     return { level: 'refuses', ...problem };
   }

@@ -1,10 +1,10 @@
+import { isWithin } from '../../base/isWithin.ts';
 import { say } from '../../base/say.ts';
 import { GitRepository } from '../git/git.ts';
 import { namedFiles } from '../git/treeCommit.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import type { Precondition } from './precondition.ts';
 import { PROBE_NAME } from './state.ts';
-import { isWithin } from './within.ts';
 
 /** Agents with places of their own start from commits, and do not see what the person has not committed. */
 export const unseen: Precondition = {

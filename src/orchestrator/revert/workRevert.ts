@@ -5,6 +5,7 @@ import { type Message, say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
+import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { runGit } from '../git/runGit.ts';
 import { readDecisions } from '../journal/journal.ts';
@@ -15,7 +16,7 @@ import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { heldTip, isContained } from '../workspace/heldTip.ts';
+import { heldTip } from '../workspace/heldTip.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { type Message, say } from '../../base/say.ts';
 
 /** A person's settings for links that lead out of a repository. */
@@ -53,7 +54,8 @@ export function outsideProblem(file: string): Message | undefined {
   if (target === undefined) {
     return say('{0} is a link that leads in a circle. Put a file in its place.', file);
   }
-  if (target === file || isWithin(realPlace(rootOf(file)) ?? '', target)) {
+  const root = realPlace(rootOf(file));
+  if (target === file || (root !== undefined && isWithin(root, target))) {
     return undefined;
   }
   const { allowed, settingsFile } = ask();
@@ -74,17 +76,6 @@ export function outsideProblem(file: string): Message | undefined {
         // Quoted, because the path may come from somebody else and is meant to be copied.
         JSON.stringify([target]),
       );
-}
-
-/** Whether a path is a folder or below it. Both are real paths. */
-function isWithin(folder: string, place: string): boolean {
-  const relative = path.relative(folder, place);
-  return (
-    folder !== '' &&
-    relative !== '..' &&
-    !relative.startsWith(`..${path.sep}`) &&
-    !path.isAbsolute(relative)
-  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isNumberId } from '../../base/numberId.ts';
 import { storyKeys } from './select.ts';
 import type { Story } from './story.ts';
 
@@ -20,12 +21,12 @@ export function storyChanges({
 }): readonly StoryChange[] {
   const keysBefore = storyKeys(storiesBefore);
   const keysAfter = storyKeys(storiesAfter);
-  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story.done]));
+  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story]));
   return storiesAfter.flatMap(story => {
-    const { id, done } = story;
+    const { done, id, title } = story;
     const was = before.get(keysAfter.get(story));
-    return was !== undefined && was !== done && handled.get(id) !== done
-      ? [{ storyId: id, done }]
-      : [];
+    // Its number may have been another story's.
+    const isSame = was !== undefined && (!isNumberId(id) || was.title === title);
+    return isSame && was.done !== done && handled.get(id) !== done ? [{ storyId: id, done }] : [];
   });
 }

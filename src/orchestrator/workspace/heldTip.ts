@@ -1,4 +1,4 @@
-import { gitResult } from '../git/runGit.ts';
+import { isContained } from '../git/isAncestor.ts';
 import { readRefs } from './refs.ts';
 import { tipRef } from './workRefs.ts';
 
@@ -12,10 +12,4 @@ export async function heldTip(dir: string, branch: string): Promise<string | und
   return tip === undefined || (await isContained(dir, tip.commit, `refs/heads/${branch}`))
     ? undefined
     : ref;
-}
-
-/** @returns also false if the repository does not have one of them */
-export async function isContained(dir: string, commit: string, ref: string): Promise<boolean> {
-  const args = ['--no-optional-locks', 'merge-base', '--is-ancestor', '--end-of-options'];
-  return (await gitResult(dir, [...args, commit, ref])).code === 0;
 }

@@ -5,6 +5,7 @@ import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError, changedTrackedFiles, GitRepository } from '../git/git.ts';
+import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import {
   changedPaths,
@@ -154,7 +155,7 @@ export async function rollBack(
   const to = await repository.resolveCommit(options.to);
   const head = await repository.head();
   try {
-    if (head === undefined || (await runGit(dir, 'merge-base', to, head)).trim() !== to) {
+    if (head === undefined || !(await isAncestor(dir, to, head))) {
       throw new HumanError(
         say(
           'The current branch does not descend from {0}, so there is no way back to it. Check out the branch that the run worked on.',

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
+import { numberId } from '../../../base/numberId.ts';
 import { englishOf, say, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
-import { numberId } from '../../stories/formats/storyFormat.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
 
 /** A difference between a story file before and after an iteration. Data only; for the journal. */

@@ -179,7 +179,7 @@ function conflict({ conflict: found }: PromptInput): string {
   const own = shortRuns(shortenBlockToTokens(found.own, PART.diff));
   return section(
     'Earlier Work on This Story Did Not Fit',
-    `Iteration ${found.iteration} finished this story, but meanwhile other work landed that changes the same lines: ${named(found.files)}. You start on the branch with that other work, and without the earlier attempt. Do the story again on top of what is there; take from the attempt what still fits.
+    `Iteration ${found.iteration} worked on this story, but meanwhile other work landed that changes the same lines: ${named(found.files)}. You start on the branch with that other work, and without the earlier attempt. Do the story again on top of what is there; take from the attempt what still fits.
 
 What others changed in these files:
 

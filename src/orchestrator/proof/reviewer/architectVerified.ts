@@ -1,4 +1,5 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
+import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
 import { editFile, HalfWritten } from '../../stories/edit/fileEdit.ts';
 import { setMembers } from '../../stories/edit/jsonEdit.ts';
@@ -10,7 +11,6 @@ import {
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
 import { findStoryArray } from '../../stories/formats/prdKeys.ts';
-import { numberId } from '../../stories/formats/storyFormat.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
 
 const KEY = 'architectVerified';

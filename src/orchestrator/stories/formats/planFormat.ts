@@ -1,9 +1,10 @@
+import { numberId } from '../../../base/numberId.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { moveItem } from '../edit/planMove.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { indentOf, type MarkdownLine, readMarkdown, type UnclosedBlock } from './markdownBlocks.ts';
-import { numberId, type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
+import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
 /** A Markdown file whose checkboxes are the stories. */

@@ -37,11 +37,6 @@ export function isStoryText(result: StoryText | StoryProblem): result is StoryTe
   return 'stories' in result;
 }
 
-/** The id of a story without one in the file: its position in the list. */
-export function numberId(position: number): string {
-  return `#${position + 1}`;
-}
-
 /** Keeps unique ids; the others become `undefined`. */
 export function uniqueIds(ids: readonly (string | undefined)[]): (string | undefined)[] {
   const counts = new Map<string | undefined, number>();
