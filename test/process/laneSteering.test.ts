@@ -164,6 +164,25 @@ describe('lanes that a person steers', () => {
     assert.equal((await run.finished).code, 0, run.stderr);
   });
 
+  test('a story that is skipped while it asks does not keep the run waiting', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }]],
+        'US-002': [[{ wait: 'go' }, 'work']],
+      },
+      ...['--lanes', '2', '--on-question', 'wait'],
+    );
+    await until('the question', async () =>
+      (await workspace.events('iteration.ended')).some(({ storyId }) => storyId === 'US-001'),
+    );
+    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+    await workspace.note('go');
+    assert.equal((await run.finished).code, 1, run.stderr);
+    assert.deepEqual(await workspace.events('pause.started'), []);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+  });
+
   test('of two questions, each is answered by its story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const asks = (what: string): readonly Step[] => [

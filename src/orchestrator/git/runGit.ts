@@ -1,6 +1,10 @@
 import { type ChildProcess, execFile } from 'node:child_process';
+import { devNull } from 'node:os';
 import { shorten } from '../../base/text.ts';
 import { answerInTime } from './gitPatience.ts';
+
+/** Options before a git command that runs no hook. */
+export const NO_HOOKS: readonly string[] = ['-c', `core.hooksPath=${devNull}`];
 
 /** Options for running git. */
 export interface GitOptions {
@@ -93,7 +97,9 @@ export async function writeGit(
   args: readonly string[],
   options: Pick<GitOptions, 'input' | 'moreEnv'> = {},
 ): Promise<string> {
-  const { code, stderr, stdout } = await gitResult(dir, args, { ...options, writes: true });
+  // Our refs are no business of a person's hooks (`reference-transaction`), and none must keep work from being safe.
+  const all = args.includes('update-ref') ? [...NO_HOOKS, ...args] : args;
+  const { code, stderr, stdout } = await gitResult(dir, all, { ...options, writes: true });
   if (code !== 0) {
     throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
   }

@@ -1,9 +1,8 @@
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
-import { devNull } from 'node:os';
 import path from 'node:path';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { gitResult, runGit, writeGit } from './runGit.ts';
+import { gitResult, NO_HOOKS, runGit, writeGit } from './runGit.ts';
 
 /**
  * A git folder that shares the objects of another repository, like the one that `git clone --shared` makes, but
@@ -18,9 +17,10 @@ const OLDEST_GIT = [2, 38] as const;
  * background, and cares about no submodule.
  */
 export const ALONE: readonly string[] = [
-  ...['-c', `core.hooksPath=${devNull}`, '-c', 'core.fsmonitor=false'],
+  ...[...NO_HOOKS, '-c', 'core.fsmonitor=false'],
   ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'submodule.recurse=false'],
-  ...['-c', 'core.quotepath=off'],
+  // A split index would be in two files, of which a copy has one; a clone is read through a bare repository.
+  ...['-c', 'core.splitIndex=false', '-c', 'safe.bareRepository=all', '-c', 'core.quotepath=off'],
 ];
 
 /** What is copied of the configuration in effect; all its names are in lower case. */
@@ -126,6 +126,7 @@ export async function makeSharedClone(
   await copyIfThere(paths.shallow, path.join(gitDir, 'shallow'));
   const own = copiedConfig(config);
   own.set('core.fsmonitor', 'false');
+  own.set('core.splitindex', 'false');
   own.set('gc.auto', '0');
   own.set('maintenance.auto', 'false');
   if (isTrue(config.get('core.sparsecheckout'))) {

@@ -4,7 +4,13 @@ import type { RunEvent } from './events.ts';
 import { gateEnded, isUnticked, iterationEnded, promiseSeen } from './judgedState.ts';
 import { landingState, withoutNumbers, withTitle } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
-import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  type LostCommit,
+  type RunState,
+  storyNotes,
+  WHOLE_TASK,
+} from './runState.ts';
 import {
   changing,
   storyOf,
@@ -238,7 +244,10 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       };
     }
     case 'story.skipped':
-      return withStory(state, event.storyId, record => ({ ...record, skipped: event.by }));
+      return withStory(withoutOwnQuestion(state, event.storyId), event.storyId, record => ({
+        ...record,
+        skipped: event.by,
+      }));
     case 'story.reset':
       return withStory(state, event.storyId, newStart);
     case 'story.stuck':
@@ -324,7 +333,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     }
     case 'story.ticked': {
       const handled = withHandled(state, event.storyId, event.done);
-      const told = withoutSettling(withoutLost(handled, event), event);
+      const settled = withoutSettling(withoutLost(handled, event), event);
+      const told = event.done ? withoutOwnQuestion(settled, event.storyId) : settled;
       return withStory(told, event.storyId, record => ({
         ...newStart(record),
         ...(event.done && { doneBy: 'hand' as const }),
@@ -415,6 +425,13 @@ function isLanding(
   return running.some(
     ({ candidate, number }) => number === iteration && candidate?.commit === hash,
   );
+}
+
+/** Nobody waits for an answer about a story that gets no agent. */
+function withoutOwnQuestion(state: RunState, storyId: string): RunState {
+  return storyNotes(state, storyId).question === undefined
+    ? state
+    : withoutQuestion(state, { storyId, message: undefined });
 }
 
 /** If a person lets the run continue after a question or an alert, they have dealt with it. */

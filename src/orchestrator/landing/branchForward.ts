@@ -9,7 +9,7 @@ import { isGitLocked } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { operationOn } from '../git/operations.ts';
-import { runGit, writeGit } from '../git/runGit.ts';
+import { NO_HOOKS, runGit, writeGit } from '../git/runGit.ts';
 import { changedPaths, mergeForward, namedFiles } from '../git/treeCommit.ts';
 import { type BranchState, readBranchState } from './branchState.ts';
 import { filesAsIn, fittingFiles, stageAsIn } from './indexEntries.ts';
@@ -49,10 +49,7 @@ export interface LandingBranch extends SharedFiles {
 }
 
 /** No hooks, and no `git gc` at a time that the person did not choose. */
-export const QUIET = [
-  ...['-c', 'core.hooksPath=/dev/null'],
-  ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'],
-];
+export const QUIET = [...NO_HOOKS, ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false']];
 /** Patience with another git process that works in the same work tree, in ms. */
 const LOCK_PATIENCE_MS = 1_000;
 const LOCK_STEP_MS = 20;

@@ -6,7 +6,7 @@ import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { asHumanError, GitRepository } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
-import { writeGit } from '../git/runGit.ts';
+import { gitResult, writeGit } from '../git/runGit.ts';
 import { ALONE, makeSharedClone, problemWithSharing } from '../git/sharedClone.ts';
 import { type CopyOrder, copyInto, folderIn, includedFiles } from './copiedFiles.ts';
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
@@ -264,8 +264,10 @@ export class ClonePlaces {
   /** Another ref holds the commit that its own commits build on. */
   private async setAside(files: PlaceFiles, start: string | undefined): Promise<void> {
     const aside = await files.setAside();
-    if (start !== undefined) {
-      await writeGit(this.options.root, ['update-ref', `${this.refs}aside/${aside.name}`, start]);
+    const { root } = this.options;
+    // A repository that was cloned again at the same path may not have it.
+    if (start !== undefined && (await gitResult(root, ['cat-file', '-e', start])).code === 0) {
+      await writeGit(root, ['update-ref', `${this.refs}aside/${aside.name}`, start]);
     }
   }
 

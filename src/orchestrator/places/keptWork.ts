@@ -397,6 +397,7 @@ async function bring(
     return undefined;
   }
   const args = [
+    ...ALONE,
     // The second version of the protocol gives any commit by its hash.
     ...['-c', 'protocol.version=2', '-c', 'protocol.file.allow=always'],
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],

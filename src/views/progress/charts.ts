@@ -41,7 +41,7 @@ export function shownCharts(
     state.costUsd - iterationsUsd - state.running.reduce((sum, { costUsd }) => sum + costUsd, 0),
   );
   const start = leftAt.get(0);
-  const points = shownPoints(ended, start, before, t);
+  const points = shownPoints({ ended, start, before, isolated: state.isolated === true }, t);
   const hasCost = before + iterationsUsd > 0;
   return {
     points,
@@ -96,9 +96,17 @@ function storiesLeft(events: readonly RunEvent[]): ReadonlyMap<number, number> {
 }
 
 function shownPoints(
-  ended: readonly Ended[],
-  start: number | undefined,
-  before: number,
+  {
+    before,
+    ended,
+    isolated,
+    start,
+  }: {
+    readonly ended: readonly Ended[];
+    readonly start: number | undefined;
+    readonly before: number;
+    readonly isolated: boolean;
+  },
   t: Translate,
 ): readonly ShownPoint[] {
   const size = Math.ceil(ended.length / MAX_POINTS);
@@ -117,9 +125,11 @@ function shownPoints(
     const last = group.at(-1);
     if (first && last) {
       const cost = group.reduce((all, { costUsd }) => all + costUsd, 0);
+      // With lanes, iterations end in another order than that of their numbers.
+      const [from, to] = isolated ? [at + 1, at + group.length] : [first.number, last.number];
       sum += cost;
       points.push({
-        label: first === last ? `${first.number}` : `${first.number}–${last.number}`,
+        label: first === last ? `${first.number}` : `${from}–${to}`,
         left: last.left,
         cost,
         costWords: dollars(cost, t, hasEstimate(group)),
