@@ -78,18 +78,19 @@ describe('stories and next', { concurrency: 4 }, () => {
       problems.map(({ code, line, severity }: Record<string, unknown>) => [code, line, severity]),
       [5, 12, 18].map(line => ['missingAcceptanceCriteria', line, 'info']),
     );
+    const noChoice = { model: null, effort: null, maxTurns: null };
     assert.deepEqual(stories, [
       {
         ...{ id: 'A', title: 'First', done: true, state: 'done' },
-        ...{ priority: 1, blockedBy: [], epic: 'Start', question: null },
+        ...{ priority: 1, blockedBy: [], epic: 'Start', question: null, ...noChoice },
       },
       {
         ...{ id: 'B', title: 'Second', done: false, state: 'ready' },
-        ...{ priority: 2, blockedBy: [], epic: null, question: null },
+        ...{ priority: 2, blockedBy: [], epic: null, question: null, ...noChoice },
       },
       {
         ...{ id: 'C', title: 'Third', done: false, state: 'waiting' },
-        ...{ priority: null, blockedBy: ['B'], epic: null, question: null },
+        ...{ priority: null, blockedBy: ['B'], epic: null, question: null, ...noChoice },
       },
     ]);
     assert.deepEqual(await json(workspace, 'next'), { id: 'B' });
