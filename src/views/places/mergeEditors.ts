@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { commands, l10n, type Tab, TabInputText, Uri, window } from 'vscode';
+import { commands, l10n, type Tab, TabInputText, Uri, window, workspace } from 'vscode';
 import { fileVersion } from '../../orchestrator/git/changes.ts';
 import type { Settlement } from '../../orchestrator/loop/settlement.ts';
 import type { ConflictedFile } from '../../orchestrator/places/conflictedPlace.ts';
@@ -60,7 +60,10 @@ export async function openMerge(
 export async function completeMerges(settlement: Settlement): Promise<boolean> {
   for (const tab of tabsOf(settlement)) {
     const { input } = tab;
-    if (mergedFile(tab) !== undefined) {
+    const merged = mergedFile(tab);
+    if (merged !== undefined) {
+      // Otherwise VS Code may ask whether to save it, while it is being completed.
+      await workspace.textDocuments.find(({ uri }) => `${uri}` === `${merged}`)?.save();
       await reveal(tab);
       const result = await commands.executeCommand<unknown>(COMPLETE_MERGE);
       const isComplete =
