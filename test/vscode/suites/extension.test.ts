@@ -37,8 +37,8 @@ suite('Ralph Fresh inside VS Code', () => {
       [
         ['US-001 Create a todo', 'next'],
         ['US-002 List all todos', 'waits for US-001'],
-        ['US-003 Refuse invalid todos', 'waits for US-001'],
-        ['US-004 Complete a todo', 'waits for US-001, US-003'],
+        ['US-003 Refuse invalid todos', 'waits for US-002'],
+        ['US-004 Complete a todo', 'waits for US-003'],
         ['US-005 Delete a todo', 'waits for US-004'],
       ],
     );
