@@ -87,7 +87,7 @@ function words(hindrance: Hindrance, t: Translate): string {
       const { check, reason, times } = hindrance;
       const why =
         check === undefined
-          ? sentence(shorten(t.said(reason ?? t('no reason is known')), MAX_REASON))
+          ? sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON))
           : t('its check "{0}" failed.', shorten(check, MAX_REASON));
       return times === 1
         ? t('{0} has failed: {1}', id, why)

@@ -125,7 +125,7 @@ class LaneRun {
     }
     await this.loop.until('the end of the run', () => false);
     const { code, signal, stderr, stdout } = this.loop.finished ?? {};
-    const isLeftAlone = code === 1 && /failed too often/.test(stdout ?? '');
+    const isLeftAlone = code === 1 && /failed too often|has failed \d+ times/.test(stdout ?? '');
     if ((code !== 0 && !isLeftAlone) || stderr !== '') {
       throw new Violation(
         `the last loop ended with ${code ?? signal}: ${stderr?.trim()} ${stdout?.slice(-500)}`,
