@@ -209,6 +209,11 @@ export function warningWords(
         'The work does not land: these folders are git repositories of their own, so git would not store their files. Remove their .git folders, or tell the next agent to with a hint: {0}',
         words,
       );
+    case 'stateInside':
+      return t(
+        'The work does not land: it contains files of the folder in which Ralph keeps its own state. Tell the next agent with a hint to remove them from git: {0}',
+        words,
+      );
     case 'placeGone':
       return t(
         'The place of the interrupted agent is gone, or another run has used it: {0}',

@@ -253,6 +253,24 @@ for (const { name, commits } of [
   });
 }
 
+test('an agent commits files of the state folder: they do not land', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const shell = 'mkdir -p .omc/state/runs/x && echo x > .omc/state/runs/x/journal.jsonl';
+  const run = workspace.scriptOf(
+    {
+      'US-001': [
+        [{ shell: `${shell} && git add -f .omc/state` }, 'work'],
+        [{ shell: 'git rm -rqf .omc/state' }, 'work'],
+      ],
+    },
+    '--isolate',
+  );
+  const { code, stdout } = await run.finished;
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /contains files of the folder in which Ralph keeps its own state/);
+  assert.equal((await workspace.runIds()).length, 1);
+});
+
 test('a check that commits to the branch does not keep the run for ever', posix, async t => {
   const workspace = await withStories(t, 1);
   const check = `cd '${workspace.folder}' && git commit -q --allow-empty -m again`;

@@ -43,7 +43,13 @@ export const WARNING_CODES = [
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
   ...['numbersMoved'],
-  ...['progressNotWritten', 'conflictNotDescribed', 'fewerLanes', 'repositoryInside'],
+  ...[
+    'progressNotWritten',
+    'conflictNotDescribed',
+    'fewerLanes',
+    'repositoryInside',
+    'stateInside',
+  ],
   'precondition',
 ];
 

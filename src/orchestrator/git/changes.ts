@@ -154,13 +154,21 @@ export async function fileVersion(dir: string, { commit, path }: FileVersion): P
 }
 
 /**
- * Folders that are repositories of their own in a commit, and were not in another one: git stores only their names.
- * @returns relative to the top folder
+ * What a commit has added or changed since another one.
+ * @returns paths relative to the top folder; `isRepository`: a repository of its own, of which git stores only the name
  */
-export async function newRepositories(dir: string, from: string, to: string): Promise<string[]> {
-  const output = await runGit(dir, 'diff-tree', '-r', '--raw', '-z', from, to);
+export async function changedEntries(
+  dir: string,
+  from: string,
+  to: string,
+): Promise<{ readonly path: string; readonly isRepository: boolean }[]> {
+  const output = await runGit(dir, 'diff-tree', '-r', '--raw', '-z', '--no-renames', from, to);
   const fields = output.split('\0');
-  return fields.flatMap((field, at) => (/^:\d+ 160000 /.test(field) ? [fields[at + 1] ?? ''] : []));
+  return fields.flatMap((field, at) => {
+    const [, mode] = /^:\d+ (\d+) /.exec(field) ?? [];
+    const isThere = mode !== undefined && mode !== '000000';
+    return isThere ? [{ path: fields[at + 1] ?? '', isRepository: mode === '160000' }] : [];
+  });
 }
 
 function isLine(commits: readonly LinkedHash[]): boolean {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
 import type { Words } from '../../base/say.ts';
 import { AccountGate } from '../agents/call/accountGate.ts';
-import { newRepositories } from '../git/changes.ts';
+import { changedEntries } from '../git/changes.ts';
 import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -487,7 +487,7 @@ export class Lanes {
     this.end(verdict);
   }
 
-  /** What is missing would be missing on the branch, too. */
+  /** What is missing would be missing on the branch, too; and not everything may get there. */
   private async isWhole(
     scope: StoryScope,
     {
@@ -496,11 +496,20 @@ export class Lanes {
       problem,
     }: { readonly base: string; readonly head: string; readonly problem: Words | undefined },
   ): Promise<boolean> {
-    const nested = await newRepositories(this.hands.target.root, base, head);
-    if (nested.length > 0) {
-      warn(scope, 'repositoryInside', nested.slice(0, MAX_NAMED).join(', '));
+    const entries = await changedEntries(this.hands.target.root, base, head);
+    const nested = entries.filter(({ isRepository }) => isRepository);
+    // It would change what the loop itself knows.
+    const state = entries.filter(entry => /(?:^|\/)\.omc\/state\//.test(entry.path));
+    for (const [code, found] of [
+      ['repositoryInside', nested],
+      ['stateInside', state],
+    ] as const) {
+      if (found.length > 0) {
+        const names = found.slice(0, MAX_NAMED).map(entry => entry.path);
+        warn(scope, code, names.join(', '));
+      }
     }
-    return nested.length === 0 && problem === undefined;
+    return nested.length === 0 && state.length === 0 && problem === undefined;
   }
 
   private enqueue(work: Landable): void {
