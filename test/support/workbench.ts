@@ -450,6 +450,23 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
+  /** Chooses an entry of a line's context menu; a busy window loses clicks. */
+  async chooseInMenu(line: string | RegExp, entry: string): Promise<void> {
+    const menu = this.page.locator('.context-view .monaco-menu');
+    let isClicked = false;
+    await expect(async () => {
+      if (isClicked && !(await menu.isVisible())) {
+        return;
+      }
+      if (!(await menu.isVisible())) {
+        await this.treeItem(line).click({ button: 'right', timeout: 10_000 });
+      }
+      await menu.getByText(entry, { exact: true }).click({ timeout: 10_000 });
+      isClicked = true;
+      await expect(menu).toBeHidden({ timeout: 5_000 });
+    }).toPass({ timeout: 180_000 });
+  }
+
   /** The checkbox of a row; its state is in `aria-checked`. */
   checkbox(name: string | RegExp): Locator {
     return this.treeItem(name).getByRole('checkbox');

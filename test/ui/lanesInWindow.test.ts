@@ -27,23 +27,6 @@ const asks = (question: string): readonly Step[] => [
 const withTitle = (stories: readonly PrdStory[], id: string, title: string): PrdStory[] =>
   stories.map(story => (story.id === id ? { ...story, title } : story));
 
-/** Chooses an entry of a line's context menu; a busy window loses clicks. */
-async function choose(workbench: Workbench, line: RegExp, entry: string): Promise<void> {
-  const menu = workbench.page.locator('.context-view .monaco-menu');
-  let isClicked = false;
-  await expect(async () => {
-    if (isClicked && !(await menu.isVisible())) {
-      return;
-    }
-    if (!(await menu.isVisible())) {
-      await workbench.treeItem(line).click({ button: 'right', timeout: 10_000 });
-    }
-    await menu.getByText(entry, { exact: true }).click({ timeout: 10_000 });
-    isClicked = true;
-    await expect(menu).toBeHidden({ timeout: 5_000 });
-  }).toPass(RUN_LIMIT);
-}
-
 /** Gives the side bar a width in pixels. */
 async function widen({ page }: Workbench, width: number): Promise<void> {
   const bar = page.locator('.part.sidebar');
@@ -168,17 +151,17 @@ test.describe('several agents in one window', () => {
     });
 
     await test.step('one of them is paused, continued, stopped and continued', async () => {
-      await choose(workbench, /^US-004/, 'Pause This Story');
+      await workbench.chooseInMenu(/^US-004/, 'Pause This Story');
       await line('^US-004 .*, lane 4, reads files, (\\d+ min, )?pauses after this');
       expect(await workbench.menuEntries(/^US-004/)).toContain('Continue This Story');
-      await choose(workbench, /^US-004/, 'Continue This Story');
+      await workbench.chooseInMenu(/^US-004/, 'Continue This Story');
       await expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT);
-      await choose(workbench, /^US-004/, 'Stop This Story');
+      await workbench.chooseInMenu(/^US-004/, 'Stop This Story');
       await line('^US-004 .*, paused');
       await expect(status('Ralph 3 at work · 0/5')).toBeVisible(RUN_LIMIT);
       await workbench.hover(workbench.treeItem(/^US-004/), 'no further agent until you continue');
       await workbench.screenshot('lanesInWindow-4-paused');
-      await choose(workbench, /^US-004/, 'Continue This Story');
+      await workbench.chooseInMenu(/^US-004/, 'Continue This Story');
       await line('^US-004 .*, lane 4, reads files');
     });
 
@@ -418,7 +401,7 @@ test('two folders with several agents each: nothing of one is taken for the othe
   await expect(await workbench.hover(item, 'US-001 Docs')).not.toContainText('Shop');
   await workbench.screenshot('lanesInWindow-15-folders');
 
-  await choose(workbench, /^US-002 Docs/, 'Pause This Story');
+  await workbench.chooseInMenu(/^US-002 Docs/, 'Pause This Story');
   await line(/^US-002 Docs .*, pauses after this/);
   await line(/^US-002 Shop .*, lane 2, works/);
   expect((await shop.events()).filter(({ type }) => type === 'story.paused')).toEqual([]);

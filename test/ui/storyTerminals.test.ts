@@ -190,12 +190,7 @@ test('with several agents, the terminal shows whose a line is, one story, and it
 
   await test.step('the terminal of one story, in which Ctrl-C stops that story', async () => {
     await workbench.view('Ralph');
-    await workbench.treeItem(/^US-001/).click({ button: 'right' });
-    await page
-      .locator('.context-view .monaco-menu')
-      .getByRole('menuitem', { name: 'Show Terminal of This Story' })
-      .click();
-    await expect(page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
+    await workbench.chooseInMenu(/^US-001/, 'Show Terminal of This Story');
     await holds(/^ {2}Look at the list › ● Read\(src\/todo\.js\)$/m);
     expect(await workbench.terminalText()).not.toContain('I look something up');
     await pressCtrlC();
