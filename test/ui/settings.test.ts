@@ -24,8 +24,11 @@ test('settings are in groups, and the window takes precedence over the file', as
   // It takes the keys by itself.
   await page.keyboard.type('@ext:ralph-fresh.ralph-fresh');
   // Those of this machine alone stand on a page of their own.
-  await expect(editor.getByText('21 Settings Found').first()).toBeVisible();
-  for (const group of ['Agent', 'Checks and Review', 'Limits and Budgets', 'Git', 'Window']) {
+  await expect(editor.getByText('27 Settings Found').first()).toBeVisible();
+  for (const group of [
+    ...['Agent', 'Checks and Review', 'Limits and Budgets', 'Git'],
+    ...['Several Agents at Once', 'Window'],
+  ]) {
     await expect(workbench.treeItem(`${group}, group`)).toBeVisible();
   }
   await workbench.screenshot('settings');
