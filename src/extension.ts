@@ -76,7 +76,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(runContextKeys(runs, stories));
   own(windowPresence(folders, onError));
   own(diffsOnDemand(folders, Uri.joinPath(storage, 'reviewNotes'), log));
-  own(placesOnDemand(folders, log));
+  own(placesOnDemand(folders, context.workspaceState, log));
   own(prdEditorOnDemand(folders, steering, program, log));
   own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };

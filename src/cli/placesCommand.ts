@@ -3,29 +3,25 @@ import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
-import { runningIn, storyRecord } from '../orchestrator/journal/runState.ts';
-import { alone } from '../orchestrator/loop/exclusiveWork.ts';
+import { discardStory, openRefs, requireIdle } from '../orchestrator/loop/discardStory.ts';
 import { cleanPlaces, listPlaces, type PlaceEntry } from '../orchestrator/places/placeList.ts';
 import { placesFolder } from '../orchestrator/places/placesFolder.ts';
 import {
   DISCARDED_DAYS,
   type DiscardedRef,
   discardedRefs,
-  discardWork,
-  restoreWork,
 } from '../orchestrator/workspace/discardedWork.ts';
 import {
   type KeptStoryWork,
   keptStoryWork,
   MAX_COMMITS as MAX_LISTED,
-  type WorkRef,
 } from '../orchestrator/workspace/keptStoryWork.ts';
 import type { Ref } from '../orchestrator/workspace/refs.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { table } from '../presentation/table.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { askYes, canAsk } from './canAsk.ts';
-import { livingLoop, readRun } from './loopEnd.ts';
+import { livingLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { addSettleCommand } from './settleCommand.ts';
@@ -59,7 +55,7 @@ export function addPlacesCommand(program: Command): void {
     .action(clean);
   forPeople(places.command('discard'))
     .description('throw away the work on a story that has not landed')
-    .argument('<story>', 'id of the story')
+    .argument('<story>', 'id of the story; "ralph-fresh places" lists them')
     .addOption(cwdOption())
     .option('--yes', 'do not ask')
     .action(discard);
@@ -151,8 +147,9 @@ function placeLines(folder: string, places: readonly SizedPlace[]): string[] {
   return [`${sizeWords(all)} in ${folder}:`, ...table(headings, rows, new Set([0, 2, 4]))];
 }
 
-function keptLines({ commits, refs, storyId }: KeptStoryWork): string[] {
-  const open = refs.filter(({ isLanded }) => !isLanded);
+function keptLines(work: KeptStoryWork): string[] {
+  const { commits, storyId } = work;
+  const open = openRefs(work);
   const attempts = new Set(open.map(({ iteration, runId }) => `${runId}/${iteration}`)).size;
   // What an agent had not committed is a commit of ours.
   const uncommitted = open.filter(({ name }) => name.endsWith('-uncommitted')).length;
@@ -221,39 +218,8 @@ async function discard(
       return;
     }
   }
-  const refs =
-    (await livingLoop(files)) === undefined
-      ? await alone(files, async () => discardWork(files, await sameWork(files, shown)))
-      : await discardBesideRun(files, shown);
+  const refs = await discardStory(files, shown);
   print(discardedText(storyId, refs));
-}
-
-/**
- * An active run may go on with its other stories. Its loop notes that the story may be worked on before it looks for
- * earlier work; so if the story is still held back after the work has been moved, no agent has got it.
- */
-async function discardBesideRun(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
-  const moved = await discardWork(files, await sameWork(files, shown));
-  try {
-    await requireIdle(files, shown);
-  } catch (error) {
-    await restoreWork(files, moved);
-    throw error;
-  }
-  return moved;
-}
-
-/** @throws {HumanError} if it is not what the person was shown any more, or somebody works on it */
-async function sameWork(files: RunFiles, shown: KeptStoryWork): Promise<readonly WorkRef[]> {
-  const now = openRefs(await requireIdleWork(files, shown.storyId));
-  const namesOf = (refs: readonly WorkRef[]) =>
-    refs.map(({ commit, name }) => `${name} ${commit}`).join();
-  if (namesOf(now) !== namesOf(openRefs(shown))) {
-    throw new HumanError(
-      `Nothing was discarded, because the work on ${named(shown.storyId)} has changed meanwhile. Look at it with "ralph-fresh places", then try again.`,
-    );
-  }
-  return now;
 }
 
 /** @throws {HumanError} if nothing is kept of it that has not landed, or somebody works on it */
@@ -261,10 +227,6 @@ async function requireIdleWork(files: RunFiles, storyId: string): Promise<KeptSt
   const work = await requireOpenWork(files, storyId);
   await requireIdle(files, work);
   return work;
-}
-
-function openRefs({ refs }: KeptStoryWork): readonly WorkRef[] {
-  return refs.filter(({ isLanded }) => !isLanded);
 }
 
 /** @throws {HumanError} if nothing of the story is kept that has not landed */
@@ -293,36 +255,9 @@ async function requireOpenWork(files: RunFiles, storyId: string): Promise<KeptSt
   return work;
 }
 
-/** @throws {HumanError} while an agent works on the story, or may begin with the work, or it waits to land */
-async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise<void> {
-  const loop = await livingLoop(files);
-  const state = loop && (await readRun(files, loop.runId));
-  if (loop === undefined || state === undefined) {
-    return;
-  }
-  const { storyId } = work;
-  const id = named(storyId);
-  const current = runningIn(state, storyId);
-  if (current !== undefined) {
-    throw new HumanError(
-      current.queued
-        ? `${id} is landing now. Take it back first, with "ralph-fresh skip ${id}", then try again.`
-        : `An agent works on ${id} now. End it first, with "ralph-fresh stop ${id}", then try again.`,
-    );
-  }
-  const { landed, paused, skipped } = storyRecord(state, storyId);
-  const isContinued = openRefs(work).some(({ runId }) => runId === loop.runId);
-  if (isContinued && !landed && !paused && skipped !== 'person') {
-    throw new HumanError(
-      `A run is active, and its next agent for ${id} would continue this work. Hold the story back first, with "ralph-fresh pause ${id}", then try again.`,
-    );
-  }
-}
-
-function lossText({ commits, refs, storyId }: KeptStoryWork): string {
-  const uncommitted = refs.filter(
-    ({ isLanded, name }) => !isLanded && name.endsWith('-uncommitted'),
-  ).length;
+function lossText(work: KeptStoryWork): string {
+  const { commits, storyId } = work;
+  const uncommitted = openRefs(work).filter(({ name }) => name.endsWith('-uncommitted')).length;
   const more = commits.length - MAX_COMMITS;
   return withoutControls(
     [

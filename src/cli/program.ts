@@ -51,7 +51,7 @@ export async function main(): Promise<void> {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),
+      outputError: (text, write) => write(oneLine(text, helpedBy(program, argv))),
     });
   askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
   let argv: readonly string[];
@@ -160,6 +160,13 @@ function commandFirst([node = '', file = '', ...words]: readonly string[]): read
       shorten(meant.map(shellWord).join(' '), MAX_MESSAGE),
     ),
   );
+}
+
+/** The command that was called, or its subcommand, each with a space behind it; '' if there is none. */
+function helpedBy(program: Command, [, , called, ...words]: readonly string[]): string {
+  const command = program.commands.find(one => one.name() === called);
+  const sub = command?.commands.find(one => words.includes(one.name()));
+  return [command, sub].map(one => (one === undefined ? '' : `${one.name()} `)).join('');
 }
 
 /**

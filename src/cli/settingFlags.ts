@@ -201,14 +201,8 @@ function read(setting: SettingName, text: string, before: unknown): unknown {
     ];
     throw new UsageError(
       kind.example === undefined
-        ? say('"{0}" is {1}, but {2} is expected.', flag, found, expected)
-        : say(
-            '"{0}" is {1}, but {2} is expected, such as {3}.',
-            flag,
-            found,
-            expected,
-            kind.example,
-          ),
+        ? say('"{0}" is {1}. It must be {2}.', flag, found, expected)
+        : say('"{0}" is {1}. It must be {2}, such as {3}.', flag, found, expected, kind.example),
     );
   }
   return parsed.data;

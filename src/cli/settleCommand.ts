@@ -6,6 +6,7 @@ import {
   cancelSettlement,
   holderOf,
   landSettlement,
+  requireConflict,
 } from '../orchestrator/loop/settlement.ts';
 import type { ConflictedFile } from '../orchestrator/places/conflictedPlace.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -57,6 +58,7 @@ async function settle(storyId: string, { cancel, cwd, json, stop }: SettleFlags)
   if (holder === 'queue') {
     throw new HumanError(`${id} is landing now, so there is nothing to settle.`);
   }
+  await requireConflict(files, storyId);
   if (holder === 'agent' && !stop) {
     throw new HumanError(
       `An agent works on ${id} now. To end it and settle the conflict yourself: ralph-fresh places settle ${id} --stop`,
@@ -83,14 +85,16 @@ async function settle(storyId: string, { cancel, cwd, json, stop }: SettleFlags)
   );
 }
 
-function fileLine({ isOpen, kind, path }: ConflictedFile): string {
-  return `  ${shorten(path, MAX_PATH)}${isOpen ? whatToDo(kind) : ': settled'}`;
+function fileLine({ isOpen, path, ...file }: ConflictedFile): string {
+  return `  ${shorten(path, MAX_PATH)}${isOpen ? whatToDo(file) : ': settled'}`;
 }
 
-function whatToDo(kind: ConflictedFile['kind']): string {
+function whatToDo({ kind, marks }: Pick<ConflictedFile, 'kind' | 'marks'>): string {
   switch (kind) {
     case 'text':
-      return '';
+      return marks === undefined
+        ? ': no conflict markers are left. If it is as you want it, "git add" says so'
+        : ': edit it, then "git add"';
     case 'binary':
       return ': binary. Keep one version with "git checkout --ours" (the branch) or "--theirs" (the agent), then "git add"';
     case 'deletedHere':

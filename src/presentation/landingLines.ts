@@ -28,7 +28,10 @@ export function workKept(
         ]),
     ...(problem === undefined
       ? []
-      : [own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem)))]),
+      : [
+          own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem))),
+          own('dim', t('What is kept of it, or is still in its place: {0}', 'ralph-fresh places')),
+        ]),
     // What could not be read may have some.
     ...(commits === 0 && (head !== undefined || problem === undefined)
       ? [own('dim', t('{0} has no new commits', storyId))]

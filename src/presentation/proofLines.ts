@@ -1,5 +1,6 @@
 import { withoutControls } from '../base/text.ts';
 import type { GuardChange } from '../orchestrator/iteration/guard/guardChanges.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import {
   type EventOf,
   items,
@@ -66,15 +67,13 @@ function changeWords(kind: string, t: Translate): string {
 export function branchLeft(
   { branch, broughtBack, commits, found, reason }: EventOf<'branch.left'>,
   t: Translate,
+  { isolated }: Pick<RunState, 'isolated'>,
 ): readonly TranscriptLine[] {
   const other = found === '' ? t('a detached HEAD') : found;
   const words = broughtBack
     ? t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
-    : reason === 'repositoryGone' || reason === 'repositoryOther'
-      ? t('The git repository is not the one that the run started in')
-      : reason === 'repositoryUnreadable'
-        ? t('git cannot read the repository')
-        : t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other);
+    : (repositoryWords(reason, isolated === true, t) ??
+      t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other));
   return [
     own(broughtBack ? 'warning' : 'error', words),
     ...items(
@@ -83,6 +82,32 @@ export function branchLeft(
       t,
     ),
   ];
+}
+
+/** @param isPlace the agent had a clone of its own: the run goes on, and its end says nothing of it */
+function repositoryWords(
+  reason: string | undefined,
+  isPlace: boolean,
+  t: Translate,
+): string | undefined {
+  switch (reason) {
+    case 'repositoryGone':
+      return isPlace
+        ? t(
+            'The place of the agent, or the git folder in it, was removed while it worked. Its story gets another agent',
+          )
+        : t('The git repository is gone');
+    case 'repositoryOther':
+      return isPlace
+        ? t(
+            'The git folder in the place of the agent was replaced while it worked. Its story gets another agent',
+          )
+        : t('The git repository is not the one that the run started in');
+    case 'repositoryUnreadable':
+      return t('git cannot read the repository');
+    default:
+      return undefined;
+  }
 }
 
 /** Commits of done stories that the rewritten history lacks. The end of the run says how to recover them. */

@@ -216,14 +216,20 @@ export function warningWords(
       );
     case 'placeGone':
       return t(
-        'The place of the interrupted agent is gone, or another run has used it: {0}',
+        'The place of the interrupted agent is gone, or another run has used it ({0}). Its story gets another agent. What had been committed there: {1}',
         words,
+        'ralph-fresh places',
       );
     case 'tickNotWritten':
       return t('The story has landed, but could not be ticked in its file: {0}', words);
     case 'numbersMoved':
       return t(
         'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',
+      );
+    case 'sameIds':
+      return t(
+        'No further agent starts until this is put right; if it still is not when the last one has ended, the run ends: {0}',
+        words,
       );
     case 'progressNotWritten':
       return t('The new entries of progress.txt could not be written: {0}', words);

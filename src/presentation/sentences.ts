@@ -227,7 +227,7 @@ export function answerCommand(storyId: string | undefined): string {
   return `ralph-fresh answer "…"${storyId === undefined ? '' : ` --story ${shellWord(storyId)}`}`;
 }
 
-/** What a person has paused so that nothing can go on, and in a terminal how to continue; '' if it is the run itself. */
+/** What a person has paused so that nothing can go on, and how to continue; '' if it is the run itself. */
 export function pausedPartsWords(
   { lanes, stories }: Pick<Pause, 'lanes' | 'stories'>,
   t: Translate,
@@ -242,7 +242,11 @@ export function pausedPartsWords(
     story === undefined
       ? t('All lanes are paused: {0}.', (lanes ?? []).join(', '))
       : t('All open stories are paused: {0}.', shorten((stories ?? []).join(', '), MAX_IDS));
-  return door === 'terminal' ? `${what} ${continueWith({ story, lane }, t)}` : what;
+  return `${what} ${
+    door === 'terminal'
+      ? continueWith({ story, lane }, t)
+      : t('Continue one of them, and the run goes on.')
+  }`;
 }
 
 /** How to continue a part of a run in a terminal. */

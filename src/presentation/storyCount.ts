@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { runStanding } from '../orchestrator/journal/runStanding.ts';
+import { isActive } from '../orchestrator/journal/runStanding.ts';
 import { type RunState, storyRecord } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
@@ -12,7 +12,7 @@ import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
  */
 function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun): boolean {
   const { state } = run;
-  if (runStanding(run).isActive) {
+  if (isActive(run)) {
     return done && !state.running.some(({ storyId }) => storyId === id);
   }
   return done && !(state.cutOff.some(({ storyId }) => storyId === id) && isUnjudged(id, state));

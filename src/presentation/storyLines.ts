@@ -1,8 +1,8 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
-import { pausedStories, type RunState } from '../orchestrator/journal/runState.ts';
-import { continueWith, type Door } from './sentences.ts';
+import { openQuestions, pausedStories, type RunState } from '../orchestrator/journal/runState.ts';
+import { answerCommand, asksWords, continueWith, type Door } from './sentences.ts';
 import { type EventOf, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
@@ -55,6 +55,26 @@ export function stillPaused(
       ? []
       : [withNext(t('Paused lanes: {0}.', pausedLanes.join(', ')), { lane })]),
   ];
+}
+
+/** What a run that continues does about questions that nobody has answered. */
+export function stillAsked(
+  before: Pick<RunState, 'storyNotes'>,
+  after: Pick<RunState, 'storyNotes'>,
+  t: Translate,
+  door: Door,
+): readonly string[] {
+  const open = openQuestions(after);
+  return openQuestions(before).map(question => {
+    const { message, storyId } = question;
+    const asked = storyId === undefined ? shorten(message, MAX_LINE) : asksWords(question, t);
+    if (!open.includes(question)) {
+      return t('The run continues without an answer, and the next agent is told so. {0}', asked);
+    }
+    return door === 'terminal'
+      ? `${asked} ${t('Answer with: {0}', answerCommand(storyId))}`
+      : asked;
+  });
 }
 
 /** A story makes no progress, and what the run does about it. */

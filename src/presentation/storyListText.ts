@@ -38,6 +38,9 @@ function stateWords({ blockedBy, question, state }: StoryData): string {
   if (question !== null) {
     return 'needs you';
   }
+  if (state === 'settling') {
+    return 'you settle it';
+  }
   return state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID);
 }
 

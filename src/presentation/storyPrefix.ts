@@ -14,6 +14,23 @@ export function storyPrefixIn(text: string): string {
 }
 
 /**
+ * The story of a line, of those that a run works on. With one agent at once, its lines do not name it.
+ * @param text without escape sequences
+ */
+export function storyOfLine(text: string, state: RunState): string | undefined {
+  const { isolated, running } = state;
+  const prefix = storyPrefixIn(text);
+  const ids = running.flatMap(({ storyId }) => storyId ?? []);
+  if (prefix === '') {
+    return isolated && !isMixed(state) ? ids[0] : undefined;
+  }
+  const [found, ...others] = ids.filter(
+    id => shortName(id) === prefix.slice(0, -BAR.length).trim(),
+  );
+  return others.length === 0 ? found : undefined;
+}
+
+/**
  * The lines of an event, each with the story that it is about, if agents of several stories may be at work: their
  * events alternate. Lines that are not about an iteration stay as they are.
  * @param state the fold of all earlier events

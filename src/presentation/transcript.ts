@@ -27,6 +27,7 @@ import {
 } from './sentences.ts';
 import {
   promiseSeen,
+  stillAsked,
   stillPaused,
   storyChanged,
   storyPaused,
@@ -171,6 +172,7 @@ function lines(
         ...settings(event, t, { door, mode: state.mode }),
         ...statusLine(event.stories, t),
         ...stillPaused(state, t, door).map(text => own('warning', text)),
+        ...stillAsked(state, applyEvent(state, event), t, door).map(text => own('warning', text)),
       ];
     case 'plan.written':
       return [
@@ -193,7 +195,8 @@ function lines(
       return [
         line('plain', ''),
         own('heading', `=== ${iterationHeading(event, t, state)} ===`),
-        ...statusLine(event.stories, t),
+        // With lanes, the end of another agent has just said it.
+        ...(state.isolated ? [] : statusLine(event.stories, t)),
         ...(event.storyId === undefined
           ? []
           : [own('plain', `${event.storyId}: ${event.storyTitle ?? ''}`)]),
@@ -291,7 +294,14 @@ function lines(
         ),
       ];
     case 'question.answered':
-      return [own('plain', t('Answered: {0}', shorten(event.answer, MAX_LINE)))];
+      return [
+        own(
+          'plain',
+          event.storyId === undefined || !state.isolated
+            ? t('Answered: {0}', shorten(event.answer, MAX_LINE))
+            : t('Answered for {0}: {1}', event.storyId, shorten(event.answer, MAX_LINE)),
+        ),
+      ];
     case 'story.skipped':
       return [storySkipped(event, t, door)];
     case 'story.reset':
@@ -301,7 +311,7 @@ function lines(
     case 'guard.found':
       return guardFound(event, t);
     case 'branch.left':
-      return branchLeft(event, t);
+      return branchLeft(event, t, state);
     case 'commits.lost':
       return commitsLost(event, t);
     case 'gate.started':

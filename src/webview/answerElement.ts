@@ -90,7 +90,7 @@ export class AnswerElement extends LitElement {
     const { question } = this;
     if (text !== '' && question && !this.isSent) {
       this.isSent = true;
-      post({ type: 'answer', text, question: question.id });
+      post({ type: 'answer', text, question: question.id, storyId: question.storyId });
       savePageState({ draft: undefined });
     }
   }

@@ -40,6 +40,8 @@ export class LanesElement extends LitElement {
   declare protected pointed: string | undefined;
   /** Key of the bar that had the focus last. */
   declare protected selected: string | undefined;
+  /** A bar had the focus before the update. */
+  private barHadFocus = false;
 
   constructor() {
     super();
@@ -48,6 +50,18 @@ export class LanesElement extends LitElement {
 
   protected override createRenderRoot(): HTMLElement {
     return this;
+  }
+
+  protected override willUpdate(): void {
+    this.barHadFocus = this.querySelector('[data-bar]:focus') !== null;
+    this.selected = this.selected && keyNow(rowsOf(this.lanes), this.selected);
+  }
+
+  protected override updated(): void {
+    // As the chart grows, bars become one with those before them, and their elements disappear with the focus.
+    if (this.barHadFocus && this.querySelector('[data-bar]:focus') === null) {
+      this.querySelector<SVGElement>(`[data-bar="${this.selected}"]`)?.focus();
+    }
   }
 
   protected override render(): unknown {
@@ -261,6 +275,15 @@ function rowsOf(shown: ShownLanes | undefined): readonly (readonly KeyedBar[])[]
         ...shown.lanes.map(({ bars, lane }) => keyed(`${lane}`, bars)),
         keyed('landings', shown.landings ?? []),
       ];
+}
+
+/** The key of the bar that now contains the one with this key; the same as long as that one exists. */
+function keyNow(rows: readonly (readonly KeyedBar[])[], key: string): string {
+  const [row, id] = key.split('/');
+  const bars = rows.flat().filter(([other]) => other.split('/')[0] === row);
+  // One that contains several has the number of the first of them.
+  const [now = key] = bars.findLast(([, bar]) => bar.id <= Number(id)) ?? [];
+  return now;
 }
 
 /** The bar of another row that is closest in time. */

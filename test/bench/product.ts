@@ -15,7 +15,7 @@ export function buildWhenOutdated(): void {
   if (sources.every(file => statSync(path.join(root, file)).mtimeMs < builtAt)) {
     return;
   }
-  console.log('[bench] building …');
+  console.log('[set-up] Building …');
   const { status } = spawnSync(process.execPath, [...NODE_FLAGS, 'scripts/build.ts'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -51,7 +51,7 @@ interface Call {
 }
 
 // The limit only ends a hanging run; no test measures time.
-describe('Claude Code, as pinned', () => {
+describe('the pinned Claude Code', () => {
   let claudePath: string;
   let temp: TempDir;
   let home: string;
@@ -116,7 +116,7 @@ describe('Claude Code, as pinned', () => {
 
   const { git } = gitFolder(() => ({ folder: cwd, home }));
 
-  it('finishes three stories in three fresh processes, by its own tools', async () => {
+  it('finishes three stories in three fresh processes with its own tools', async () => {
     await using model = await ScriptedModel.start(storyScript(stories));
     const original = await readFile(prdFile(), 'utf8');
     const calls: Call[] = [];
@@ -192,7 +192,7 @@ describe('Claude Code, as pinned', () => {
     assert.deepEqual(progress.match(/^## .*/gm), ['## US-001', '## US-002', '## US-003']);
   });
 
-  it('distinguishes an empty account from a failure that may pass', async () => {
+  it('distinguishes an account without credit from a transient failure', async () => {
     const { code, results } = await callWith(
       failure(400, 'invalid_request_error', 'Your credit balance is too low to use the API.'),
     );
@@ -203,7 +203,7 @@ describe('Claude Code, as pinned', () => {
     );
   });
 
-  it('gives the text of a refused request, the known ones in its own words', async () => {
+  it('returns the text of a refused request, and our own text for a known one', async () => {
     const other = await callWith(failure(400, 'invalid_request_error', 'messages.1: too odd'));
     assert.equal(other.results[0]?.error?.kind, 'request');
     assert.equal(other.results[0]?.text, 'API Error: 400 messages.1: too odd');
@@ -248,7 +248,7 @@ describe('Claude Code, as pinned', () => {
     });
   }
 
-  it('stops at the limit of turns, and reports the cost so far', async () => {
+  it('stops at the turn limit and reports the cost so far', async () => {
     const { code, results } = await callWith(
       { tools: [{ name: 'Bash', input: { command: 'echo again' } }] },
       { maxTurns: 2 },
@@ -270,7 +270,7 @@ describe('Claude Code, as pinned', () => {
     assert.ok((results[0]?.costUsd ?? 0) > 0);
   });
 
-  it('answers in the form that is asked for', async () => {
+  it('answers in the requested form', async () => {
     const answer = { verdict: 'pass', notes: 'Nothing is missing.' };
     const schema = {
       type: 'object',
@@ -285,7 +285,7 @@ describe('Claude Code, as pinned', () => {
     assert.deepEqual(results.at(-1)?.structured, answer);
   });
 
-  it('offers a reader no other tools', async () => {
+  it('offers a read-only call no other tools', async () => {
     let offered: readonly string[] = [];
     await using model = await ScriptedModel.start(({ tools }) => {
       offered = tools;
@@ -297,7 +297,7 @@ describe('Claude Code, as pinned', () => {
     assert.deepEqual(real.sort(), ['Glob', 'Grep', 'Read']);
   });
 
-  it('takes every option that we pass', async () => {
+  it('accepts every option that we pass', async () => {
     await using model = await ScriptedModel.start(() => ({ text: 'Done.' }));
     const { code, results } = await call(model, {
       permissionMode: 'dontAsk',
@@ -311,7 +311,7 @@ describe('Claude Code, as pinned', () => {
     assert.equal(results[0]?.text, 'Done.');
   });
 
-  it('does not retry a refused login for minutes', async () => {
+  it('does not keep retrying a refused login for minutes', async () => {
     const refusal = failure(401, 'authentication_error', 'invalid x-api-key');
     await using model = await ScriptedModel.start(() => refusal);
     const { reason, error, result, events } = await runCall(model, {});
@@ -330,7 +330,7 @@ describe('Claude Code, as pinned', () => {
     );
   });
 
-  it('reports when a used-up subscription can continue', async () => {
+  it('reports when a used-up subscription becomes available again', async () => {
     const resetsAt = Math.floor(Date.now() / 1000) + 2 * 3600;
     const usedUp = failure(429, 'rate_limit_error', 'This would exceed the rate limit.', {
       'anthropic-ratelimit-unified-status': 'rejected',
@@ -365,7 +365,7 @@ describe('Claude Code, as pinned', () => {
     assert.ok(Math.abs(read - resetsAt * 1000) <= 3_600_000, `${result?.text}: ${read}`);
   });
 
-  it('is silent when the model is, so that the idle limit ends it', async () => {
+  it('prints nothing while the model is silent, so that the idle limit ends it', async () => {
     await using model = await ScriptedModel.start(() => 'hang');
     const { reason, error, result } = await runCall(model, {}, { idleMs: 5_000 });
     assert.deepEqual([reason, error, result], ['idleLimit', undefined, undefined]);
@@ -397,7 +397,7 @@ describe('Claude Code, as pinned', () => {
     assert.equal(results[0]?.permissionDenials, 1);
   });
 
-  it('names each of its subagents, and says what each took', async () => {
+  it('names each of its subagents and reports what each one used', async () => {
     const file = path.join(cwd, '.omc', 'prd.json');
     const start = (task: string) => ({
       name: 'Agent',
@@ -440,7 +440,7 @@ describe('Claude Code, as pinned', () => {
     assert.equal(results[0]?.text, 'Both looked.');
   });
 
-  it('gives a second, shorter result when background work ends after the answer', async () => {
+  it('returns a second, shorter result when background work ends after the answer', async () => {
     const go = path.join(temp.path, 'go');
     let answers = 0;
     const script: ModelScript = ({ toolResults }) => {
@@ -496,7 +496,7 @@ describe('Claude Code, as pinned', () => {
     assert.match(results[0]?.text ?? '', /haiku/);
   });
 
-  it('says how to get Claude Code where there is none', async t => {
+  it('says how to install Claude Code when it is missing', async t => {
     if (['/usr/local/bin/claude', '/opt/homebrew/bin/claude'].some(existsSync)) {
       t.skip('this machine has one in a place that is always looked at');
       return;

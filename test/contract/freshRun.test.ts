@@ -27,7 +27,7 @@ describe('ralph-fresh run with the real Claude Code', () => {
     return await project.run(model, ...args);
   }
 
-  it('completes three stories with a commit each and says so', async () => {
+  it('completes three stories with one commit each and reports it', async () => {
     const { code, stdout, events } = await run(storyScript(stories));
 
     assert.equal(code, 0, stdout);
@@ -62,7 +62,7 @@ describe('ralph-fresh run with the real Claude Code', () => {
     assert.equal(ended?.type === 'run.ended' && ended.outcome, 'completed');
   });
 
-  it('tells every agent the story and the commits so far, and nothing of earlier conversations', async () => {
+  it('gives each agent the story and the commits so far, but no earlier conversations', async () => {
     const prompts: string[] = [];
     const play = storyScript(stories);
     const { events } = await run(turn => {
@@ -83,7 +83,7 @@ describe('ralph-fresh run with the real Claude Code', () => {
     }
   });
 
-  it('stops at once, and says what to do, when the account cannot pay', async () => {
+  it('stops at once with the next step when the account cannot pay', async () => {
     const { code, stdout, events } = await run(() => ({
       error: {
         status: 400,
@@ -97,7 +97,7 @@ describe('ralph-fresh run with the real Claude Code', () => {
     assert.equal(events.filter(event => event.type === 'iteration.started').length, 1);
   });
 
-  it('leaves a story alone after three failed calls and ends with the reason', async () => {
+  it('gives up on a story after three failed calls and ends with the reason', async () => {
     const { code, events } = await run(
       () => ({
         error: { status: 529, type: 'overloaded_error', message: 'Overloaded' },

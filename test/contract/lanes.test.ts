@@ -35,7 +35,7 @@ type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 describe('lanes with the real Claude Code', () => {
   const { command, files, folder, git, home, run, runId } = claudeProject('lanes-', stories);
 
-  it('lands four stories from three places, with a transcript and a price for each', async () => {
+  it('lands four stories from three places, each with a transcript and a price', async () => {
     const { promise: allAtWork, resolve: release } = Promise.withResolvers<void>();
     // The variables that an agent's own shell has, by its folder.
     const variables = new Map<string, string[]>();

@@ -32,7 +32,7 @@ interface CallOptions extends SdkOptions {
 }
 
 // The limit only ends a hanging run; no test measures time.
-describe('the Claude Agent SDK, as pinned', () => {
+describe('the pinned Claude Agent SDK', () => {
   let claudePath: string;
   let sdkPath: string;
   let temp: TempDir;
@@ -67,7 +67,7 @@ describe('the Claude Agent SDK, as pinned', () => {
     return await call(model, options);
   }
 
-  it('finishes a story in each fresh process, by its own tools', async () => {
+  it('finishes each story in a fresh process with its own tools', async () => {
     await using model = await ScriptedModel.start(storyScript(stories));
     await writeFile(path.join(cwd, 'CLAUDE.md'), 'Always be terse, says the project.\n');
     await git('add', '.');
@@ -106,7 +106,7 @@ describe('the Claude Agent SDK, as pinned', () => {
     assert.ok(isTold);
   });
 
-  it('answers in the form that is asked for, with the tools that are given', async () => {
+  it('answers in the requested form with the given tools', async () => {
     const answer = { verdict: 'pass' };
     let offered: readonly string[] = [];
     await using model = await ScriptedModel.start(turn => {
@@ -148,7 +148,7 @@ describe('the Claude Agent SDK, as pinned', () => {
     });
   }
 
-  it('stops at the limit of turns and at the budget', async () => {
+  it('stops at the turn limit and at the budget', async () => {
     const again = { tools: [{ name: 'Bash', input: { command: 'echo again' } }] };
     const turns = await callWith(again, { request: { maxTurns: 2 } });
     assert.equal(turns.result?.error?.kind, 'maxTurns');

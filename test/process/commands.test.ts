@@ -62,7 +62,7 @@ async function waitingRun(workspace: Workspace, ...args: readonly string[]): Pro
 }
 
 describe('stories and next', { concurrency: 4 }, () => {
-  test('the stories as data', async t => {
+  test('prints the stories as data', async t => {
     const workspace = await Workspace.create(t, {
       stories: [
         { id: 'A', title: 'First', passes: true, priority: 1, epic: 'Start' },
@@ -102,7 +102,7 @@ describe('stories and next', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
 
-  test('the reason why there is no next story', async t => {
+  test('prints the reason if there is no next story', async t => {
     const workspace = await Workspace.create(t, {
       stories: openStories(2).map(story => ({ ...story, passes: true })),
     });
@@ -110,7 +110,7 @@ describe('stories and next', { concurrency: 4 }, () => {
     assert.match(await printed(workspace, 'next'), /nothing to do/);
   });
 
-  test('another file, from another folder', async t => {
+  test('accepts another file, even from another folder', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('PLAN.md', '- [x] Dig\n- [ ] Build\n');
     const { format, stories } = await json(workspace, 'stories', '--file', 'PLAN.md');
@@ -128,7 +128,7 @@ describe('stories and next', { concurrency: 4 }, () => {
     assert.equal(there.stories.length, 2);
   });
 
-  test('a broken file: its place in one line, and as data', async t => {
+  test('reports the place of the error in a broken file in one line and as data', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN });
     for (const command of [['stories'], ['next'], ['next', '--json'], ['tick', 'A']]) {
       await refused(workspace, 1, /prd\.json.*[Ll]ine 3\b/, ...command);
@@ -142,7 +142,7 @@ describe('stories and next', { concurrency: 4 }, () => {
     assert.match(status.problem.file, /prd\.json$/);
   });
 
-  test('no file', async t => {
+  test('fails if there is no story file', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const command of [['stories'], ['next'], ['tick', 'A']]) {
       await refused(workspace, 1, /No story file was found in .*--file/, ...command);
@@ -167,11 +167,11 @@ async function leftBranch(t: TestContext): Promise<Workspace> {
   return workspace;
 }
 
-describe('away from the branch of the last run', { concurrency: 3 }, () => {
+describe('on another branch than the last run', { concurrency: 3 }, () => {
   const words =
     /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there with "git switch ralph\/login"\.$/m;
 
-  test('its stories are named, and how to go there', async t => {
+  test('the branch with its stories is named, with the command to switch to it', async t => {
     const workspace = await leftBranch(t);
     const commands = ['stories', 'next', 'tick US-001', 'skip US-001', 'run', 'run --resume'];
     for (const command of commands) {
@@ -182,7 +182,7 @@ describe('away from the branch of the last run', { concurrency: 3 }, () => {
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
 
-  test('no branch is named that does not have them', async t => {
+  test('a branch without the stories is not named', async t => {
     const workspace = await leftBranch(t);
     await git(workspace, 'branch', '--quiet', '-D', 'ralph/login');
     await refused(workspace, 1, /No story file was found in .* no prd\.json .*--file/, 'stories');
@@ -190,7 +190,7 @@ describe('away from the branch of the last run', { concurrency: 3 }, () => {
 });
 
 describe('tick and untick', { concurrency: 4 }, () => {
-  test('they change the file, say so, and the journal knows', async t => {
+  test('change the file, confirm it and record it in the journal', async t => {
     const workspace = await Workspace.create(t);
     const before = await workspace.read('.omc/prd.json');
     assert.equal(
@@ -212,7 +212,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
-  test('an unknown story: the known ones, exit code 64', async t => {
+  test('an unknown story lists the known ones with exit code 64', async t => {
     const workspace = await Workspace.create(t);
     await refused(workspace, 64, /no story "US-9".*US-001, US-002/, 'tick', 'US-9');
     await refused(workspace, 64, /no story "US-9"/, 'skip', 'US-9');
@@ -220,7 +220,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.runIds(), []);
   });
 
-  test('--cwd may come before the command; another option there is told where it belongs', async t => {
+  test('--cwd may precede the command; for any other option the right place is named', async t => {
     const workspace = await Workspace.create(t);
     const elsewhere = await Workspace.create(t, { stories: undefined });
     for (const before of [['--cwd', workspace.folder], [`--cwd=${workspace.folder}`]]) {
@@ -252,7 +252,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     );
   });
 
-  test('an id that two stories share cannot be ticked', async t => {
+  test('an id shared by two stories cannot be ticked', async t => {
     const story = { title: 'Twin', passes: false };
     const workspace = await Workspace.create(t, {
       stories: [
@@ -270,7 +270,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(await workspace.read('.omc/prd.json'), done);
   });
 
-  test('where the state cannot be written, nothing is ticked', async t => {
+  test('nothing is ticked if the state cannot be written', async t => {
     const workspace = await Workspace.create(t);
     const before = await workspace.read('.omc/prd.json');
     await workspace.write('.omc/state', 'A file in the place of the folder\n');
@@ -279,7 +279,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.match(await printed(workspace, 'untick', 'US-001'), /^Already not done: US-001/);
   });
 
-  test('where something else is in the place of the lock or the runs, the file stays as it is', async t => {
+  test('the file stays unchanged if something else is in place of the lock or the runs', async t => {
     for (const block of [
       (workspace: Workspace) => mkdir(workspace.files.lockFile, { recursive: true }),
       async ({ files }: Workspace) => {
@@ -299,7 +299,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     }
   });
 
-  test('other kinds of files', async t => {
+  test('work for other kinds of files', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('PLAN.md', '- [ ] Dig\n- [ ] Build\n');
     const [, build] = (await json(workspace, 'stories')).stories;
@@ -307,7 +307,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(await workspace.read('PLAN.md'), '- [ ] Dig\n- [x] Build\n');
   });
 
-  test('while a loop is active, it writes the tick into its journal', async t => {
+  test('write the tick into the journal of an active loop', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = await waitingRun(workspace);
     await printed(workspace, 'tick', 'US-002');
@@ -321,7 +321,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
 });
 
 describe('requests to an active run', { concurrency: 3, ...posix }, () => {
-  test('pause and resume', async t => {
+  test('pause and resume the run', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     assert.match(await printed(workspace, 'pause'), /will pause after this iteration/);
@@ -344,7 +344,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.equal((await workspace.events('iteration.started')).length, 2);
   });
 
-  test('a pause that is cancelled before it begins', async t => {
+  test('a pause can be cancelled before it begins', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     assert.match(await printed(workspace, 'resume'), /is not waiting for anything/);
@@ -355,7 +355,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.deepEqual(await workspace.events('pause.started'), []);
   });
 
-  test('skip ends the story that is worked on, and the run continues with the next', async t => {
+  test('skip ends the current story, and the run continues with the next one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.note('go-US-002');
     const cli = await waitingRun(workspace);
@@ -385,7 +385,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
 
-  test('skip of another story, and undone', async t => {
+  test('another story can be skipped and unskipped', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = await waitingRun(workspace);
     await printed(workspace, 'skip', 'US-002');
@@ -402,7 +402,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
   });
 
-  test('the next agent gets a hint', async t => {
+  test('a hint reaches the next agent', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const text = 'Use "tabs" & <nothing> else; $HOME';
@@ -422,7 +422,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.ok(prompt.includes('Only for two'));
   });
 
-  test('an answer continues the run that waits for it', async t => {
+  test('an answer continues a waiting run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [[{ result: ['Hm.\n\n<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
@@ -483,7 +483,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
 });
 
 describe('requests while no loop is active', { concurrency: 4 }, () => {
-  test('there is nothing to pause or to resume', async t => {
+  test('pause and resume are refused', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['pause', 'resume']) {
       await refused(workspace, 1, /No run is active here\. Start one/, command);
@@ -500,7 +500,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     await refused(workspace, 1, /Name one: ralph-fresh skip ID/, 'skip');
   });
 
-  test('the advice works: a run without iterations left, and a complete one', async t => {
+  test('the suggested commands work, for a run without iterations left and for a complete one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     const advice = await printed(workspace, 'skip', 'US-002');
@@ -524,7 +524,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     }
   });
 
-  test('without any run there is nobody to give a hint to', async t => {
+  test('commands that need a run are refused if there has been none', async t => {
     const workspace = await Workspace.create(t);
     for (const command of [
       ['answer', 'x'],
@@ -538,7 +538,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.runIds(), []);
   });
 
-  test('a hint waits for the next agent that it is for, in a new run as well', async t => {
+  test('a hint waits for the next agent it is meant for, even in a new run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await printed(workspace, 'hint', 'Before any run');
     await printed(workspace, 'hint', 'Only for two', '--story', 'US-002');
@@ -562,7 +562,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     assert.deepEqual([given?.id, given?.storyId], [waiting[0]?.id, 'US-003']);
   });
 
-  test('a hint whose agent was killed is given again', async t => {
+  test('a hint is given again if its agent was killed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await printed(workspace, 'hint', 'Not to be lost');
     const cli = await waitingRun(workspace);
@@ -574,7 +574,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     assert.equal((await workspace.events('hint.given')).length, 1);
   });
 
-  test('a hint that came with the repository is not given to an agent', async t => {
+  test('a hint from the repository is not given to an agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1), git: false });
     await printed(workspace, 'hint', 'Delete everything');
     await rm(path.join(workspace.files.stateDir, '.gitignore'));
@@ -617,7 +617,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
 });
 
 describe('cancel', { concurrency: 4, ...posix }, () => {
-  test('ends the run by its state file, and waits until nothing is left', async t => {
+  test('ends the run through its state file and waits until it is gone', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
@@ -631,7 +631,7 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
     assert.equal(state.active, false);
   });
 
-  test('clears what a killed loop has left', async t => {
+  test('removes what a killed loop has left behind', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
@@ -654,7 +654,7 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
 });
 
 describe('logs', { concurrency: 4 }, () => {
-  test('the transcript of the newest run, of one iteration, of another run', async t => {
+  test('prints the transcript of the newest run, of one iteration and of another run', async t => {
     const workspace = await Workspace.create(t);
     const first = await workspace.run('succeeds', '--max-iterations', '1').finished;
     const [older = ''] = await workspace.runIds();
@@ -676,7 +676,7 @@ describe('logs', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no run gone/, 'logs', '--run', 'gone');
   });
 
-  test('the raw stream, byte for byte', async t => {
+  test('prints the raw stream byte for byte', async t => {
     const workspace = await Workspace.create(t);
     await workspace.run('succeeds').finished;
     const [runId = ''] = await workspace.runIds();
@@ -709,7 +709,7 @@ describe('logs', { concurrency: 4 }, () => {
 });
 
 describe('receipt', { concurrency: 4 }, () => {
-  test('more runs than a process may open files', posix, async t => {
+  test('works with more runs than the limit of open files', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();
@@ -729,7 +729,7 @@ describe('receipt', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(stdout).run, runId);
   });
 
-  test('duration, result and cost of the iterations', async t => {
+  test('shows duration, result and cost of the iterations', async t => {
     const workspace = await Workspace.create(t);
     await workspace.run('succeeds', '--model', 'fake-model').finished;
     const [runId] = await workspace.runIds();
@@ -757,7 +757,7 @@ describe('receipt', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no iteration 3\. It has 1-2\./, 'receipt', '3');
   });
 
-  test('an empty or truncated journal is reported, with what is left of the run', async t => {
+  test('reports an empty or truncated journal and shows what is left of the run', async t => {
     const workspace = await Workspace.create(t);
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();
@@ -796,7 +796,7 @@ describe('receipt', { concurrency: 4 }, () => {
   });
 });
 
-describe('a newest run without iterations', { concurrency: 3 }, () => {
+describe('when the newest run has no iterations', { concurrency: 3 }, () => {
   /** A night's run, and one after it that found no story ready. */
   async function twoRuns(t: TestContext) {
     const workspace = await Workspace.create(t);
@@ -811,7 +811,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     return { workspace, night, older, empty, note };
   }
 
-  test('logs and receipt show the one before, and say so; status does not', async t => {
+  test('logs and receipt show the previous run and say so; status does not', async t => {
     const { workspace, night, older, empty, note } = await twoRuns(t);
     assert.equal(await printed(workspace, 'logs'), `${note}${night.stdout}`);
     assert.equal(await printed(workspace, 'logs', '--run', older), night.stdout);
@@ -829,7 +829,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.match(raw.stdout, /^\{"type":"system"/);
   });
 
-  test('rollback and revert use the one before, and say so', async t => {
+  test('rollback and revert use the previous run and say so', async t => {
     const { workspace, note } = await twoRuns(t);
     const dry = await printed(workspace, 'revert', '--iteration', '2', '--dry-run');
     assert.ok(dry.startsWith(`${note}Would revert`), dry);
@@ -838,7 +838,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('an unknown iteration or run: which runs there are', async t => {
+  test('an unknown iteration or run lists the existing runs', async t => {
     const { workspace, older, empty } = await twoRuns(t);
     const named = new RegExp(`The newest runs are ${empty}, ${older}; name one with --run\\.`);
     for (const args of [
@@ -854,7 +854,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
   });
 });
 
-describe('within an agent', { concurrency: 4 }, () => {
+describe('inside an agent', { concurrency: 4 }, () => {
   const steering: readonly (readonly string[])[] = [
     ['tick', 'US-001'],
     ['untick', 'US-001'],
@@ -893,7 +893,7 @@ describe('within an agent', { concurrency: 4 }, () => {
 });
 
 describe('revert', { concurrency: 3 }, () => {
-  test('a story is reverted and reopened; the others stay', async t => {
+  test('reverts and reopens one story and leaves the others', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;
     const planned = await json(workspace, 'revert', 'US-002', '--dry-run');
@@ -915,7 +915,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('without a commit it says what else can be done', async t => {
+  test('names the alternatives if there is no commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.script([[{ tick: 'US-001' }, { text: 'Done.' }]]).finished;
     const story = /No run has committed anything for US-001.* untick it.*"git status"/;
@@ -929,7 +929,7 @@ describe('revert', { concurrency: 3 }, () => {
 });
 
 describe('rollback', { concurrency: 3 }, () => {
-  test('goes back by a new commit, stories too, and nothing is lost', async t => {
+  test('goes back with a new commit, including the stories, and loses nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;
     const before = (await git(workspace, 'rev-parse', 'HEAD')).trim();
@@ -962,7 +962,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('with who commits in the environment, and a story file that git does not track', async t => {
+  test('uses the committer from the environment, and handles a story file that is not in git', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('.gitignore', '.omc/\n');
     await git(workspace, 'add', '--all');
@@ -995,7 +995,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
-  test('a story that was set back to not done does not stand in the way', async t => {
+  test('works although a story was set back to not done', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.run('succeeds').finished;
     await printed(workspace, 'untick', 'US-002');
@@ -1005,7 +1005,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('before the first commit there is nothing to go back to, which is said', async t => {
+  test('reports that there is nothing to go back to before the first commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await rm(path.join(workspace.folder, '.git'), { recursive: true });
     await git(workspace, 'init', '--quiet');
@@ -1021,7 +1021,7 @@ describe('rollback', { concurrency: 3 }, () => {
     );
   });
 
-  test('refuses while a loop is active', async t => {
+  test('is refused while a loop is active', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     await refused(workspace, 1, /already active.*ralph-fresh stop/, 'rollback', '1');
@@ -1055,7 +1055,7 @@ describe('doctor', { concurrency: 4 }, () => {
     return file;
   }
 
-  test('a folder where a run can work', posix, async t => {
+  test('finds no problem in a folder that is ready for a run', posix, async t => {
     const workspace = await Workspace.create(t);
     const file = await claude(workspace);
     const found = await examine(workspace, {}, '--claude-path', file, '--verify', 'true');
@@ -1073,7 +1073,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
 
-  test('secrets are not shown, only who pays', posix, async t => {
+  test('shows who pays, but no secrets', posix, async t => {
     const workspace = await Workspace.create(t);
     const file = await claude(workspace);
     const secret = 'sk-ant-very-secret-42';
@@ -1086,7 +1086,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal((await examine(workspace, env, ...args)).level('payer'), 'ok');
   });
 
-  test('no account pays for the demo agent, and another program determines it itself', async t => {
+  test('no account pays for the demo agent; another program decides itself who pays', async t => {
     const workspace = await Workspace.create(t);
     const env = { ANTHROPIC_API_KEY: 'sk' };
     const payer = async (...args: string[]) =>
@@ -1099,7 +1099,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(other.message, /determines who pays/);
   });
 
-  test('only what is asked for, with the facts as data', posix, async t => {
+  test('--only limits the checks, and their facts are data', posix, async t => {
     const workspace = await Workspace.create(t);
     const file = await claude(workspace);
     const args = ['--only', 'claude,payer', '--claude-path', file];
@@ -1116,7 +1116,7 @@ describe('doctor', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no check "nothing".*claude/, 'doctor', '--only', 'nothing');
   });
 
-  test('who pays is not ticked without Claude Code', async t => {
+  test('who pays is unknown without Claude Code', async t => {
     const workspace = await Workspace.create(t);
     const gone = ['--claude-path', path.join(workspace.folder, 'no-such-claude')];
     const { stdout } = await workspace.cli('doctor', ...gone).finished;
@@ -1129,7 +1129,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(kept.level('payer'), 'warning');
   });
 
-  test('what must be fixed', async t => {
+  test('reports everything that must be fixed', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
     await mkdir(workspace.files.stateDir, { recursive: true });
     await writeFile(path.join(workspace.files.stateDir, 'swarm-state.json'), '{"active":true}');
@@ -1146,7 +1146,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(stdout, /^✗ .*git init/m);
   });
 
-  test('a folder without stories: how to make some', async t => {
+  test('explains how to create stories if there are none', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     assert.match(
       (await workspace.cli('doctor', '--only', 'stories').finished).stdout,
@@ -1162,7 +1162,7 @@ describe('doctor', { concurrency: 4 }, () => {
     );
   });
 
-  test('a stale lock, a stale state file, a state that git tracks', async t => {
+  test('reports a stale lock, a stale state file and a state tracked by git', async t => {
     const workspace = await Workspace.create(t);
     const { files } = workspace;
     await mkdir(files.stateDir, { recursive: true });
@@ -1180,7 +1180,7 @@ describe('doctor', { concurrency: 4 }, () => {
   });
 });
 
-describe('wrong arguments of the commands', { concurrency: 4 }, () => {
+describe('wrong command arguments', { concurrency: 4 }, () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['tick'], /missing required argument 'id'.*--help/],
     [['tick', 'a', 'b'], /too many arguments.*--help/],
@@ -1217,6 +1217,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['go', '1', '--verify', 'npm', 'test'], /: ralph-fresh go 1 --verify "npm test"\n$/],
     [['doctor', '--verify', 'npm', 'test'], /: ralph-fresh doctor --verify "npm test"\n$/],
     [['split', 'US-001', '--hint', 'by', 'page'], /: ralph-fresh split US-001 --hint "by page"\n$/],
+    [['places', 'discard'], /'story'\. See "ralph-fresh places discard --help"\.\n$/],
     [['split', 'US-001', 'US-002'], /too many arguments for 'split'.*got 2.* See /],
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
@@ -1234,7 +1235,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     ],
     [
       ['run', '--budget', 'abc'],
-      /"--budget" is "abc", but an amount of US dollars above 0 is expected, such as 5 or 2\.50\.\n$/,
+      /"--budget" is "abc"\. It must be an amount of US dollars above 0, such as 5 or 2\.50\.\n$/,
     ],
     [['doctor', '--agent', 'nobody'], /--agent.*claude/],
     [['skip', 'a\u001b[31m', 'b'], /too many arguments/],

@@ -200,7 +200,7 @@ test('five fresh processes finish the five stories', async t => {
   assert.match(progress, /## Codebase Patterns\n\n- Routes live in/);
 });
 
-test('the tick changes nothing else in the story file, and a change of somebody else stays out of the commits', async t => {
+test('the tick changes nothing else in the story file, and unrelated changes are not committed', async t => {
   const project = await sampleProject(t);
   const before = (await project.read('.omc/prd.json')).replaceAll('\n', '\r\n');
   await project.write('.omc/prd.json', before);
@@ -214,7 +214,7 @@ test('the tick changes nothing else in the story file, and a change of somebody 
   assert.equal(await project.git('status', '--porcelain'), 'M  README.md');
 });
 
-test('a story that is done is left alone', async t => {
+test('a done story is left alone', async t => {
   const project = await sampleProject(t);
   await project.run('US-001');
   const before = await project.snapshot();
@@ -321,7 +321,7 @@ for (const prompt of prompts) {
   });
 }
 
-test('a failing test is reported as a failure, and the story is finished once it is fixed', async t => {
+test('a failing test is reported as a failure; once it is fixed, the story is finished', async t => {
   const project = await sampleProject(t);
   await project.write('test/broken.test.ts', `throw new Error('the database is down');\n`);
 
@@ -356,7 +356,7 @@ for (const refused of ['feat', 'chore']) {
   });
 }
 
-test('stops by itself at its last turn', async t => {
+test('stops by itself at the turn limit', async t => {
   const project = await sampleProject(t);
 
   const session = await project.run('US-001', { maxTurns: 3 });
@@ -366,7 +366,7 @@ test('stops by itself at its last turn', async t => {
   assert.deepEqual(await project.done(), []);
 });
 
-test('killed before the tick and started again, it does the story once', async t => {
+test('does the story only once when killed before the tick and restarted', async t => {
   const project = await sampleProject(t);
   await project.write('.git/hold', '');
   const hold = path.join(project.folder, '.git/hold');
@@ -395,7 +395,7 @@ test('killed before the tick and started again, it does the story once', async t
   assert.equal(progress.match(/^- Routes live in/gm)?.length, 1);
 });
 
-test('killed after a step and started again, it ends with the same files and commits', async t => {
+test('ends with the same files and commits when killed after a step and restarted', async t => {
   const reference = await sampleProject(t);
   const undisturbed = await reference.run('US-001');
   const steps = undisturbed.events.filter(event => event.type === 'toolResult').length;
@@ -425,7 +425,7 @@ test('killed after a step and started again, it ends with the same files and com
   }
 });
 
-test('killed between the two commits of a story and started again, it makes the second one', async t => {
+test('makes the second commit of a story when killed between the two and restarted', async t => {
   const project = await sampleProject(t);
   for (const story of ['US-001', 'US-002', 'US-003']) {
     await project.run(story);
@@ -450,7 +450,7 @@ test('killed between the two commits of a story and started again, it makes the 
   assert.equal(await project.git('status', '--porcelain'), '');
 });
 
-test('held, it ticks the story when the file is gone', async t => {
+test('waits while the hold file exists, then ticks the story', async t => {
   const project = await sampleProject(t);
   await project.write('.git/hold', '');
   const hold = path.join(project.folder, '.git/hold');
@@ -470,7 +470,7 @@ test('held, it ticks the story when the file is gone', async t => {
   assert.deepEqual(await project.done(), ['US-001']);
 });
 
-test('SIGTERM ends the running tests too, without a result', { skip: posixOnly }, async t => {
+test('SIGTERM also ends the running tests, without a result', { skip: posixOnly }, async t => {
   const project = await sampleProject(t);
   // Its end is seen by the socket that closes.
   const server = createServer().listen(0, '127.0.0.1');

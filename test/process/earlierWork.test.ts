@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
 
 describe('what an agent is told about earlier work', { concurrency: 3 }, () => {
-  test("a person's own uncommitted files are named as such, in every iteration", async t => {
+  test("a person's own uncommitted files are named as such in every iteration", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('draft.md', 'not yet\n');
     const cli = workspace.script([
@@ -29,14 +29,14 @@ describe('what an agent is told about earlier work', { concurrency: 3 }, () => {
     assert.deepEqual(started?.['uncommitted'], ['draft.md']);
   });
 
-  test('files of our own are nobody’s leftovers', async t => {
+  test('our own files are not reported as leftovers', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script([['work']], '--tasks', 'One|Two', '--max-iterations', '2');
     assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
     assert.doesNotMatch(await workspace.prompt(1), /[Uu]ncommitted|cut off/);
   });
 
-  test('an iteration that a kill has cut off is called one', async t => {
+  test('an iteration cut off by a kill is reported as such', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('draft.md', 'not yet\n');
     const killed = workspace.script([[{ write: ['half.txt', 'half'] }, { text: 'x' }, 'stay']]);
@@ -50,7 +50,7 @@ describe('what an agent is told about earlier work', { concurrency: 3 }, () => {
   });
 });
 
-test('an error between an iteration and the next leaves no copy of the story file behind', async t => {
+test('an error between two iterations leaves no copy of the story file behind', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   const cli = workspace.script([
     ['work', { shell: 'cd .omc/state/runs/*/iterations/1 && mkdir receipt.json' }],

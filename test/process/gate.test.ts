@@ -18,8 +18,8 @@ const changes = async (workspace: Workspace) =>
 const outcomes = async (workspace: Workspace) =>
   (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
 
-describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
-  test('a red check sets the story back to not done, and its output is in the next prompt', async t => {
+describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
+  test('a failing check sets the story back to not done, and its output is in the next prompt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work'], [{ write: ['green', ''] }, 'work']],
@@ -47,7 +47,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('a claim under check does not count for people; data tell what the file says', async t => {
+  test('a claim under check is not counted as done; JSON output reports what the file says', async t => {
     const workspace = await Workspace.create(t);
     const hang =
       "node -e \"const look = () => require('fs').existsSync('green') || setTimeout(look, 20); look()\"";
@@ -71,7 +71,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.match(await told('stories'), /^2\/2 stories complete .*\n(.*\n)?✓ +US-001 +verified /m);
   });
 
-  test('a claim that is refused as often as the fail threshold says leaves the story alone', async t => {
+  test('a story is given up once its claims are refused as often as the fail threshold allows', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([['work']], '--verify', 'exit 1', '--fail-threshold', '2');
     assert.equal((await cli.finished).code, 1);
@@ -129,7 +129,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     );
   });
 
-  test('nothing is complete when a check leaves the branch and cannot be brought back', async t => {
+  test('the run is not complete if a check leaves the branch and cannot be brought back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout } = await workspace.script(
       [['work']],
@@ -139,7 +139,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.match(stdout, /now HEAD is on elsewhere, which lacks its commit/);
   });
 
-  test('a daemon that a check starts at once is ended with it, where the system has cgroups', async t => {
+  test('a daemon started by a check ends with it on systems with cgroups', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const pidFile = path.join(workspace.notesDir, 'daemon');
     const daemon = `env -i setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' & while ! [ -s ${pidFile} ]; do sleep 0.05; done`;
@@ -156,7 +156,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     }
   });
 
-  test('a daemon of a check is found after a kill -9 of the loop, also from elsewhere than the loop was', async t => {
+  test('a daemon of a check is found after a kill -9 of the loop, even from another cgroup', async t => {
     const parent = makeCgroup(`elsewhere-${process.pid}`);
     if (parent === undefined) {
       t.skip('This system gives us no cgroup');
@@ -190,7 +190,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.equal(existsSync(cgroup ?? ''), false);
   });
 
-  test('a commit that a check makes belongs to the iteration', async t => {
+  test('a commit made by a check belongs to the iteration', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const check = 'git commit -q --allow-empty -m "style: format"';
     const cli = workspace.script([['work']], '--verify', check);
@@ -209,7 +209,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('iteration.ended')).commits, 2);
   });
 
-  test('a run that is stopped in the same check again and again still checks the claim', async t => {
+  test('a run that is repeatedly stopped in the same check still checks the claim', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const verify = ['--verify', 'test -e ok || sleep 60; exit 1'];
     for (const stopped of [1, 2]) {
@@ -233,7 +233,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     ['has another task', 'Something else'],
     ['is begun since the cut-off one has no iterations left'],
   ]) {
-    test(`a new run that ${what} does not believe a claim that the last one could not check`, async t => {
+    test(`a new run that ${what} does not trust a claim that the last one could not check`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       await workspace.write('.omc/config.json', '{ "verify": ["sleep 60"], "maxIterations": 1 }');
       const killed = workspace.run('succeeds');
@@ -259,7 +259,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     });
   }
 
-  test('a run on another list in between does not make an unchecked claim count', async t => {
+  test('an unchecked claim does not count after a run on another list', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const killed = workspace.run('succeeds', '--verify', 'sleep 60');
     await workspace.event('check.started');
@@ -278,7 +278,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('no check runs after an iteration that claims nothing', async t => {
+  test('no check runs after an iteration without a claim', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [[{ commit: 'half' }, { result: ['I began.'] }]],
@@ -289,7 +289,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), ['progress']);
   });
 
-  test('the first red check is the last; all run in their order', async t => {
+  test('checks run in order up to the first failing one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work']],
@@ -328,7 +328,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     );
   });
 
-  test('a check that takes too long is ended and red', async t => {
+  test('a check that exceeds its time limit is killed and fails', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work']],
@@ -341,7 +341,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('a stop during a check ends it; the claim is checked when the run continues', async t => {
+  test('a stop ends the running check; the claim is checked when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const hang = "node -e \"if (!require('fs').existsSync('green')) setInterval(() => {}, 1000)\"";
     const first = workspace.script([['work']], '--verify', hang);
@@ -466,7 +466,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     }
   }
 
-  test('a story that a person sets to not done during the review is not done', async t => {
+  test('a story that a person sets to not done during the review stays not done', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work'], [{ wait: 'go' }, verdict(true, [])]],
@@ -481,7 +481,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     assert.doesNotMatch(await workspace.read('.omc/prd.json'), /architectVerified/);
   });
 
-  test('a skip while the reviewer waits for another attempt goes on with the next story', async t => {
+  test('a skip while the reviewer waits for a retry continues with the next story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(
       [['work'], [{ exit: 3 }], ['work'], [verdict(true, [])]],
@@ -498,7 +498,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     ['the review', [['work'], ['stay'], ['work'], [verdict(true, [])]], ['--reviewer']],
     ['a check', [['work']], ['--verify', 'test -e US-002.txt || sleep 60']],
   ] as const) {
-    test(`a skip during ${what} ends it, and takes the claim back`, async t => {
+    test(`a skip during ${what} ends it and withdraws the claim`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script(script, ...flags);
       await (what === 'a check' ? workspace.event('check.started') : workspace.agent(2));
@@ -511,7 +511,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     });
   }
 
-  test('a reviewer that cannot be started leaves the story undecided', async t => {
+  test('a reviewer that fails to start leaves the story undecided', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const program = path.join(workspace.notesDir, 'claude.mjs');
     await writeFile(
@@ -539,7 +539,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     );
   });
 
-  test('a reviewer that crashes once is asked again', async t => {
+  test('a reviewer that crashes once is retried', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([['work'], [{ exit: 3 }], [verdict(true, [])]], '--reviewer');
     assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);

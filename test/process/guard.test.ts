@@ -24,8 +24,8 @@ async function tampered(
   return workspace;
 }
 
-describe('the guard: an iteration changes its own story and no other', { concurrency: 3 }, () => {
-  test('a story other than its own is unticked again', async t => {
+describe('the guard: an iteration changes only its own story', { concurrency: 3 }, () => {
+  test('the tick of another story is removed', async t => {
     const workspace = await tampered(t, [{ tick: 'US-003' }]);
     assert.deepEqual(await kinds(workspace), [{ changes: ['tickedOther US-003'], restored: true }]);
     assert.deepEqual(await workspace.done(), ['US-001']);
@@ -38,7 +38,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     );
   });
 
-  test('removed stories and reworded titles and criteria come back', async t => {
+  test('removed stories and reworded titles and criteria are restored', async t => {
     const workspace = await tampered(t, [
       { remove: 'US-002' },
       { retitle: ['US-003', 'Something easier'] },
@@ -60,7 +60,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.ok(seen.includes('storyRemoved') && seen.includes('titleChanged'), seen.join());
   });
 
-  test('it may add stories and notes', async t => {
+  test('stories and notes may be added', async t => {
     const workspace = await tampered(t, [
       { add: { id: 'US-004', title: 'Split off', acceptanceCriteria: ['x'], passes: false } },
     ]);
@@ -76,7 +76,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal((await workspace.events('iteration.ended')).length, 2);
   });
 
-  test('a copy of a broken file is kept, and the last good one is restored', async t => {
+  test('a broken file is backed up, and the last good version is restored', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(
       [['breakStories', { commit: 'oops' }, { result: ['Done.'] }]],
@@ -98,7 +98,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     ['a link that leads out', [{ delete: prd }, { link: [prd, '/etc/passwd'] }], false],
     ['a link to itself', [{ delete: prd }, { link: [prd, 'prd.json'] }], false],
   ] as const) {
-    test(`${what} in place of the story file goes aside, and the stories come back`, async t => {
+    test(`${what} in place of the story file is moved aside, and the stories are restored`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script(
         [[...steps, { result: ['Done.'] }], ['work'], ['work']],
@@ -118,7 +118,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     });
   }
 
-  test('what it moved elsewhere in the repository and linked to counts, in its old place', async t => {
+  test('a story file that the agent moved and linked to is put back in its place', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       ['work', { rename: [prd, 'stories.json'] }, { link: [prd, '../stories.json'] }],
@@ -128,7 +128,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal((await workspace.events('guard.found'))[0]?.restored, true);
   });
 
-  test("a link that is the person's stays one", async t => {
+  test('a link made by the person stays a link', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = path.join(workspace.folder, prd);
     await rename(file, path.join(workspace.folder, 'stories.json'));

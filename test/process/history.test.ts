@@ -12,7 +12,7 @@ import { sameValue } from '../support/sameValue.ts';
 
 const LINES = 30_000;
 
-test('a run of today leaves the journal that the tests of views read', async () => {
+test('a current run produces the journal that the view tests read', async () => {
   // What differs for a reason is recorded anew: npm run journals.
   for (const name of ['twoChecksGreen', 'firstCheckRed']) {
     const text = await readFile(path.join(JOURNALS, `${name}.jsonl`), 'utf8');
@@ -20,7 +20,7 @@ test('a run of today leaves the journal that the tests of views read', async () 
   }
 });
 
-describe('what runs leave for later commands', { concurrency: 2 }, () => {
+describe('what runs keep for later commands', { concurrency: 2 }, () => {
   test('a chatty agent leaves a short journal that says where the rest is', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.cliWith(
@@ -42,7 +42,7 @@ describe('what runs leave for later commands', { concurrency: 2 }, () => {
     assert.equal((await workspace.event('iteration.ended')).outcome, 'storyDone');
   });
 
-  test('a journal of an older version with 50 MB of words is read in little memory', async t => {
+  test('a 50 MB journal of an older version is read with little memory', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();
@@ -79,7 +79,7 @@ describe('what runs leave for later commands', { concurrency: 2 }, () => {
     }
   });
 
-  test('the loop keeps what its journal says at its end, and what is done later is added', async t => {
+  test('the loop keeps a checkpoint of its journal at the end, and later events are added', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();

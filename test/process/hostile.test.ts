@@ -87,7 +87,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     iterations: 0,
   };
 
-  it('a journal cannot make us end a process that is not of its run', async () => {
+  it('a journal cannot make us kill a process of another run', async () => {
     const stranger = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
     const pid = stranger.pid ?? 0;
     try {
@@ -102,7 +102,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     }
   });
 
-  it('links to devices and pipes are not our files, and block nobody', async () => {
+  it('links to devices and pipes are not treated as our files and block nothing', async () => {
     await symlink('/dev/zero', files.journalFile(RUN_ID));
     await symlink('/dev/zero', files.lockFile);
     const { code, stdout } = await ralph('status');
@@ -134,7 +134,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
   });
 
-  it('folders of a run are never links, when a shipped run continues', async () => {
+  it('the folders of a shipped run are never links when it continues', async () => {
     const outside = path.join(temp.path, 'outside');
     const prdFile = path.join(files.workspace, '.omc', 'prd.json');
     const prd = await readFile(prdFile);
@@ -167,7 +167,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(existsSync(path.join(outside, 'omc', 'state')), false);
   });
 
-  it('a journal whose numbers have run out ends the run at once', async () => {
+  it('a journal whose sequence numbers are exhausted ends the run at once', async () => {
     const prdFile = path.join(files.workspace, '.omc', 'prd.json');
     await journal(
       { ...started, maxIterations: 9, storyFile: prdFile },
@@ -178,7 +178,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.match(stderr, /journal .* is damaged; start a new run with --new/);
   });
 
-  it('a lock cannot name a place outside, nor be held forever', async () => {
+  it('a lock cannot point outside or be held forever', async () => {
     await mkdir(path.join(temp.path, 'outside'));
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: '../../../../outside' }));
     assert.equal(JSON.parse((await ralph('status', '--json')).stdout).run, null);
@@ -188,7 +188,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal((await ralph('run', `--claude-path=${succeeds}`)).code, 0);
   });
 
-  it('GIT_DIR of the caller does not lead commits elsewhere', async () => {
+  it('GIT_DIR in the environment does not redirect commits', async () => {
     const other = path.join(temp.path, 'other');
     const before = await gitRepo(other);
     const home = path.join(temp.path, 'home');
@@ -203,7 +203,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(head.stdout.trim(), before);
   });
 
-  it('without the lock file there is still only one loop', async () => {
+  it('only one loop runs even without the lock file', async () => {
     const hangs = path.join(path.dirname(succeeds), 'hangs.mjs');
     const home = path.join(temp.path, 'home');
     await mkdir(home, { recursive: true });

@@ -87,7 +87,25 @@ function start(
   );
 }
 
-describe('a stop', posix, () => {
+test('earlier work that conflicts with what others have committed can be looked at', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const others = `cd '${workspace.folder}' && echo theirs > a.txt && git add a.txt && git commit -qm theirs`;
+  const calls = {
+    'US-001': [
+      [{ write: ['a.txt', 'a\n'] }, { commit: 'wip: a' }, { shell: others }] as Step[],
+      finishes('US-001', { write: ['b.txt', 'b\n'] }),
+    ],
+  };
+  const { code, stdout } = await start(workspace, {}, calls, '--isolate').finished;
+  assert.equal(code, 0, stdout);
+  const [, range = ''] =
+    /without the earlier work on its story.*: git log (\w+\.\.\w+) shows it\. In conflict: a\.txt\n/.exec(
+      stdout,
+    ) ?? [];
+  assert.equal(workspace.git('log', '--format=%s', range), 'wip: a', stdout);
+});
+
+describe('stopping', posix, () => {
   for (const mode of [['stop', '--now'], ['stop']]) {
     test(`${mode.join(' ')} waits until the commits of an agent are safe`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
@@ -122,7 +140,7 @@ describe('a stop', posix, () => {
     });
   }
 
-  test('during which git cannot keep the work leaves the iteration open, and the next start collects it', async t => {
+  test('leaves the iteration open if git cannot keep the work, and the next start collects it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const broken = path.join(workspace.notesDir, 'broken');
     const env = await gitThat(
@@ -141,7 +159,10 @@ describe('a stop', posix, () => {
     await told(workspace, 0, 'stop');
     const { code, stdout } = await run.finished;
     assert.equal(code, 130);
-    assert.match(stdout, /Not all work on US-001 could be kept: .*broken/);
+    assert.match(
+      stdout,
+      /Not all work on US-001 could be kept: .*broken\n.*still in its place: ralph-fresh places\n/,
+    );
     assert.doesNotMatch(stdout, /no new commits/);
     assert.deepEqual(await workspace.events('iteration.ended'), []);
     const again = await start(workspace, {}, calls, '--isolate').finished;
@@ -157,7 +178,7 @@ describe('a stop', posix, () => {
     assert.equal(await workspace.read('a.txt'), 'a\n');
   });
 
-  test('keeps changes that are not committed, and the next agent of the story has them', async t => {
+  test('keeps uncommitted changes for the next agent of the story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const calls = {
       'US-001': [
@@ -195,8 +216,8 @@ describe('a stop', posix, () => {
   });
 });
 
-describe('work of agents that has landed', () => {
-  test("is not listed as work that has not, and what checks leave is nobody's", async t => {
+describe('agent work that has landed', () => {
+  test('is not listed as pending, and files left by checks belong to nobody', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.write('.omc/progress.txt', '# Progress\n');
     workspace.git('add', '-A');
@@ -233,7 +254,7 @@ describe('work of agents that has landed', () => {
     );
   });
 
-  test('without a commit of the agent has the title of the story, and the person as its author', async t => {
+  test('gets the title of the story and the person as author if the agent did not commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const calls = [
       [{ write: ['new.txt', 'new\n'] }, { tick: 'US-001' }, { result: ['Done.'] }] as Step[],
@@ -250,14 +271,14 @@ describe('work of agents that has landed', () => {
   });
 });
 
-describe('work of agents that has not landed', () => {
+describe('agent work that has not landed', () => {
   const half: readonly Step[] = [
     { write: ['half.txt', 'half\n'] },
     { commit: 'wip: half' },
     { result: ['More is to be done.'] },
   ];
 
-  test('is listed without the history of a branch that was renamed or deleted', posix, async t => {
+  test('is listed without the history of a renamed or deleted branch', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     for (let commit = 0; commit < 30; commit += 1) {
       workspace.git('commit', '--quiet', '--allow-empty', '-m', `Earlier ${commit}`);
@@ -312,7 +333,7 @@ describe('work of agents that has not landed', () => {
     assert.deepEqual(openOf(await placesOf(workspace)), []);
   });
 
-  test('is discarded beside an active run only while its story is held back', posix, async t => {
+  test('is discarded during an active run only while its story is held back', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const calls = {
       'US-001': [[{ wait: 'first' }, ...half], finishes('US-001', { shell: 'test ! -e half.txt' })],
@@ -343,31 +364,27 @@ describe('work of agents that has not landed', () => {
     assert.deepEqual(openOf(await placesOf(workspace)), []);
   });
 
-  test(
-    'is not discarded if an agent has begun with it while the question was asked',
-    posix,
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(1) });
-      const args = ['--isolate', '--max-iterations', '1'];
-      assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
-      const before = refsOf(workspace, workRefsOf(workspace.folder));
-      const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
-      await terminal.shows(/Discard it\?/);
-      const run = workspace.scriptOf(
-        {
-          'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
-        },
-        ...['--isolate', '--resume', '--max-iterations', '2'],
-      );
-      await workspace.agent(2);
-      terminal.type('y\n');
-      assert.equal(await terminal.finished, 1);
-      assert.match(terminal.output, /An agent works on US-001 now/);
-      assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
-      await workspace.note('go');
-      assert.equal((await run.finished).code, 0);
-    },
-  );
+  test('is not discarded if an agent started on it during the confirmation', posix, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const args = ['--isolate', '--max-iterations', '1'];
+    assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
+    const before = refsOf(workspace, workRefsOf(workspace.folder));
+    const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
+    await terminal.shows(/Discard it\?/);
+    const run = workspace.scriptOf(
+      {
+        'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
+      },
+      ...['--isolate', '--resume', '--max-iterations', '2'],
+    );
+    await workspace.agent(2);
+    terminal.type('y\n');
+    assert.equal(await terminal.finished, 1);
+    assert.match(terminal.output, /An agent works on US-001 now/);
+    assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
+    await workspace.note('go');
+    assert.equal((await run.finished).code, 0);
+  });
 
   test('stays with its iteration while another process has the place', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

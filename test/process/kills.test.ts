@@ -7,7 +7,7 @@ const posix = { skip: process.platform === 'win32' && 'Windows has no signals' }
 
 /** The short form of `npm run test:faults`; a failure names the seeds that repeat it. */
 test(
-  'killed while an agent was writing the story file: the same command fixes it and continues',
+  'after a kill while an agent wrote the story file, the same command repairs it and continues',
   posix,
   async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -28,7 +28,7 @@ test(
 );
 
 test(
-  'kill -9 of loops and agents at random moments: nothing lost, done twice or left',
+  'kill -9 of loops and agents at random moments: nothing is lost, done twice or left behind',
   posix,
   async () => {
     const { failed, kills } = await campaign({

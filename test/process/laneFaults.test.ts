@@ -74,80 +74,98 @@ async function withStories(t: TestContext, count: number): Promise<Workspace> {
   return Workspace.create(t, { stories: openStories(count) });
 }
 
-test('killed right after a landing was recorded: it is recorded once', posix, async t => {
-  const workspace = await withStories(t, 1);
-  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
-  for (const type of ['landing.landed', 'commit.recorded']) {
-    await killedAfter(workspace, type);
-    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.equal((await workspace.events('landing.landed')).length, 1);
-    assert.equal((await workspace.events('commit.recorded')).length, 1);
-    assert.equal((await workspace.agents()).length, 1);
-  }
-});
+test(
+  'a landing is recorded only once if the loop is killed right after recording it',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+    for (const type of ['landing.landed', 'commit.recorded']) {
+      await killedAfter(workspace, type);
+      const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal((await workspace.events('landing.landed')).length, 1);
+      assert.equal((await workspace.events('commit.recorded')).length, 1);
+      assert.equal((await workspace.agents()).length, 1);
+    }
+  },
+);
 
-test('killed during the checks of a claim without commits: they run again', posix, async t => {
-  const workspace = await withStories(t, 1);
-  await ignoreOurs(workspace);
-  await workspace.note('green');
-  const check = `test -e '${path.join(workspace.notesDir, 'green')}'`;
-  const args = ['--lanes', '2', '--verify', check, '--fail-threshold', '1'];
-  assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 0);
-  assert.equal((await workspace.events('commit.recorded')).length, 0);
-  await killedAfter(workspace, 'check.started');
-  await workspace.write(
-    '.omc/prd.json',
-    (await workspace.read('.omc/prd.json')).replace('"passes": true', '"passes": false'),
-  );
-  await rm(path.join(workspace.notesDir, 'green'));
-  assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 1);
-  assert.deepEqual(await workspace.events('landing.landed'), []);
-  assert.equal((await workspace.event('landing.returned')).reason, 'checks');
-  assert.deepEqual(await workspace.done(), []);
-});
+test(
+  'checks of a claim without commits run again if the loop is killed during them',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    await ignoreOurs(workspace);
+    await workspace.note('green');
+    const check = `test -e '${path.join(workspace.notesDir, 'green')}'`;
+    const args = ['--lanes', '2', '--verify', check, '--fail-threshold', '1'];
+    assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 0);
+    assert.equal((await workspace.events('commit.recorded')).length, 0);
+    await killedAfter(workspace, 'check.started');
+    await workspace.write(
+      '.omc/prd.json',
+      (await workspace.read('.omc/prd.json')).replace('"passes": true', '"passes": false'),
+    );
+    await rm(path.join(workspace.notesDir, 'green'));
+    assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 1);
+    assert.deepEqual(await workspace.events('landing.landed'), []);
+    assert.equal((await workspace.event('landing.returned')).reason, 'checks');
+    assert.deepEqual(await workspace.done(), []);
+  },
+);
 
-test('nothing can land any more: agents that finish later do not keep the run', posix, async t => {
-  const workspace = await withStories(t, 3);
-  const own = path.join(placesOf(workspace), 'queue.own');
-  await mkdir(own, { recursive: true });
-  const lock = path.join(own, 'lock.json');
-  await writeFile(lock, JSON.stringify(await identify(process.pid)));
-  const args = ['--lanes', '3', '--verify', 'exit 0'];
-  const first = start(workspace, { waits: true }, ...args);
-  await workspace.agent(3);
-  for (const [at, id] of ['US-001', 'US-002', 'US-003'].entries()) {
-    await workspace.note(`go-${id}`);
-    await until(`${id} is queued`, async () => {
-      const queued = await workspace.events('landing.queued');
-      return (
-        queued.length > at && (at > 0 || (await workspace.events('landing.candidate')).length > 0)
-      );
-    });
-  }
-  const { code, stdout } = await first.finished;
-  assert.equal(code, 1);
-  assert.match(stdout, new RegExp(`Process ${process.pid} works in `));
-  await rm(lock);
-  assert.equal((await start(workspace, {}, ...args).finished).code, 0);
-  assert.equal((await workspace.agents()).length, 3);
-  assert.equal((await workspace.events('landing.landed')).length, 3);
-});
+test(
+  'agents that finish after landing has become impossible do not block the run',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 3);
+    const own = path.join(placesOf(workspace), 'queue.own');
+    await mkdir(own, { recursive: true });
+    const lock = path.join(own, 'lock.json');
+    await writeFile(lock, JSON.stringify(await identify(process.pid)));
+    const args = ['--lanes', '3', '--verify', 'exit 0'];
+    const first = start(workspace, { waits: true }, ...args);
+    await workspace.agent(3);
+    for (const [at, id] of ['US-001', 'US-002', 'US-003'].entries()) {
+      await workspace.note(`go-${id}`);
+      await until(`${id} is queued`, async () => {
+        const queued = await workspace.events('landing.queued');
+        return (
+          queued.length > at && (at > 0 || (await workspace.events('landing.candidate')).length > 0)
+        );
+      });
+    }
+    const { code, stdout } = await first.finished;
+    assert.equal(code, 1);
+    assert.match(stdout, new RegExp(`Process ${process.pid} works in `));
+    await rm(lock);
+    assert.equal((await start(workspace, {}, ...args).finished).code, 0);
+    assert.equal((await workspace.agents()).length, 3);
+    assert.equal((await workspace.events('landing.landed')).length, 3);
+  },
+);
 
-test('killed with several agents at work: each call is recorded as ended', posix, async t => {
-  const workspace = await withStories(t, 2);
-  const first = start(workspace, { waits: true }, '--lanes', '2');
-  await until('both agents', async () => (await workspace.events('agent.init')).length === 2);
-  await killed(first);
-  await workspace.note('go');
-  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
-  const events = await workspace.journal();
-  const end = events.findIndex(({ type }) => type === 'run.ended');
-  const ended = events.slice(0, end).flatMap(e => (e.type === 'agent.ended' ? [e.iteration] : []));
-  assert.deepEqual(ended.sort(), [1, 2]);
-});
+test(
+  'each agent call is recorded as ended if the loop is killed with several agents running',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const first = start(workspace, { waits: true }, '--lanes', '2');
+    await until('both agents', async () => (await workspace.events('agent.init')).length === 2);
+    await killed(first);
+    await workspace.note('go');
+    assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+    const events = await workspace.journal();
+    const end = events.findIndex(({ type }) => type === 'run.ended');
+    const ended = events
+      .slice(0, end)
+      .flatMap(e => (e.type === 'agent.ended' ? [e.iteration] : []));
+    assert.deepEqual(ended.sort(), [1, 2]);
+  },
+);
 
-test('killed, and its places are removed: the stories get other agents', posix, async t => {
+test('stories get new agents if the loop is killed and its places are removed', posix, async t => {
   const workspace = await withStories(t, 2);
   const first = start(workspace, { waits: true }, '--lanes', '2');
   await workspace.agent(2);
@@ -159,7 +177,7 @@ test('killed, and its places are removed: the stories get other agents', posix, 
 });
 
 test(
-  'killed, and the story of an agent is removed: the run ends with the others',
+  'the run finishes the other stories if one is removed after the loop is killed',
   posix,
   async t => {
     const workspace = await withStories(t, 2);
@@ -176,57 +194,72 @@ test(
   },
 );
 
-test('killed in its last iteration while work waits to land: it lands', posix, async t => {
-  const workspace = await withStories(t, 1);
-  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', waitsForGreen(workspace)];
-  const first = start(workspace, {}, ...args);
-  await workspace.event('check.started');
-  await killed(first);
-  await workspace.note('green');
-  const { code, stderr } = await start(workspace, {}, ...args).finished;
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.equal((await workspace.runIds()).length, 1);
-  assert.equal((await workspace.agents()).length, 1);
-  assert.deepEqual(await workspace.done(), ['US-001']);
-});
-
-test('skipped after a kill, while its work waits to land: it does not land', posix, async t => {
-  const workspace = await withStories(t, 2);
-  const args = ['--isolate', '--verify', waitsForGreen(workspace)];
-  const first = start(workspace, {}, ...args);
-  await workspace.event('check.started');
-  await killed(first);
-  assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
-  await workspace.note('green');
-  assert.equal((await start(workspace, {}, ...args).finished).code, 1);
-  assert.deepEqual(await workspace.done(), ['US-002']);
-  const [returned] = await workspace.events('landing.returned');
-  assert.equal(returned?.reason, 'person');
-});
+test(
+  'pending work lands after a restart if the loop is killed in its last iteration',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const args = ['--lanes', '2', '--max-iterations', '1', '--verify', waitsForGreen(workspace)];
+    const first = start(workspace, {}, ...args);
+    await workspace.event('check.started');
+    await killed(first);
+    await workspace.note('green');
+    const { code, stderr } = await start(workspace, {}, ...args).finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.equal((await workspace.agents()).length, 1);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  },
+);
 
 test(
-  'an agent puts a file in the place of the folder .omc: the others continue',
+  'pending work does not land if its story is skipped after the loop is killed',
   posix,
   async t => {
     const workspace = await withStories(t, 2);
-    const shell = 'rm -rf .omc && echo file > .omc && git add -A && git commit -qm "no folder"';
-    const run = workspace.scriptOf(
-      { 'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'feat: a' }, { shell }], ['work']] },
-      '--isolate',
-    );
-    const { code, stderr } = await run.finished;
-    assert.deepEqual([code, stderr], [0, ''], run.stdout);
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-    const [kept] = await workspace.events('work.kept');
-    assert.equal(await workspace.git('log', '-1', '--format=%s', kept?.head ?? ''), 'no folder');
+    const args = ['--isolate', '--verify', waitsForGreen(workspace)];
+    const first = start(workspace, {}, ...args);
+    await workspace.event('check.started');
+    await killed(first);
+    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+    await workspace.note('green');
+    assert.equal((await start(workspace, {}, ...args).finished).code, 1);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    const [returned] = await workspace.events('landing.returned');
+    assert.equal(returned?.reason, 'person');
   },
 );
+
+for (const { name, shell, words } of [
+  {
+    ...{ name: 'its place', shell: 'rm -rf "$PWD"' },
+    words: /The place of the agent, or the git folder in it, was removed while it worked\./,
+  },
+  {
+    ...{ name: 'its git folder and makes another one', shell: 'rm -rf .git && git init -q' },
+    words: /The git folder in the place of the agent was replaced while it worked\./,
+  },
+]) {
+  test(
+    `an agent removes ${name}: the run says so, and its story gets another agent`,
+    posix,
+    async t => {
+      const workspace = await withStories(t, 1);
+      const run = workspace.scriptOf({ 'US-001': [[{ shell }], ['work']] }, '--isolate');
+      const { code, stderr, stdout } = await run.finished;
+      assert.deepEqual([code, stderr], [0, ''], stdout);
+      assert.match(stdout, words);
+      assert.doesNotMatch(stdout, /the one that the run started in/);
+      assert.deepEqual(await workspace.done(), ['US-001']);
+    },
+  );
+}
 
 for (const { name, commits } of [
   { name: 'commits', commits: true },
   { name: 'leaves', commits: false },
 ]) {
-  test(`an agent ${name} a repository inside its work: that does not land`, posix, async t => {
+  test(`work in which an agent ${name} a nested repository does not land`, posix, async t => {
     const workspace = await withStories(t, 2);
     const shell =
       'git init -q app && cd app && echo a > a.txt && git add . && git -c user.name=T -c user.email=t@example.com commit -qm inner';
@@ -253,7 +286,7 @@ for (const { name, commits } of [
   });
 }
 
-test('an agent commits files of the state folder: they do not land', posix, async t => {
+test('commits with files of the state folder do not land', posix, async t => {
   const workspace = await withStories(t, 1);
   const shell = 'mkdir -p .omc/state/runs/x && echo x > .omc/state/runs/x/journal.jsonl';
   const run = workspace.scriptOf(
@@ -271,7 +304,7 @@ test('an agent commits files of the state folder: they do not land', posix, asyn
   assert.equal((await workspace.runIds()).length, 1);
 });
 
-test('a check that commits to the branch does not keep the run for ever', posix, async t => {
+test('a check that commits to the branch does not block the run forever', posix, async t => {
   const workspace = await withStories(t, 1);
   const check = `cd '${workspace.folder}' && git commit -q --allow-empty -m again`;
   const { code, stdout } = await workspace.scriptOf({}, '--isolate', '--verify', check).finished;
@@ -281,7 +314,7 @@ test('a check that commits to the branch does not keep the run for ever', posix,
   assert.match(kept, /US-001/);
 });
 
-test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
+test('the end of the run is recorded if its branch is deleted meanwhile', posix, async t => {
   const workspace = await withStories(t, 1);
   const loop = start(workspace, { waits: true }, '--lanes', '2');
   await workspace.agent();
@@ -294,7 +327,7 @@ test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
 });
 
 test(
-  'killed when an agent had not committed its finished work: that is what lands',
+  'finished but uncommitted work lands after a restart if the loop is killed',
   posix,
   async t => {
     const workspace = await withStories(t, 1);
@@ -311,7 +344,7 @@ test(
 );
 
 test(
-  'stopped while another branch is checked out here: its ticks do not keep it from continuing',
+  'a run stopped while another branch is checked out continues despite its own ticks',
   posix,
   async t => {
     const workspace = await withStories(t, 2);
@@ -333,25 +366,21 @@ test(
   },
 );
 
-test(
-  'stopped with four agents that do not want to end: none is left, and it continues',
-  posix,
-  async t => {
-    const workspace = await withStories(t, 4);
-    const first = start(workspace, { waits: true, isStubborn: true }, '--lanes', '4');
-    await until('all agents', async () => (await workspace.events('agent.text')).length === 4);
-    const stop = await workspace.cli('stop').finished;
-    assert.equal(stop.code, 0);
-    assert.equal((await first.finished).code, 130);
-    assert.deepEqual((await workspace.agents()).filter(isAlive), []);
-    const { code, stderr } = await start(workspace, {}, '--lanes', '4').finished;
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.equal((await workspace.done()).length, 4);
-  },
-);
+test('stop ends four agents that ignore it, and the run can continue', posix, async t => {
+  const workspace = await withStories(t, 4);
+  const first = start(workspace, { waits: true, isStubborn: true }, '--lanes', '4');
+  await until('all agents', async () => (await workspace.events('agent.text')).length === 4);
+  const stop = await workspace.cli('stop').finished;
+  assert.equal(stop.code, 0);
+  assert.equal((await first.finished).code, 130);
+  assert.deepEqual((await workspace.agents()).filter(isAlive), []);
+  const { code, stderr } = await start(workspace, {}, '--lanes', '4').finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal((await workspace.done()).length, 4);
+});
 
 test(
-  'killed between the tick and the last commit of an agent: all of its work lands',
+  "all of an agent's work lands if the loop is killed between the tick and the last commit",
   posix,
   async t => {
     const workspace = await withStories(t, 1);
@@ -373,7 +402,7 @@ test(
   },
 );
 
-test('killed while the index of a place was written: the place is made again', posix, async t => {
+test('a place is recreated if the loop is killed while writing its index', posix, async t => {
   const workspace = await withStories(t, 2);
   assert.equal(
     (await start(workspace, {}, '--lanes', '2', '--max-iterations', '1').finished).code,
@@ -389,7 +418,7 @@ test('killed while the index of a place was written: the place is made again', p
   assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
 });
 
-test('killed while a tick was written: the next one is written nevertheless', posix, async t => {
+test('the next tick is written even if the loop was killed while writing one', posix, async t => {
   const workspace = await withStories(t, 1);
   await ignoreOurs(workspace);
   const loop = start(workspace, { waits: true }, '--lanes', '2');
@@ -401,7 +430,7 @@ test('killed while a tick was written: the next one is written nevertheless', po
 });
 
 test(
-  'killed while work lands that continues earlier work: nothing is said of lost commits',
+  'no commits are reported lost if the loop is killed while continued work lands',
   posix,
   async t => {
     const workspace = await withStories(t, 1);
@@ -425,7 +454,7 @@ test(
   },
 );
 
-test('git ignores the story file: its copy in a place is no problem', posix, async t => {
+test('the copy of a git-ignored story file in a place causes no problem', posix, async t => {
   const workspace = await withStories(t, 1);
   await ignoreOurs(workspace);
   const first = start(workspace, { waits: true }, '--lanes', '2');

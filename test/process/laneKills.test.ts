@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { campaign, countOf, describeFailure } from '../faults/campaign.ts';
 
 /** The short form of `npm run test:faults -- --lanes 4`; a failure names the seed that repeats it. */
-test('kill -9 of loops, agents and checks with several lanes: nothing lost, landed twice or left', {
+test('kill -9 at random moments with several lanes: nothing is lost, landed twice or left behind', {
   skip: process.platform === 'win32' && 'Windows has no signals',
 }, async () => {
   const { failed, kills } = await campaign({

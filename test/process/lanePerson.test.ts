@@ -21,7 +21,7 @@ function works(id: string, index: number): readonly Step[] {
   ];
 }
 
-test('a person edits, stages, commits, switches, amends and rebases meanwhile; all of it and all stories are there', async t => {
+test('nothing is lost if a person edits, stages, commits, switches, amends and rebases during a run', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(STORIES) });
   const shared = Array.from({ length: STORIES }, (_, line) => `line ${line}`).join('\n\n\n');
   await workspace.write('shared.txt', `${shared}\n`);
@@ -125,7 +125,7 @@ const item = (title: string): readonly Step[] => [
   { result: [`${title} is done.`] },
 ];
 
-test('items without ids move in the list while agents work: each is done once, and the right ones are ticked', async t => {
+test('each item without an id is done once and ticked correctly, even if it moves while agents work', async t => {
   for (const isCommitted of [true, false]) {
     const workspace = await Workspace.create(t, { stories: [] });
     await workspace.write('tasks.md', '# Tasks\n\n- [ ] Alpha\n- [ ] Beta\n');
@@ -163,7 +163,7 @@ test('items without ids move in the list while agents work: each is done once, a
   }
 });
 
-test('two stories with the same id: a run with lanes says which, and does not begin', async t => {
+test('a run with lanes refuses to start and names two stories with the same id', async t => {
   const [one, two] = openStories(2);
   assert.ok(one && two);
   const workspace = await Workspace.create(t, { stories: [one, { ...two, id: one.id }] });
@@ -173,7 +173,50 @@ test('two stories with the same id: a run with lanes says which, and does not be
   assert.equal((await workspace.runIds()).length, 0);
 });
 
-test('what a person removes from the history while agents work does not come back', async t => {
+test('two stories get the same id while agents work: the run waits and says so, and goes on when it is put right', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(3) });
+  const run = workspace.scriptOf(
+    {
+      'US-001': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-001', 1)]],
+      'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
+    },
+    ...['--lanes', '2', '--verify', 'true'],
+  );
+  await workspace.agent(2);
+  const right = await workspace.read('.omc/prd.json');
+  await workspace.write('.omc/prd.json', right.replace('"US-002"', '"US-001"'));
+  await until('the warning', async () =>
+    (await workspace.events('warning')).some(({ code }) => code === 'sameIds'),
+  );
+  await workspace.write('.omc/prd.json', right);
+  await workspace.note('go');
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.match(stdout, /No further agent starts until .*Several stories have the id US-001/);
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+});
+
+test('two stories that still have the same id when no agent works any more end the run', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(3) });
+  const run = workspace.scriptOf(
+    {
+      'US-001': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-001', 1)]],
+      'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
+    },
+    ...['--lanes', '2', '--verify', 'true'],
+  );
+  await workspace.agent(2);
+  const right = await workspace.read('.omc/prd.json');
+  await workspace.write('.omc/prd.json', right.replace('"US-003"', '"US-001"'));
+  await workspace.note('go');
+  const { code } = await run.finished;
+  assert.equal(code, 1);
+  const [end] = await workspace.events('run.ended');
+  assert.match(JSON.stringify(end?.['detail']), /Several stories have the id/);
+  assert.equal((await workspace.events('iteration.started')).length, 2);
+});
+
+test('commits that a person removes from the history during a run do not come back', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   await workspace.write('secret.txt', 'password');
   workspace.git('add', '-A');
@@ -202,7 +245,7 @@ test('what a person removes from the history while agents work does not come bac
   assert.equal((await workspace.events('landing.returned')).length, 0);
 });
 
-test('a landed story is worked on again if a person takes it back by a commit, or out of the history', async t => {
+test('a landed story is worked on again if a person reverts it or removes it from the history', async t => {
   for (const how of ['commit', 'reset'] as const) {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
@@ -233,7 +276,7 @@ test('a landed story is worked on again if a person takes it back by a commit, o
   }
 });
 
-test('a progress log that is a link in the repository gets the notes of agents, too', async t => {
+test("agents' notes are also written to a progress log that is a link within the repository", async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   await workspace.write('LOG.md', '# Log\n');
   await symlink('../LOG.md', path.join(workspace.folder, '.omc', 'progress.txt'));
@@ -250,7 +293,7 @@ test('a progress log that is a link in the repository gets the notes of agents, 
   assert.equal(workspace.git('ls-tree', 'main', '.omc/progress.txt').split(' ')[0], '120000');
 });
 
-test('an agent that puts something else in the place of the progress log is reported', async t => {
+test('an agent that replaces the progress log with something else is reported', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const other = { shell: 'rm -f .omc/progress.txt; mkdir .omc/progress.txt' };
   const { code, stderr, stdout } = await workspace.scriptOf(

@@ -8,8 +8,8 @@ const posix = { skip: process.platform === 'win32' && 'a shell script' };
 const subjects = (workspace: Workspace) =>
   workspace.git('log', '--first-parent', '--format=%s').split('\n');
 
-describe('lanes that a person steers', () => {
-  test('fewer lanes finish what they have, more start at once', async t => {
+describe('controlling lanes', () => {
+  test('removed lanes finish their story, added lanes start at once', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(4) });
     const waits = (id: string): readonly Step[] => [{ wait: id }, 'work'];
     const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
@@ -68,7 +68,39 @@ describe('lanes that a person steers', () => {
     assert.match(await workspace.prompt(4), /Blue/);
   });
 
-  test('a tick of a person does not hold the branch', async t => {
+  test('a question stays open if the run is stopped and continues', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const script = {
+      'US-001': [[{ wait: 'go' }, 'work']],
+      'US-002': [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
+    } as const;
+    const flags = ['--lanes', '2', '--on-question', 'wait'];
+    const run = workspace.scriptOf(script, ...flags);
+    await until('the question', async () =>
+      (await workspace.events('iteration.ended')).some(({ storyId }) => storyId === 'US-002'),
+    );
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    await run.finished;
+    await workspace.note('go');
+    const again = workspace.scriptOf(script, ...flags);
+    await workspace.event('pause.started');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.equal((await workspace.cli('answer', 'Green').finished).code, 0);
+    const { code, stderr, stdout } = await again.finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /US-002 asks: Blue or green\?/);
+    const last = (await workspace.events('iteration.started')).at(-1);
+    assert.match(await workspace.prompt(Number(last?.['iteration'])), /Green/);
+    // The iteration that asked is none without progress.
+    assert.equal(last?.['stuckFor'], 0);
+    // The iteration that was stopped had worked for some time.
+    const stopped = (await workspace.events('iteration.ended')).find(
+      ({ outcome }) => outcome === 'stopped',
+    );
+    assert.ok(Number(stopped?.['durationMs']) > 0);
+  });
+
+  test("a person's tick does not hold back the branch", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const run = workspace.scriptOf(
       { 'US-001': [[{ wait: 'go' }, 'work']], 'US-002': [[{ wait: 'go' }, 'work']] },
@@ -92,7 +124,7 @@ describe('lanes that a person steers', () => {
     assert.equal(workspace.git('status', '--short'), ' M .omc/prd.json');
   });
 
-  test('each command says which story or lane it is about, and what to do next', async t => {
+  test('each command names the story or lane it affects and the next step', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(4) });
     const asks = (what: string): readonly Step[] => [
       { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
@@ -147,7 +179,7 @@ describe('lanes that a person steers', () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
   });
 
-  test('if all that is left is paused, status and resume name it', async t => {
+  test('status and resume name the open stories if all of them are paused', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf({ 'US-001': [[{ wait: 'go' }, 'work']] }, '--isolate');
     await workspace.agent();
@@ -164,7 +196,7 @@ describe('lanes that a person steers', () => {
     assert.equal((await run.finished).code, 0, run.stderr);
   });
 
-  test('a story that is skipped while it asks does not keep the run waiting', async t => {
+  test('the run does not wait for the question of a skipped story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
       {
@@ -183,7 +215,7 @@ describe('lanes that a person steers', () => {
     assert.deepEqual(await workspace.done(), ['US-002']);
   });
 
-  test('of two questions, each is answered by its story', async t => {
+  test('each of two questions is answered with its story id', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const asks = (what: string): readonly Step[] => [
       { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
@@ -212,7 +244,7 @@ describe('lanes that a person steers', () => {
     }
   });
 
-  test('a story that is skipped while its work is checked does not land', async t => {
+  test('a story that is skipped during its checks does not land', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
       {},
@@ -227,7 +259,7 @@ describe('lanes that a person steers', () => {
     assert.equal(subjects(workspace).length, 2);
   });
 
-  test('a lane that is paused gets no agent, even if there is no other lane', async t => {
+  test('a paused lane gets no agent, even if it is the only one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf({ 'US-001': [[{ wait: 'go' }, 'work']] }, '--isolate');
     const told = async (...args: readonly string[]) => {
@@ -248,7 +280,7 @@ describe('lanes that a person steers', () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('an answer, or a story that is resumed, does not end a pause of the whole run', async t => {
+  test('an answer or a resumed story does not end a pause of the whole run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const run = workspace.scriptOf(
       {

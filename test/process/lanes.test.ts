@@ -28,7 +28,7 @@ const committed = async (workspace: Workspace, files: Readonly<Record<string, st
 };
 
 describe('lanes', () => {
-  test('several agents work at once, and each story lands as a commit that says where it comes from', async t => {
+  test('several agents work in parallel, and each story lands as a commit that names its origin', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(4) });
     const calls = Object.fromEntries(
       ['US-001', 'US-002', 'US-003'].map(id => [
@@ -63,7 +63,7 @@ describe('lanes', () => {
     );
   });
 
-  test('two stories that are green alone and red together: the second one goes back', async t => {
+  test('of two stories that pass alone but fail together, the second one goes back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const check = 'test ! -f a.txt || test ! -f b.txt || test -f both.txt';
     const run = workspace.scriptOf(
@@ -98,7 +98,7 @@ describe('lanes', () => {
     }
   });
 
-  test('a conflict goes back to a fresh agent, which is told what others did and what was tried', async t => {
+  test('a conflict goes back to a fresh agent, which learns what others did and what was tried', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await committed(workspace, { 'shared.txt': 'one\ntwo\nthree\n' });
     const run = workspace.scriptOf(
@@ -133,7 +133,7 @@ describe('lanes', () => {
     assert.ok(kept.split('\n').includes(String(returned?.['head'])));
   });
 
-  test('a person who is on another branch keeps everything as it is, but for the ticks', async t => {
+  test('a work tree on another branch stays unchanged, except for the ticks', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write(
       '.omc/prd.json',
@@ -155,7 +155,7 @@ describe('lanes', () => {
     assert.ok(!existsSync(path.join(workspace.folder, 'US-001.txt')));
   });
 
-  test('local changes hold the branch, landing continues, and the branch follows when they are gone', async t => {
+  test('local changes hold back the branch while landing continues; once they are gone it catches up', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await committed(workspace, { 'shared.txt': four('one', 'two') });
     await workspace.write('shared.txt', four('mine', 'two'));
@@ -184,7 +184,7 @@ describe('lanes', () => {
     assert.equal(await workspace.read('shared.txt'), four('mine', 'agent'));
   });
 
-  test('several commits land as they are below a merge, or as one', async t => {
+  test('several commits land unchanged under a merge, or squashed into one', async t => {
     for (const landAs of ['merge', 'squash']) {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const steps: readonly Step[] = [
@@ -202,7 +202,7 @@ describe('lanes', () => {
     }
   });
 
-  test('work that is not finished is kept, and the next agent of the story continues with it', async t => {
+  test('unfinished work is kept, and the next agent of the story continues with it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const run = workspace.scriptOf(
       {
@@ -220,7 +220,7 @@ describe('lanes', () => {
     assert.equal(subjects(workspace).length, 2);
   });
 
-  test('an agent that never commits: what it leaves lands, after the checks', async t => {
+  test('work of an agent that never commits lands after the checks', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const run = workspace.scriptOf(
       { 'US-001': [[{ write: ['new.txt', 'new'] }, { tick: 'US-001' }, { result: ['Done.'] }]] },
@@ -231,7 +231,7 @@ describe('lanes', () => {
     assert.equal(workspace.git('status', '--short'), '');
   });
 
-  test('the story file and the progress log that count are those in the folder, tracked by git or not', async t => {
+  test('the story file and progress log in the folder are used, tracked by git or not', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('.gitignore', '.omc\n');
     workspace.git('rm', '--quiet', '-r', '--cached', '.omc');
@@ -255,7 +255,7 @@ describe('lanes', () => {
   });
 });
 
-describe('lanes and what they are given', () => {
+describe('what lanes share', () => {
   const lists: Readonly<Record<string, readonly [file: string, text: string, done: RegExp]>> = {
     'a Markdown plan': [
       'IMPLEMENTATION_PLAN.md',
@@ -306,7 +306,7 @@ describe('lanes and what they are given', () => {
     }
   }
 
-  test('a stack of stories is checked once; a red one is halved until the story at fault is alone', async t => {
+  test('stacked stories are checked once; on failure the stack is halved to find the faulty one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(4) });
     const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
     const calls = Object.fromEntries(
@@ -348,7 +348,7 @@ describe('lanes and what they are given', () => {
     }
   });
 
-  test('a check that is named as flaky runs a second time before it counts', async t => {
+  test('a check marked as flaky is repeated once before it counts as failed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const once = path.join(workspace.notesDir, 'once');
     const check = `test -f ${once} || { touch ${once}; exit 1; }`;
@@ -361,7 +361,7 @@ describe('lanes and what they are given', () => {
     assert.deepEqual(await outcomes(workspace), ['storyDone']);
   });
 
-  test('the reviewer looks at exactly what is to land, and may send it back', async t => {
+  test('the reviewer sees exactly what would land and may send it back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const review = (approved: boolean): readonly Step[] => [
       {
@@ -416,7 +416,7 @@ describe('lanes and what they are given', () => {
     assert.equal((await workspace.events('iteration.started')).length, 3);
   });
 
-  test('a budget is kept by all agents together', async t => {
+  test('all agents share one budget', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(6) });
     // Each call costs 0.25 USD.
     const run = workspace.scriptOf({}, '--lanes', '3', '--budget', '0.75');
@@ -431,8 +431,8 @@ describe('lanes and what they are given', () => {
   });
 });
 
-describe('lanes that are interrupted', () => {
-  test('a stop ends all agents, nothing is lost, and the same command continues', async t => {
+describe('interrupted lanes', () => {
+  test('a stop ends all agents without losing work, and the same command continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const run = workspace.scriptOf(
       {
@@ -466,7 +466,7 @@ describe('lanes that are interrupted', () => {
     assert.match(refs, /-uncommitted$/m);
   });
 
-  test('killed while a story waits to land and another one is worked on, it continues with both', async t => {
+  test('a run killed while one story waits to land and another is in progress continues with both', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
       { 'US-001': [['work']], 'US-002': [[{ text: 'at work' }, 'stay']] },
@@ -496,7 +496,7 @@ describe('lanes that are interrupted', () => {
     assert.equal(subjects(workspace).length, 3);
   });
 
-  test('a run that continues lands on its branch, whatever is checked out then', async t => {
+  test('a resumed run lands on its own branch, whatever is checked out', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf({ 'US-002': [['stay']] }, '--isolate');
     await workspace.event('landing.landed');
@@ -511,7 +511,7 @@ describe('lanes that are interrupted', () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('a place that somebody removed is made again', async t => {
+  test('a removed place is recreated', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const home = workspace.env['HOME'] ?? '';
     const run = workspace.scriptOf({ 'US-001': [['work', 'stay']] }, '--isolate');
@@ -526,7 +526,7 @@ describe('lanes that are interrupted', () => {
   });
 });
 
-test('status says who works on what', async t => {
+test('status shows which agent works on what', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   workspace.scriptOf(
     { 'US-001': [[{ text: 'At it.' }, 'stay']], 'US-002': [[{ text: 'Me too.' }, 'stay']] },

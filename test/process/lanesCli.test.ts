@@ -42,7 +42,7 @@ async function told(workspace: Workspace, code: number, ...args: readonly string
 }
 
 describe('a run with two lanes', { concurrency: 2 }, () => {
-  test('says of each line which story it is about, and shows one story alone', async t => {
+  test('prefixes each line with its story and can show a single story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const { code, stderr, stdout } = await workspace.run('succeeds', '--lanes', '2').finished;
     assert.equal(code, 0, stderr);
@@ -64,7 +64,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     assert.ok(events.every(({ storyId = 'US-002' }) => storyId === 'US-002'));
   });
 
-  test('leaves places that can be removed, and nothing that has not landed', async t => {
+  test('leaves only removable places and no pending work', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     // One ticks after its commit, and the check leaves a file.
     const ticksLast: Step[] = [
@@ -108,7 +108,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     sameValue(await refs(workspace, workRefsOf(workspace.folder)), []);
   });
 
-  test('goes back to before a landing, and says what overlapped', async t => {
+  test('rolls back to before a landing and reports what overlapped', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--lanes', '2').finished;
     const landed = (await workspace.events('landing.landed')).map(event => event);
@@ -135,7 +135,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
 });
 
 describe('status', { concurrency: 2 }, () => {
-  test('shows each agent, what is paused, and the branch on which the work lands', async t => {
+  test('shows each agent, what is paused, and the branch that receives the work', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const calls = [[{ text: 'I am waiting.' }, { wait: 'go' }, notDone]];
     const running = workspace.script(calls, '--lanes', '2', '--max-iterations', '2');
@@ -167,7 +167,7 @@ describe('status', { concurrency: 2 }, () => {
     await running.finished;
   });
 
-  test('says after the run, too, what the branch could not follow to, until it is brought in', async t => {
+  test('reports a branch that is held back even after the run, until it has caught up', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('a.txt', 'of the person\n');
     const finished = await workspace.script([[...commits('a.txt'), ...done('US-001')]], '--isolate')
@@ -198,7 +198,7 @@ describe('status', { concurrency: 2 }, () => {
   });
 });
 
-describe('a story in a place of its own', { concurrency: 2 }, () => {
+describe('a story in its own place', { concurrency: 2 }, () => {
   test('that landed as a merge is reverted as a whole', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const calls = [
@@ -232,7 +232,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     sameValue(await workspace.done(), ['US-002']);
   });
 
-  test('that has not landed is listed, discarded, and not continued', async t => {
+  test('that has not landed is listed, can be discarded, and is then not continued', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const calls = [
       [...commits('a.txt'), { write: ['half.txt', 'half\n'] }, notDone],
@@ -275,7 +275,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
   });
 
-  test('that waited to land when the run was stopped does not land once it is discarded', async t => {
+  test('that waited to land when the run stopped does not land after it is discarded', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const check = `node -e "setTimeout(() => 0, ${'process.env.FAST'} ? 0 : 600000)"`;
     const calls = [
@@ -313,7 +313,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     );
     assert.match(
       await told(workspace, 1, 'places', 'discard', 'US-001', '--yes'),
-      /An agent works on US-001 now\. End it first, with "ralph-fresh stop US-001"/,
+      /An agent works on US-001 now\. Stop the story first \("ralph-fresh stop US-001"\)/,
     );
     assert.match(await told(workspace, 0, 'places'), /in use by process \d+/);
     await workspace.note('go');
@@ -323,7 +323,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 0, 'places'), /Nothing is kept that has not landed\./);
   });
 
-  test('and discarded work is forgotten after 30 days', async t => {
+  test('is forgotten 30 days after it was discarded', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const prefix = discardedRefsOf(workspace.folder);
     const [old, young] = [40, 20].map(days => {
@@ -337,7 +337,7 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
   });
 });
 
-describe('before a run with lanes', { concurrency: 2 }, () => {
+describe('before a run with lanes starts', { concurrency: 2 }, () => {
   const lanes = ['--lanes', '2', '--agent', 'command', '--command', process.execPath];
   /** What doctor, --dry-run and run say, which is the same. */
   async function all(workspace: Workspace, ...more: readonly string[]) {
@@ -364,7 +364,7 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     sameValue(await workspace.agents(), []);
   }
 
-  test('doctor and --dry-run tell lanes and branch, and what the agents do not get', async t => {
+  test('doctor and --dry-run show lanes, branch and what the agents do not get', async t => {
     const workspace = await Workspace.create(t, {
       prd: JSON.stringify({ branchName: 'ralph/x', userStories: openStories(2) }),
     });
@@ -393,7 +393,7 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     assert.ok(ids.includes('lanes') && !ids.includes('hooks') && !ids.includes('places'));
   });
 
-  test('what has landed and is on no branch refuses a run that would continue without it', async t => {
+  test('landed work on no branch blocks a run that would continue without it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('m.txt', 'one\n');
     await git(workspace, 'add', '-A');
@@ -419,13 +419,13 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('a detached HEAD without a named branch refuses it', async t => {
+  test('a detached HEAD without a named branch blocks it', async t => {
     const workspace = await Workspace.create(t);
     await git(workspace, 'switch', '--quiet', '--detach');
     await refused(workspace, 'lanes', /HEAD is detached, so there is no branch/);
   });
 
-  test('submodules refuse it', async t => {
+  test('submodules block it', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('.gitmodules', '[submodule "a"]\n\tpath = a\n\turl = ../a\n');
     await git(workspace, 'add', '.gitmodules');
@@ -433,7 +433,7 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     await refused(workspace, 'lanes', /has submodules, which more than one lane does not support/);
   });
 
-  test('a branch of another worktree refuses it', async t => {
+  test('a branch of another worktree blocks it', async t => {
     const workspace = await Workspace.create(t, {
       prd: JSON.stringify({ branchName: 'ralph/x', userStories: openStories(2) }),
     });
@@ -445,14 +445,14 @@ describe('before a run with lanes', { concurrency: 2 }, () => {
     );
   });
 
-  test('a cache folder that cannot be written refuses it', async t => {
+  test('a read-only cache folder blocks it', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('../cache', 'a file');
     workspace.env['XDG_CACHE_HOME'] = path.join(workspace.folder, '..', 'cache', 'below');
     await refused(workspace, 'places', /cache/);
   });
 
-  test('a story file outside of the repository refuses it', async t => {
+  test('a story file outside of the repository blocks it', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('../stories.json', JSON.stringify({ userStories: openStories(1) }));
     const { dryRun, found } = await all(workspace, '--file', '../stories.json');

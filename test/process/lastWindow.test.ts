@@ -21,7 +21,7 @@ function start(workspace: Workspace, graceSeconds: string, ...args: string[]) {
 
 const STOPS = ['--on-last-window', 'stopAfterIteration'];
 
-describe('when the last window is closed', { concurrency: 3 }, () => {
+describe('when the last window closes', { concurrency: 3 }, () => {
   test('the run stops after its iteration', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = start(workspace, '0.2', ...STOPS);
@@ -43,7 +43,7 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('run.started'))[0]?.onLastWindow, 'stopAfterIteration');
   });
 
-  test('a crashed window is noticed, too', async t => {
+  test('a crashed window is noticed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = start(workspace, '0.2', ...STOPS);
     await workspace.agent(1);
@@ -62,7 +62,7 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     assert.equal((await cli.finished).code, 130);
   });
 
-  test('a reload within the grace changes nothing', async t => {
+  test('a reload within the grace period changes nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = start(workspace, '30', ...STOPS);
     await workspace.agent(1);

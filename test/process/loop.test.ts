@@ -117,7 +117,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(stdout, /COMPLETE after 3 iterations/);
   });
 
-  test('all stories done at the start: it says so, and there is no run', async t => {
+  test('if all stories are done at the start, no run begins and the output says so', async t => {
     const stories = openStories(2).map(story => ({ ...story, passes: true }));
     const workspace = await Workspace.create(t, { stories });
     for (const args of [[], ['--new'], ['--detach'], ['--story', 'US-002']]) {
@@ -134,7 +134,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(status.stdout, /^No run in this folder yet/);
   });
 
-  test('all stories done: what a run left open is still judged', async t => {
+  test('if all stories are done, the open claim of the last run is still judged', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // Stopped before anybody could check the claim; and what the person did meanwhile.
     const first = workspace.script(
@@ -160,7 +160,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal((await other.events('run.ended')).at(-1)?.outcome, 'completed');
   });
 
-  test('all stories done, and a loop that was killed after its end: its state file is fixed', async t => {
+  test('if all stories are done, the state file of a loop killed after its end is fixed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const state = async () => JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
@@ -173,7 +173,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.deepEqual([active, outcome], [false, 'completed']);
   });
 
-  test('all stories done here, and others open on their branch: the run goes there', async t => {
+  test('if all stories are done here but open on their own branch, the run switches to it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = '.omc/prd.json';
     const git = (...args: string[]) => execFileSync('git', args, { cwd: workspace.folder });
@@ -204,7 +204,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match((await cli.finished).stdout, /Max iterations reached \(2\) with 2 of 3/);
   });
 
-  test('a later run continues with what is left', async t => {
+  test('a later run continues with the remaining stories', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     const cli = workspace.run('succeeds');
@@ -221,7 +221,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match((await cli.finished).stdout, /Needs you: US-001 asks: Blue or green\?/);
   });
 
-  test('a blocked story is left alone, the others are done: exit code 1', async t => {
+  test('a blocked story is given up, the others are done: exit code 1', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = workspace.run('blocked');
     await assertEnd(workspace, cli, 'noReadyStory', 1);
@@ -230,7 +230,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal(last(await workspace.journal()).detail, 'US-001');
   });
 
-  test('a story fails until its threshold and is left alone', async t => {
+  test('a story that fails up to its threshold is given up', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.run('fails', '--fail-threshold', '2');
     await assertEnd(workspace, cli, 'noReadyStory', 1);
@@ -247,7 +247,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(stdout, /US-001 has failed too often in a row \(2\); the run leaves it alone\./);
   });
 
-  test('a skipped story has no next agent to warn', async t => {
+  test('a story that is given up is not also reported as stuck', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('fails', '--fail-threshold', '2', '--stuck-threshold', '2');
     await assertEnd(workspace, cli, 'noReadyStory', 1);
@@ -256,7 +256,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal(stdout.match(/the run leaves it alone/g)?.length, 1);
   });
 
-  test('a missing agent does not count against the story, however often it is tried', async t => {
+  test('a missing agent never counts against the story, however often it is tried', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const missing = ['run', '--claude-path', path.join(workspace.folder, 'nothing')];
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -268,7 +268,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('a repository without a commit is no trouble of git', async t => {
+  test('a repository without commits causes no git warning', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await rm(path.join(workspace.folder, '.git'), { recursive: true });
     await execFileText('git', ['init', '--quiet'], { cwd: workspace.folder, env: workspace.env });
@@ -277,7 +277,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.events('warning'), []);
   });
 
-  test('an empty account ends the run at once with the next step: exit code 1; then the same command continues', async t => {
+  test('an account without credit ends the run at once: exit code 1; later the same command continues', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('billing');
     await assertEnd(workspace, cli, 'error', 1);
@@ -305,7 +305,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 3), /\*\*Stuck\*\*/);
   });
 
-  test('a story with only a warning does not take all iterations, also when the run continues', async t => {
+  test('a stuck story with only a warning does not use up all iterations, even after a restart', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const idle = [{ result: ['Thought about it.'] }];
     const calls = [idle, idle, idle, ['stay'], ['work'], ['work']];
@@ -331,7 +331,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     );
   });
 
-  test('a tick without a commit counts, since the story file says so', async t => {
+  test('a tick without a commit counts because the story file says so', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('ticksWithoutCommit');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -345,7 +345,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     );
   });
 
-  test('a promise given too early is refused, and the next agent hears of it', async t => {
+  test('a premature promise is refused, and the next agent is told', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('claimsTooEarly');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -361,14 +361,14 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match((await cli.finished).stdout, /not accepted/);
   });
 
-  test('a quoted promise is none', async t => {
+  test('a quoted promise does not count', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('quotesPromise', '--max-iterations', '1');
     await assertEnd(workspace, cli, 'maxIterations', 1);
     assert.deepEqual(await workspace.events('promise.seen'), []);
   });
 
-  test('a free-form task without prd.json is complete when the agent promises it', async t => {
+  test('a free-form task without prd.json is complete once the agent promises it', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.run('succeeds', 'Write a poem');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -381,14 +381,14 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 1), /## Your Task\nWrite a poem/);
   });
 
-  test('in free-form mode a quoted promise is none either', async t => {
+  test('a quoted promise does not count in free-form mode either', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.run('quotesPromise', 'Write a poem', '--max-iterations', '2');
     await assertEnd(workspace, cli, 'maxIterations', 1);
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('the completion phrase is an option', async t => {
+  test('the completion phrase can be configured', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.run('succeeds', '--completion-promise', 'ALLES FERTIG', 'Write a poem');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -440,7 +440,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.deepEqual([stop?.by, stop?.mode], ['inbox', 'end']);
   });
 
-  test('`stop` kills an agent that does not listen', async t => {
+  test('`stop` kills an agent that ignores it', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('ignoresSigterm');
     const agent = await workspace.agent();
@@ -453,7 +453,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.ok((await workspace.notes()).some(({ heard }) => heard === 'SIGTERM'));
   });
 
-  test('`stop --now` does not ask the agent first', async t => {
+  test('`stop --now` kills the agent without asking it first', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('ignoresSigterm');
     const agent = await workspace.agent();
@@ -467,7 +467,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.equal(ended?.signal, 'SIGKILL');
   });
 
-  test('a second Ctrl-C kills an agent that does not listen', async t => {
+  test('a second Ctrl-C kills an agent that ignores the first', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('ignoresSigterm');
     await workspace.agent();
@@ -495,7 +495,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await outcomes(workspace), ['storyDone']);
   });
 
-  test('a state file set to inactive cancels', async t => {
+  test('setting the state file to inactive cancels the run', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
@@ -511,7 +511,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.equal(stop?.by, 'stateFile');
   });
 
-  test('a removed state file cancels', async t => {
+  test('removing the state file cancels the run', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     await workspace.event('agent.init');
@@ -521,13 +521,13 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.equal(stop?.by, 'stateFile');
   });
 
-  test('without a run `stop` says so', async t => {
+  test('`stop` without a run says so', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('stop').finished;
     assert.deepEqual([code, stdout], [0, 'No run is active in this folder.\n']);
   });
 
-  test('`stop` waits for the process of the loop too', async t => {
+  test('`stop` also waits for the process of the loop', async t => {
     const workspace = await Workspace.create(t);
     const late = pathToFileURL(fakeAgent('exitsLate')).href;
     const cli = workspace.cliWith(
@@ -544,7 +544,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.equal(await wasAlive, false);
   });
 
-  test('`stop` after a kill -9 of the loop ends the agent that it left', async t => {
+  test('`stop` after a kill -9 of the loop ends the remaining agent', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
@@ -558,7 +558,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
 });
 
 describe('limits and agents out of control', { concurrency: 4, ...posix }, () => {
-  test('the time limit ends an agent, also one that ignores SIGTERM', async t => {
+  test('the time limit ends an agent, even one that ignores SIGTERM', async t => {
     const workspace = await Workspace.create(t);
     const args = ['--time-limit', SOON, '--max-iterations', '1'];
     const cli = workspace.run('ignoresSigterm', ...args);
@@ -570,7 +570,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.deepEqual(await outcomes(workspace), ['failed']);
   });
 
-  test('silence ends an agent, and the next iteration begins', async t => {
+  test('an agent that prints nothing is ended, and the next iteration begins', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs', '--idle-limit', SOON, '--max-iterations', '2');
     await assertEnd(workspace, cli, 'maxIterations', 1);
@@ -588,7 +588,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.deepEqual((await workspace.agents()).filter(isAlive), []);
   });
 
-  test('what an agent leaves running is ended before the next one starts', async t => {
+  test('processes that an agent leaves behind are ended before the next one starts', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('leavesChild');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -605,7 +605,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     );
   });
 
-  test('the next agent is told of what was written when the last one was gone already', async t => {
+  test('the next agent is told about files written after the previous agent had ended', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('leavesWriter');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -617,7 +617,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.match(await workspace.prompt(2), UNCOMMITTED);
   });
 
-  test('a foreign process that keeps the output of an agent open does not delay the run', async t => {
+  test("a foreign process that holds an agent's output open does not delay the run", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('leavesStranger');
     const ended = until(
@@ -641,7 +641,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
       },
     ],
   ] as const) {
-    test(`${how} ends a daemon that dropped the mark of the run`, linux, async t => {
+    test(`${how} ends a daemon that removed the mark of the run`, linux, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const cli = workspace.run('leavesDaemon');
       const { cgroup } = await workspace.event('agent.started');
@@ -656,7 +656,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     });
   }
 
-  test('an agent that dies within a line has failed, and nothing else has', async t => {
+  test('an agent that dies in the middle of a line counts as failed without further effects', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('halfLine', '--max-iterations', '1');
     await assertEnd(workspace, cli, 'maxIterations', 1);
@@ -667,7 +667,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.match(output?.text ?? '', /^\{"type":"assistant"/);
   });
 
-  test('garbage is survived; the raw stream has all of it, the journal little', async t => {
+  test('garbage output is kept in full in the raw stream and cut in the journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('garbage');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -683,7 +683,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.ok(stdout.length < 300_000);
   });
 
-  test('fields of megabytes do not go into the journal', async t => {
+  test('megabyte fields are not copied into the journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('hugeFields');
     await cli.finished;
@@ -693,7 +693,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     await assertEnd(workspace, cli, 'completed', 0);
   });
 
-  test('so are more turns than anybody can count: the iteration still ends in the journal', async t => {
+  test('an absurd number of turns is capped in the journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       [{ tick: 'US-001' }, { commit: 'one' }, { result: ['Done.', { num_turns: 1e308 }] }],
@@ -703,7 +703,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     assert.equal(ended?.turns, Number.MAX_SAFE_INTEGER);
   });
 
-  test('every line that the loop writes can be read back, whatever the agent counts', async t => {
+  test('every line the loop writes can be read back, whatever numbers the agent reports', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('oddNumbers');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -711,8 +711,8 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
   });
 });
 
-describe('changes of the story file during a run', { concurrency: 4 }, () => {
-  test('broken by an agent: a warning, the last known state, fixed by the next one, no story lost', async t => {
+describe('story file changes during a run', { concurrency: 4 }, () => {
+  test('a story file broken by an agent gives a warning, is repaired by the next one, and loses no story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.run('breaksPrd', '--guard', 'warn');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -741,7 +741,7 @@ describe('changes of the story file during a run', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 2), /\.omc\/prd\.json is broken\*\*: Line \d+/);
   });
 
-  test('stories that an agent takes out of the file are not completed', async t => {
+  test('stories that an agent removes from the file do not count as done', async t => {
     const [first, ...rest] = openStories(3);
     assert.ok(first);
     const workspace = await Workspace.create(t, { stories: [{ ...first, passes: true }, ...rest] });
@@ -754,7 +754,7 @@ describe('changes of the story file during a run', { concurrency: 4 }, () => {
     );
   });
 
-  test('ticked by a person during an iteration: not given to an agent', async t => {
+  test('a story ticked by a person during an iteration is not given to an agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -767,7 +767,7 @@ describe('changes of the story file during a run', { concurrency: 4 }, () => {
   });
 });
 
-describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, () => {
+describe('one loop per workspace, any number of watchers', { concurrency: 4 }, () => {
   test('a second run is refused with a reason, and the first one continues', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
@@ -816,7 +816,7 @@ describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, 
     assert.equal((await watch.finished).code, 130);
   });
 
-  test('`status --watch` of a loop that is killed says so and ends', posix, async t => {
+  test('`status --watch` reports a killed loop and ends', posix, async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     await workspace.event('agent.init');
@@ -893,7 +893,7 @@ describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, 
   });
 });
 
-describe('a run in the background', { concurrency: 4, ...posix }, () => {
+describe('a background run', { concurrency: 4, ...posix }, () => {
   test('`run --detach` outlives its starter', async t => {
     const workspace = await Workspace.create(t);
     const starter = workspace.run('waits', '--detach', '--max-iterations', '9');
@@ -914,7 +914,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('`run --detach` that continues with a run says so', async t => {
+  test('`run --detach` reports that it continues a run', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -936,7 +936,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     await workspace.cli('stop').finished;
   });
 
-  test('a free-form task that looks like an option arrives as it is', async t => {
+  test('a free-form task that looks like an option is passed on unchanged', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const task = '--detach "$HOME" `date`\nsecond line';
     const starter = workspace.run('succeeds', '--detach', '--', task);
@@ -950,7 +950,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     ['command', '--command', 'nosuchprogram'],
     ['sdk', '--agent', 'sdk'],
   ] as const) {
-    test(`\`run --detach\` whose agent ${agent} cannot be started is a failure with its reason`, async t => {
+    test(`\`run --detach\` reports why the agent ${agent} cannot be started`, async t => {
       const workspace = await Workspace.create(t);
       const start = ['run', '--detach', '--max-iterations', '1', ...flags];
       // Trying again uses up no iteration.
@@ -970,7 +970,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     });
   }
 
-  test('`run --detach` that waits at once says for what', async t => {
+  test('`run --detach` reports at once what the run waits for', async t => {
     const workspace = await Workspace.create(t);
     const stuck = workspace.run('noCommit', '--stuck-threshold', '1', '--on-stuck', 'ask');
     await workspace.event('pause.started');
@@ -985,7 +985,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     await workspace.cli('stop').finished;
   });
 
-  test("`run --detach` that cannot start tells the loop's reason", async t => {
+  test('`run --detach` reports why the loop cannot start', async t => {
     const workspace = await Workspace.create(t, { prd: '{ "userStories": [ }' });
     const { code, stderr } = await workspace.run('succeeds', '--detach').finished;
     assert.equal(code, 1);
@@ -1017,8 +1017,8 @@ function iso(runId: string): string {
   return runId.slice(0, 19).replace(/-(\d\d)-(\d\d)$/, ':$1:$2');
 }
 
-describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
-  test('is found, its agent is ended, and every story is done once', async t => {
+describe('a killed loop', { concurrency: 4, ...posix }, () => {
+  test('is detected, its agent is ended, and every story is done once', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.note('go-US-001');
     const cli = workspace.run('waits');
@@ -1054,7 +1054,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
   });
 
-  test('between two iterations is reported as such', async t => {
+  test('is reported as killed between two iterations if it was', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -1076,7 +1076,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     );
   });
 
-  test('with a torn last line is closed after its last complete one', async t => {
+  test('is closed after the last complete line if the last one is torn', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     await workspace.event('agent.init');
@@ -1097,7 +1097,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
   });
 });
 
-describe('what cannot start', { concurrency: 4 }, () => {
+describe('what prevents a start', { concurrency: 4 }, () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['run', '--max-iterations', '0'], /--max-iterations.*whole number from 1/],
     [['run', '--max-iterations', '1.5'], /whole number from 1/],
@@ -1134,7 +1134,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     });
   }
 
-  test('help and version are no errors', async t => {
+  test('help and version succeed', async t => {
     const workspace = await Workspace.create(t);
     const help = await workspace.cli('run', '--help').finished;
     assert.equal(help.code, 0);
@@ -1159,7 +1159,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     await refused(workspace, /not in a git repository.*git init/);
   });
 
-  test('several plans, and none is named', async t => {
+  test('several plans without a named one', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const name of ['login', 'search']) {
       await mkdir(path.join(workspace.folder, 'specs', name), { recursive: true });
@@ -1197,7 +1197,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     await refused(workspace, /prd\.json.*(no stories|stories)/);
   });
 
-  test('claude is not found: the run ends with what to do', async t => {
+  test('claude is not found: the run ends with the next step', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.cli('run', '--claude-path', 'no-such-claude');
     await assertEnd(workspace, cli, 'error', 1);
@@ -1208,7 +1208,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     assert.match((await cli.finished).stdout, /Cannot continue: .*no-such-claude/);
   });
 
-  test('claude that cannot be executed', posix, async t => {
+  test('claude is not executable', posix, async t => {
     const workspace = await Workspace.create(t);
     const file = path.join(workspace.folder, 'claude');
     await writeFile(file, '#!/no/such/interpreter\n', { mode: 0o755 });
@@ -1221,7 +1221,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
   });
 });
 
-describe('files of a run', { concurrency: 4 }, () => {
+describe('the files of a run', { concurrency: 4 }, () => {
   test('they exist, and git never sees them', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('succeeds');
@@ -1274,7 +1274,7 @@ describe('files of a run', { concurrency: 4 }, () => {
     assert.equal(status.stdout, '');
   });
 
-  test("a person's own .gitignore in the state folder stays", async t => {
+  test("a person's own .gitignore in the state folder is kept", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await mkdir(workspace.files.stateDir, { recursive: true });
     await workspace.write('.omc/state/.gitignore', '# mine\n*\n');
@@ -1282,7 +1282,7 @@ describe('files of a run', { concurrency: 4 }, () => {
     assert.equal(await workspace.read('.omc/state/.gitignore'), '# mine\n*\n');
   });
 
-  test('a workspace below the top of its repository, with a space in its name', async t => {
+  test('work in a subfolder of the repository with a space in its name', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const inner = path.join(workspace.folder, 'my app');
     await mkdir(inner);
@@ -1297,7 +1297,7 @@ describe('files of a run', { concurrency: 4 }, () => {
     assert.deepEqual(await subjects(workspace), ['feat: US-001']);
   });
 
-  test('the variables of a terminal inside an editor do no harm', async t => {
+  test("environment variables of an editor's terminal do no harm", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const editor = {
       ...{ GIT_ASKPASS: '/usr/share/code/askpass.sh', EDITOR: 'vi', GIT_EDITOR: 'code --wait' },

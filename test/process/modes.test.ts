@@ -31,7 +31,7 @@ const story = (id: string, more: object = {}) => ({
 });
 
 describe('free form: a task without stories', { concurrency: 3 }, () => {
-  test('done by promise and green checks', async t => {
+  test('is done on a promise with passing checks', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const promise = says('<promise>TASK_COMPLETE</promise>');
     const cli = workspace.script(
@@ -51,7 +51,7 @@ describe('free form: a task without stories', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(2), /test -f green/);
   });
 
-  test('status names the task', async t => {
+  test('status shows the task', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const run = workspace.script([[says('Not yet.')]], '--max-iterations', '1', 'Make it blue');
     assert.equal((await run.finished).code, 1);
@@ -70,7 +70,7 @@ describe('free form: a task without stories', { concurrency: 3 }, () => {
     );
   });
 
-  test('a call that fails again and again ends it', async t => {
+  test('repeatedly failing calls end it', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.run('fails', 'Do it');
     assert.equal((await cli.finished).code, 1);
@@ -80,7 +80,7 @@ describe('free form: a task without stories', { concurrency: 3 }, () => {
 });
 
 describe('--tasks', () => {
-  test('one story for each; the same command again continues with them', async t => {
+  test('creates one story per task; the same command continues with them', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const args = ['--tasks', 'Write a|Write b|Write c'] as const;
     const first = workspace.run('succeeds', ...args, '--max-iterations', '1');
@@ -100,7 +100,7 @@ describe('--tasks', () => {
 });
 
 describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () => {
-  test('validated, put in place, then worked on', async t => {
+  test('the plan is validated, written, then worked on', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script(
       [[draft([story('US-001'), story('US-002')])], ['work']],
@@ -116,7 +116,7 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.deepEqual([first?.iteration, first?.purpose], [0, 'plan']);
   });
 
-  test('two repairs with the problems, then it gives up; nothing was written', async t => {
+  test('after two failed repairs it gives up and writes nothing', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const bad = draft([story('US-001', { acceptanceCriteria: [] })]);
     const cli = workspace.script([[bad]], '--prd', 'Build it');
@@ -134,7 +134,7 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.match(second, /acceptanceCriteria/);
   });
 
-  test('an existing PRD is archived, byte for byte; the same task again plans nothing', async t => {
+  test('an existing PRD is archived byte for byte; the same task does not plan again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const before = await workspace.read('.omc/prd.json');
     const script = [[draft([story('US-001'), story('US-002')])], ['work']];
@@ -157,7 +157,7 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     }),
   );
 
-  test('over a PRD that git tracks: the new branch takes the new stories along', async t => {
+  test('a PRD tracked by git is replaced, and the new stories go to the new branch', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([[onBranch], ['work']], '--prd', 'Build it');
     assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
@@ -165,7 +165,7 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('uncommitted changes are refused before anybody plans', async t => {
+  test('uncommitted changes are refused before planning', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('file.txt', 'one\n');
     git(workspace, 'add', '-A');
@@ -177,7 +177,7 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.deepEqual(await workspace.agents(), []);
   });
 
-  test('cut off while it was planned: --resume plans', async t => {
+  test('interrupted planning is repeated with --resume', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const first = workspace.script([['stay']], '--prd', 'Build it');
     await workspace.agent();
@@ -223,7 +223,7 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('iteration.ended')).length, 2);
   });
 
-  test('status tells of the plan, not of stories', async t => {
+  test('status shows the plan instead of stories', async t => {
     const workspace = await withPlan(t);
     // Of a file that this run has nothing to do with.
     await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(3) }));
@@ -264,7 +264,7 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
     assert.match((await cli.finished).stdout, /Which key\?/);
   });
 
-  test('neither: the maximum of iterations, exit code 1; failures go into errors.log', async t => {
+  test('no signal: exit code 1 after the maximum of iterations; failures go to errors.log', async t => {
     const workspace = await withPlan(t);
     const cli = go(
       workspace,
@@ -281,7 +281,7 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
     );
   });
 
-  test('a plan that is not there, and a number that is none', async t => {
+  test('a missing plan and an invalid number are refused', async t => {
     const workspace = await withPlan(t);
     const none = await workspace.cli('go', '7').finished;
     assert.equal(none.code, 1);
@@ -293,7 +293,7 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
 describe('stuck', { concurrency: 3 }, () => {
   const idle = [[says('I thought about it.')]];
 
-  test('the third iteration without progress is alerted, the fourth is warned in its prompt', async t => {
+  test('the third iteration without progress raises an alert, the fourth gets a warning in its prompt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(idle, '--max-iterations', '4');
     assert.equal((await cli.finished).code, 1);
@@ -309,7 +309,7 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(4), /Stuck/);
   });
 
-  test('skip: the next story gets its turn', async t => {
+  test('skip: continues with the next story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'skip');
     assert.equal((await cli.finished).code, 1);
@@ -321,7 +321,7 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
   });
 
-  test('stop: the run ends and says on which story', async t => {
+  test('stop: ends the run and names the story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(idle, '--on-stuck', 'stop');
     assert.equal((await cli.finished).code, 1);
@@ -329,7 +329,7 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.deepEqual([end.outcome, end.detail, end.iterations], ['stuck', 'US-001', 4]);
   });
 
-  test('ask: the run waits for a person, who may skip the story', async t => {
+  test('ask: waits for a person, who may skip the story', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'ask');
     const pause = await workspace.event('pause.started');
@@ -339,7 +339,7 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-002']);
   });
 
-  test('ask: a hint is what the run waits for', async t => {
+  test('ask: a hint also ends the wait', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'ask');
     await workspace.event('pause.started');
@@ -348,7 +348,7 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(5), /Look at the README\./);
   });
 
-  test('a commit is progress, and so is a criterion that is met', async t => {
+  test('a commit or a newly met criterion counts as progress', async t => {
     const stories = [{ ...openStories(1)[0], acceptanceCriteria: [{ text: 'a', done: false }] }];
     const workspace = await Workspace.create(t, { stories: stories as never });
     const cli = workspace.script(
@@ -375,7 +375,7 @@ describe('budgets', { concurrency: 3 }, () => {
     assert.deepEqual([status.cost.usd, status.cost.budgetUsd], [0.5, 0.5]);
   });
 
-  test('a reviewer is not asked when nothing is left for its iteration', async t => {
+  test('the reviewer is not called when the budget of the iteration is used up', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('succeeds', '--reviewer', '--iteration-budget', '0.25');
     assert.equal((await cli.finished).code, 1);
@@ -388,7 +388,7 @@ describe('budgets', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), [], 'it is judged when the run continues');
   });
 
-  test('each call gets what is left of it as its own limit', async t => {
+  test('each call is limited to the remaining budget', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const out = (
       await workspace.cli(
@@ -407,7 +407,7 @@ describe('budgets', { concurrency: 3 }, () => {
   });
 });
 
-describe('the branch of the story file', { concurrency: 3 }, () => {
+describe('the branch named in the story file', { concurrency: 3 }, () => {
   const prd = (branchName: string) =>
     JSON.stringify({ project: 'Test', branchName, description: 'x', userStories: openStories(1) });
 
@@ -420,7 +420,7 @@ describe('the branch of the story file', { concurrency: 3 }, () => {
     assert.match(git(workspace, 'log', '-1', '--format=%s', 'ralph/todo'), /US-001/);
   });
 
-  test('uncommitted changes are in the way: asked, unless told to stay', async t => {
+  test('uncommitted changes block the switch, unless --branch stay is set', async t => {
     const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
     await workspace.write('file.txt', 'one\n');
     git(workspace, 'add', '-A');
@@ -477,7 +477,7 @@ describe('the branch of the story file', { concurrency: 3 }, () => {
     assert.equal(await workspace.read('file.txt'), 'two\n');
   });
 
-  test('changes that git would lose stay where they are', onLinux, async t => {
+  test('it refuses to take changes along that git would lose', onLinux, async t => {
     const workspace = await dirtyWorkspace(t);
     git(workspace, 'stash', '-q');
     git(workspace, 'switch', '-qc', 'ralph/todo');
@@ -512,7 +512,7 @@ describe('the branch of the story file', { concurrency: 3 }, () => {
     });
   }
 
-  test('a terminal of a CI is not asked', onLinux, async t => {
+  test('a CI terminal is not asked', onLinux, async t => {
     const workspace = await dirtyWorkspace(t);
     const terminal = Terminal.run(t, workspace, 'succeeds', { CI: 'true' });
     assert.equal(await terminal.finished, 1, terminal.output);
@@ -521,7 +521,7 @@ describe('the branch of the story file', { concurrency: 3 }, () => {
 });
 
 describe('--dry-run', () => {
-  test('prints the first prompt and what would run, and leaves no trace', async t => {
+  test('prints the first prompt and what would run, and leaves nothing behind', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const before = git(workspace, 'status', '--porcelain', '--ignored');
     const cli = workspace.run('succeeds', '--dry-run', '--verify', 'npm test');
@@ -535,7 +535,7 @@ describe('--dry-run', () => {
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
 
-  test('tells in words why no agent would be started', async t => {
+  test('explains why no agent would start', async t => {
     const [story] = openStories(1);
     assert.ok(story);
     const done = await Workspace.create(t, { stories: [{ ...story, passes: true }] });

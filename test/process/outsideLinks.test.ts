@@ -15,7 +15,7 @@ async function secret(workspace: Workspace, text: string): Promise<string> {
 const place = (workspace: Workspace, name: string) => path.join(workspace.folder, name);
 
 describe('links that lead out of the repository', { concurrency: 3 }, () => {
-  test('a template is refused by name, with where it leads', async t => {
+  test('a template is refused with its name and target', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = await secret(workspace, 'the secret');
     await symlink(file, place(workspace, '.omc/prompt.md'));
@@ -26,7 +26,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.agents(), []);
   });
 
-  test('what a progress log leads to is told to no agent', async t => {
+  test('no agent is told the content of a linked progress log', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = await secret(workspace, '## Codebase Patterns\n\n- the secret\n');
     await symlink(file, place(workspace, '.omc/progress.txt'));
@@ -45,7 +45,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.match(englishOf(warning?.detail ?? ''), /progress\.txt is a link out of the repository/);
   });
 
-  test('a tick does not write through one, and a person may allow it', async t => {
+  test('a tick does not write through one unless a person allows it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const prd = await workspace.read('.omc/prd.json');
     const file = await secret(workspace, prd);
@@ -70,7 +70,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.notEqual(await readFile(file, 'utf8'), prd);
   });
 
-  test('a folder on the way that leads out, also to another repository', async t => {
+  test('a linked parent folder is refused, even into another repository', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const other = await Workspace.create(t, { stories: openStories(1) });
     await rm(place(workspace, '.omc'), { recursive: true, force: true });
@@ -81,7 +81,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.match(stderr, /tasks.prd\.json is a link out of the repository/);
   });
 
-  test('links within the repository, and a workspace that is reached by one, are fine', async t => {
+  test('links within the repository and a linked workspace are accepted', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await mkdir(place(workspace, 'docs'));
     await writeFile(
@@ -97,7 +97,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.events('warning'), []);
   });
 
-  test('pipes and folders at these places are one clear message, and keep nobody waiting', async t => {
+  test('pipes and folders in these places give one clear message and block nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await mkdir(place(workspace, '.omc/progress.txt'));
     await workspace.script([['work']]).finished;

@@ -41,7 +41,7 @@ function plan(workspace: Workspace, script: readonly (readonly Step[])[], ...arg
 }
 
 describe('ralph-fresh plan', { concurrency: 3 }, () => {
-  test('prints the draft and leaves no trace but the state folder', async t => {
+  test('prints the draft and leaves only the state folder behind', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const before = await workspace.read('.omc/prd.json');
     const { code, stderr, stdout } = await plan(workspace, [[draft()]], 'Build it').finished;
@@ -54,7 +54,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, '.omc/archive')), false);
   });
 
-  test('--json gives the whole text; --write writes just that and archives what was there', async t => {
+  test('--json prints the full text; --write writes exactly that and archives the old file', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const before = await workspace.read('.omc/prd.json');
     const { code, stderr, stdout } = await plan(
@@ -71,7 +71,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.equal(await workspace.read(path.join(archived, 'prd.json')), before);
   });
 
-  test('a plan that stays bad ends with what is wrong', async t => {
+  test('a plan that stays invalid ends with the problems', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const { code, stderr, stdout } = await plan(
       workspace,
@@ -84,7 +84,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, '.omc/prd.json')), false);
   });
 
-  test('a complaint that comes with every try is told once', async t => {
+  test('a problem that repeats in every attempt is reported once', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const words: readonly Step[] = [{ result: ['I have no plan.'] }];
     for (const command of ['plan', 'split']) {
@@ -98,7 +98,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     }
   });
 
-  test('another program could write, so it does not plan', async t => {
+  test('a program that could write files is refused as planner', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const program = ['--command', fakeAgent('scripted')];
     for (const command of [
@@ -112,7 +112,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.agents(), []);
   });
 
-  test('--write waits for no run: it is refused', async t => {
+  test('--write is refused while a run is active', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const run = workspace.script([['stay']]);
     await workspace.agent();
@@ -125,7 +125,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
 });
 
 // Without signals there is no kill -9, and without an environment to search only the agent's own tree is ended.
-describe('a planner that was killed', { skip: process.platform === 'win32' }, () => {
+describe('a killed planner', { skip: process.platform === 'win32' }, () => {
   const planDir = (workspace: Workspace) => path.join(workspace.files.stateDir, 'plan');
 
   async function killed(t: TestContext, command: 'plan' | 'split', argument: string) {
@@ -149,7 +149,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     return { workspace, agent };
   }
 
-  test('the next plan ends its agent and removes its folder', async t => {
+  test('is ended by the next plan, which removes its folder', async t => {
     const { workspace, agent } = await killed(t, 'split', 'US-001');
     const { code, stderr } = await plan(workspace, [['stay'], [draft()]], 'Build it').finished;
     assert.equal(code, 0, stderr);
@@ -157,7 +157,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     assert.deepEqual(await readdir(planDir(workspace)), []);
   });
 
-  test('so does the next run, and a planner that works is left alone', async t => {
+  test('is also ended by the next run; an active planner is left alone', async t => {
     const { workspace, agent } = await killed(t, 'plan', 'Build it');
     const other = plan(workspace, [['stay'], ['stay']], 'Build it, too');
     const living = await workspace.agent(2);
@@ -171,7 +171,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     assert.deepEqual(await readdir(planDir(workspace)), []);
   });
 
-  test('doctor tells of it, and stop ends what it left', async t => {
+  test('is reported by doctor, and stop ends its processes', async t => {
     const { workspace, agent } = await killed(t, 'plan', 'Build it');
     const doctor = await workspace.cli('doctor', '--only', 'leftovers').finished;
     assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" ends it now/s);
@@ -190,7 +190,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     );
   });
 
-  test('a folder that only says so ends nobody else’s process', async t => {
+  test('a forged folder does not end processes of others', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const stranger = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
     t.after(() => stranger.kill('SIGKILL'));
@@ -211,7 +211,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     assert.equal(existsSync(folder), false);
   });
 
-  test('a folder that came with the repository is left alone', async t => {
+  test('a folder from the repository is left alone', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = path.join(planDir(workspace), '2026-01-01T00-00-00-000-aaaaaa', 'processes.jsonl');
     await mkdir(path.dirname(file), { recursive: true });
@@ -231,7 +231,7 @@ describe('the demo agent', { concurrency: 2 }, () => {
   const demo = (workspace: Workspace) =>
     workspace.cliWith({ RALPH_FRESH_DEMO_PACE_MS: '0' }, 'plan', '--agent', 'demo', 'Anything');
 
-  test('plans the stories of the sample, those that it can play back', async t => {
+  test('plans the stories of the sample, which it can play back', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await cp(path.join(sample, 'package.json'), path.join(workspace.folder, 'package.json'));
     const { code, stderr, stdout } = await demo(workspace).finished;
@@ -241,7 +241,7 @@ describe('the demo agent', { concurrency: 2 }, () => {
     assert.deepEqual(plan, JSON.parse(await readFile(path.join(sample, '.omc/prd.json'), 'utf8')));
   });
 
-  test('says so in another project', async t => {
+  test('refuses other projects', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const { code, stderr } = await demo(workspace).finished;
     assert.equal(code, 1);
@@ -268,7 +268,7 @@ describe('launchPlan', { concurrency: 3 }, () => {
       signal,
     });
 
-  test('gives the draft, whatever the task looks like', async t => {
+  test('returns the draft, whatever the task looks like', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const found = await launch(workspace, [[draft()]], new AbortController().signal);
     assert.ok(found);
@@ -277,7 +277,7 @@ describe('launchPlan', { concurrency: 3 }, () => {
     assert.equal(existsSync(found.storyFile), false);
   });
 
-  test('cancelled, it ends the agent too, and nothing is left', async t => {
+  test('ends the agent and leaves nothing behind when cancelled', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const controller = new AbortController();
     const launched = launch(workspace, [['stay']], controller.signal);
@@ -289,7 +289,7 @@ describe('launchPlan', { concurrency: 3 }, () => {
     assert.deepEqual(await readdir(path.join(workspace.files.stateDir, 'plan')), []);
   });
 
-  test('fails in the planner’s own words', async t => {
+  test('fails with the planner’s own message', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await assert.rejects(
       launch(workspace, [[draft({ branchName: 'a b' })]], new AbortController().signal),
@@ -304,7 +304,7 @@ describe('launchPlan', { concurrency: 3 }, () => {
   });
 });
 
-test('a plan is not written over a file that has changed since it was made', async t => {
+test('a plan is not written over a file that has changed since', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const storyFile = path.join(workspace.folder, '.omc/prd.json');
   const text = await workspace.read('.omc/prd.json');

@@ -169,9 +169,9 @@ const REFUSED: readonly Lack[] = [
   },
 ];
 
-describe('what must hold before a run', { concurrency: 3 }, () => {
+describe('preconditions of a run', { concurrency: 3 }, () => {
   for (const { env = {}, id, isRepository, make, prd, what, words } of REFUSED) {
-    test(`${what}: doctor, --dry-run and run refuse alike`, async t => {
+    test(`${what}: doctor, --dry-run and run all refuse`, async t => {
       const options = { ...(prd && { prd }), ...(isRepository === false && { git: false }) };
       const workspace = await Workspace.create(t, options);
       await make(workspace);
@@ -212,7 +212,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
     assert.match(englishOf((await workspace.event('warning')).detail), words);
   });
 
-  test('of a run whose loop was killed, --dry-run tells what the run will do', async t => {
+  test('--dry-run shows what the next run will do after the loop was killed', async t => {
     const workspace = await Workspace.create(t);
     const killed = workspace.script([['breakStories', { wait: 'never' }]]);
     await until('half a story file', async () => {
@@ -229,7 +229,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
     assert.equal(run.code, 0, run.stderr);
   });
 
-  test('--dry-run puts a stuck story behind the others, as the run does', async t => {
+  test('--dry-run puts a stuck story after the others, like the run', async t => {
     const workspace = await Workspace.create(t);
     const stuck = [[{ result: ['Nothing.'] }]];
     const few = ['--stuck-threshold', '1', '--max-iterations', '3'];
@@ -241,7 +241,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('iteration.started'))[3]?.storyId, 'US-002');
   });
 
-  test('where nothing is in the way, the look leaves nothing behind', async t => {
+  test('doctor leaves nothing behind if there is no problem', async t => {
     const workspace = await Workspace.create(t);
     const all = await workspace.cli('doctor', ...AGENT, '--json').finished;
     const levels = JSON.parse(all.stdout).checks.map(
@@ -257,7 +257,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
     assert.equal(await git(workspace, 'status', '--porcelain', '--ignored'), '');
   });
 
-  test('doctor looks at the settings alone, when that is asked for', async t => {
+  test('doctor can check only the settings', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('doctor', '--only', 'settings').finished;
     assert.deepEqual([code, stdout], [0, '✓ The settings files are valid.\n']);
@@ -269,7 +269,7 @@ describe('a full disk', { concurrency: 3 }, () => {
     /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*Free some space[^\n]*\n$/;
 
   for (const command of ['tick US-001', 'untick US-002', 'hint text', 'cancel']) {
-    test(`${command}: one line with the next step, and nothing is changed`, async t => {
+    test(`${command}: fails with the next step in one line and changes nothing`, async t => {
       const workspace = await Workspace.create(t, {
         stories: openStories(2).map(story => ({ ...story, passes: story.id === 'US-002' })),
       });
@@ -283,7 +283,7 @@ describe('a full disk', { concurrency: 3 }, () => {
     });
   }
 
-  test('rollback, skip and plan', async t => {
+  test('rollback, skip and plan fail with the same message', async t => {
     const workspace = await Workspace.create(t);
     assert.equal((await workspace.run('succeeds', '--max-iterations', '1').finished).code, 1);
     for (const args of [
@@ -298,7 +298,7 @@ describe('a full disk', { concurrency: 3 }, () => {
   });
 });
 
-test('a disk that cannot be written is no matter of permissions', async t => {
+test('a read-only disk is not reported as a permission problem', async t => {
   const workspace = await Workspace.create(t);
   const env = { ...FULL, FULL_DISK_CODE: 'EROFS' };
   for (const args of [
@@ -315,7 +315,7 @@ test('a disk that cannot be written is no matter of permissions', async t => {
   }
 });
 
-test('in a folder of the project the one with the story file is named', async t => {
+test('in a subfolder of the project, the folder with the story file is named', async t => {
   const workspace = await Workspace.create(t);
   const below = path.join(workspace.folder, 'src', 'deep');
   await mkdir(below, { recursive: true });
@@ -326,7 +326,7 @@ test('in a folder of the project the one with the story file is named', async t 
   }
 });
 
-describe('a run that continues, away from its branch', { concurrency: 3 }, () => {
+describe('continuing a run on another branch', { concurrency: 3 }, () => {
   /** A run on `work` that has stopped after its first story; `main` is checked out. */
   async function left(t: TestContext): Promise<Workspace> {
     const workspace = await Workspace.create(t);
@@ -340,7 +340,7 @@ describe('a run that continues, away from its branch', { concurrency: 3 }, () =>
   }
   const args = ['run', '--resume', '--max-iterations', '5', ...AGENT];
 
-  test('the branch is named at once, and nothing is written', async t => {
+  test('names the right branch at once and writes nothing', async t => {
     const workspace = await left(t);
     const runs = await filesIn(workspace.files.stateDir);
     for (const flags of [[], ['--dry-run'], ['--detach'], ['--file', '.omc/prd.json']]) {
@@ -353,7 +353,7 @@ describe('a run that continues, away from its branch', { concurrency: 3 }, () =>
     assert.equal((await workspace.cli(...args).finished).code, 0);
   });
 
-  test('on a detached HEAD the commit is named that has the work', async t => {
+  test('names the commit with the work on a detached HEAD', async t => {
     const workspace = await Workspace.create(t);
     await git(workspace, 'switch', '--quiet', '--detach');
     assert.equal((await workspace.run('succeeds', '--max-iterations', '1').finished).code, 1);
@@ -366,7 +366,7 @@ describe('a run that continues, away from its branch', { concurrency: 3 }, () =>
     assert.equal((await workspace.cli(...args).finished).code, 0);
   });
 
-  test('where another worktree has it, that is named', async t => {
+  test('names another worktree that has the branch checked out', async t => {
     const workspace = await left(t);
     await using other = await tempDir('ralph-fresh-worktree-');
     const folder = path.join(other.path, 'elsewhere');
@@ -376,7 +376,7 @@ describe('a run that continues, away from its branch', { concurrency: 3 }, () =>
     assert.doesNotMatch(stderr, /git switch/);
   });
 
-  test('with its commits merged, it continues there', async t => {
+  test('continues here once the commits are merged', async t => {
     const workspace = await left(t);
     await git(workspace, 'merge', '--quiet', '--ff-only', 'work');
     const { code, stderr } = await workspace.cli(...args).finished;
@@ -384,7 +384,7 @@ describe('a run that continues, away from its branch', { concurrency: 3 }, () =>
   });
 });
 
-test('--dry-run shows the pending hints, and they stay pending', async t => {
+test('--dry-run shows pending hints and leaves them pending', async t => {
   const workspace = await Workspace.create(t);
   assert.equal((await workspace.cli('hint', 'Use tabs everywhere').finished).code, 0);
   for (let time = 1; time <= 2; time++) {
@@ -395,7 +395,7 @@ test('--dry-run shows the pending hints, and they stay pending', async t => {
   assert.equal(existsSync(workspace.files.hintsFile), true);
 });
 
-describe('a task of one word', { concurrency: 3 }, () => {
+describe('a one-word task', { concurrency: 3 }, () => {
   for (const args of [
     ['Fix'],
     ['Fix', '--verify', 'true'],
@@ -412,7 +412,7 @@ describe('a task of one word', { concurrency: 3 }, () => {
   }
 });
 
-describe('stories that wait for each other', { concurrency: 3 }, () => {
+describe('stories that depend on each other', { concurrency: 3 }, () => {
   const [first, second, third] = openStories(3);
   const stories = [
     { ...first, id: 'A', title: 'First', passes: false, dependencies: ['B'] },
@@ -420,7 +420,7 @@ describe('stories that wait for each other', { concurrency: 3 }, () => {
     { ...third, id: 'C', title: 'Third', passes: true },
   ];
 
-  test('the circle is named, and what to do', async t => {
+  test('the cycle is named with the next step', async t => {
     const workspace = await Workspace.create(t, { stories });
     const circle = /A → B → A.*Remove one of these dependencies/;
     for (const command of ['stories', 'next', 'doctor --only stories', 'run --dry-run']) {
@@ -435,7 +435,7 @@ describe('stories that wait for each other', { concurrency: 3 }, () => {
     assert.match((await workspace.cli('status').finished).stdout, circle);
   });
 
-  test('skipped stories are told by their ids, commas and all', async t => {
+  test('skipped stories are listed by id, even ids with commas', async t => {
     const workspace = await Workspace.create(t, {
       stories: ['login, first', 'search'].map(id => ({ id, title: id, passes: false })),
     });

@@ -18,8 +18,8 @@ const limited: readonly Step[] = [
   { exit: 1 },
 ];
 
-describe('nothing counts as done that was not proven', { concurrency: 3 }, () => {
-  test("an agent that writes a person's tick into the inbox is checked all the same", async t => {
+describe('nothing unproven counts as done', { concurrency: 3 }, () => {
+  test("an agent that forges a person's tick in the inbox is still checked", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [[{ wait: 'go' }, { tick: 'US-001' }, says('Done.')]],
@@ -38,7 +38,7 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
     assert.deepEqual(await outcomes(workspace), ['rejected']);
   });
 
-  test("a story that a person ticked and the checks refuse is not a failure of the agent's own", async t => {
+  test("a story ticked by a person and refused by the checks does not count as the agent's failure", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(
       [[{ wait: 'go' }, { commit: 'feat: half of it' }, says('More to do.')]],
@@ -67,7 +67,7 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
     assert.equal((await workspace.events('gate.ended')).length, 1);
   });
 
-  test('all refused stories are set back, also those without an id', async t => {
+  test('all refused stories are set back, even those without an id', async t => {
     const nameless = ['One', 'Two'].map(title => ({ title, passes: false }));
     const workspace = await Workspace.create(t, { prd: JSON.stringify({ userStories: nameless }) });
     const done = JSON.stringify({ userStories: nameless.map(s => ({ ...s, passes: true })) });
@@ -84,8 +84,8 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
   });
 });
 
-describe('nothing is done twice, and nothing is lost silently', { concurrency: 3 }, () => {
-  test('a call that fails after its story is done is not made again', async t => {
+describe('nothing is done twice or lost silently', { concurrency: 3 }, () => {
+  test('a call that fails after its story is done is not repeated', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       [
@@ -100,7 +100,7 @@ describe('nothing is done twice, and nothing is lost silently', { concurrency: 3
     assert.deepEqual(await outcomes(workspace), ['storyDone']);
   });
 
-  test('commits that are removed from the branch are reported, with where they are kept', async t => {
+  test('commits removed from the branch are reported with where they are kept', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify([['work'], [{ wait: 'go' }, 'work']]) },
@@ -121,7 +121,7 @@ describe('nothing is done twice, and nothing is lost silently', { concurrency: 3
   });
 });
 
-describe('waits that a person ends', { concurrency: 3 }, () => {
+describe('waits ended by a person', { concurrency: 3 }, () => {
   test('a skip during a usage limit leaves the story, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([limited, ['work']]);
@@ -132,7 +132,7 @@ describe('waits that a person ends', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
   });
 
-  test('a stop after the iteration does not wait for the reset, and is no failure', async t => {
+  test('a stop after the iteration does not wait for the reset and is no failure', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited]);
     await workspace.event('limit.waiting');
@@ -141,7 +141,7 @@ describe('waits that a person ends', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), ['stopped']);
   });
 
-  test('without stories a blocked task is a question', async t => {
+  test('a blocked task without stories counts as a question', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script([[says('<promise>TASK BLOCKED: no key</promise>')]], 'Do it');
     assert.equal((await cli.finished).code, 2);

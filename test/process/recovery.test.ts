@@ -44,8 +44,8 @@ const apiError = (status: number, text: string) => [
   { exit: 1 },
 ];
 
-describe('errors that pass', { concurrency: 3 }, () => {
-  test('an overloaded server: again in the same iteration', async t => {
+describe('transient errors', { concurrency: 3 }, () => {
+  test('an overloaded server is retried in the same iteration', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       apiError(529, 'Overloaded'),
@@ -64,7 +64,7 @@ describe('errors that pass', { concurrency: 3 }, () => {
     );
   });
 
-  test('tool concurrency (400): up to three times again, then the iteration has failed', async t => {
+  test('tool concurrency (400) is retried up to three times, then the iteration fails', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const error = apiError(400, 'API Error: 400 messages: `tool_use` ids must be unique');
     const cli = workspace.script([error], '--max-iterations', '1');
@@ -74,14 +74,14 @@ describe('errors that pass', { concurrency: 3 }, () => {
     assert.equal((await workspace.agents()).length, 4);
   });
 
-  test('a refused request (400) is not made again', async t => {
+  test('a refused request (400) is not retried', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([apiError(400, 'prompt is too long')], '--max-iterations', '1');
     assert.equal((await cli.finished).code, 1);
     assert.deepEqual(await workspace.events('call.retried'), []);
   });
 
-  test('a stop ends the waiting between two tries', async t => {
+  test('a stop ends the wait before a retry', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([apiError(529, 'Overloaded')], '--retry-delay', '3600');
     await workspace.event('call.retried');
@@ -125,7 +125,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     ['in words', limited],
     ['as an event', rejected],
   ] as const) {
-    test(`told ${name}: the run waits for the reset, and "resume" continues now without using up an iteration`, async t => {
+    test(`a limit reported ${name}: waits for the reset; "resume" continues at once and uses up no iteration`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const cli = workspace.script([steps, ['work']], '--max-iterations', '1');
       const waiting = await workspace.event('limit.waiting');
@@ -143,7 +143,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     });
   }
 
-  test('without a moment it tries again after a while', async t => {
+  test('an unknown reset time is followed by a retry after a while', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const steps = [
       { result: ['Claude usage limit reached.', { is_error: true, api_error_status: 429 }] },
@@ -159,7 +159,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     );
   });
 
-  test('a stop ends the waiting; the run can be resumed', async t => {
+  test('a stop ends the wait; the run can be resumed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited, ['work']]);
     await workspace.event('limit.waiting');
@@ -168,7 +168,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     assert.equal((await workspace.script([['work']]).finished).code, 0);
   });
 
-  test('with --on-limit stop the run ends and says why', async t => {
+  test('with --on-limit stop the run ends with the reason', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited], '--on-limit', 'stop');
     assert.equal((await cli.finished).code, 1);
@@ -176,7 +176,7 @@ describe('usage limits', { concurrency: 3 }, () => {
   });
 });
 
-describe('a wait for a usage limit', { concurrency: 3 }, () => {
+describe('after a wait for a usage limit', { concurrency: 3 }, () => {
   const limited = [
     { result: ['Claude usage limit reached.', { is_error: true, api_error_status: 429 }] },
     { exit: 1 },
@@ -188,7 +188,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
       JSON.stringify({ userStories: change(await workspace.stories()) }),
     );
 
-  test('the call after it is told what was said and changed in the meantime', async t => {
+  test('the next prompt has the hints and changes of the meantime', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited, ['work']], '--max-iterations', '1');
     await workspace.event('limit.waiting');
@@ -211,7 +211,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
     ],
     ['removed', (stories: PrdStory[]) => stories.slice(1)],
   ] as const) {
-    test(`a story that was ${how} in the meantime gets no agent`, async t => {
+    test(`a story that was ${how} meanwhile gets no agent`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script([limited, ['work']], '--verify', 'exit 0');
       await workspace.event('limit.waiting');
@@ -230,7 +230,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
     });
   }
 
-  test('what the agent had done before it is still guarded', async t => {
+  test('changes the agent made before the wait are still guarded', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[{ retitle: ['US-002', 'Easier'] }, ...limited], ['work']]);
     await workspace.event('limit.waiting');
@@ -252,7 +252,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
   });
   const answers = (id: string) => [answer(id), answer(id)];
 
-  test('costs what its answers took: the budget ends the run, and all say that it is an estimate', async t => {
+  test('is charged an estimate from its answers, which is marked as such and counts towards the budget', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = workspace.script(
       [[...answers('one'), 'stay'], [...answers('two'), { exit: 1 }], ['work']],
@@ -303,7 +303,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
       return (await readFile(file, 'utf8').catch(() => '')).includes(words);
     });
 
-  test('counts too when the loop was killed with it', async t => {
+  test('is also charged if the loop was killed with it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([[...answers('one'), { text: 'spoken' }, 'stay']]);
     await streamHas(workspace, 'spoken');
@@ -322,7 +322,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
     assert.deepEqual([receipt.total.costUsd, receipt.total.costEstimated], [0.6, true]);
   });
 
-  test('with a result in its stream, a killed loop leaves no estimate', async t => {
+  test('is not estimated after a kill if its stream has a result', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([[...answers('one'), { result: ['Done.'] }, 'stay']]);
     await streamHas(workspace, 'total_cost_usd');
@@ -336,7 +336,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
 });
 
 describe('resuming', { concurrency: 3 }, () => {
-  test('after Ctrl-C the same command continues at the next iteration, in the same run', async t => {
+  test('after Ctrl-C the same command continues the same run at the next iteration', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const first = workspace.script([['work'], ['stay']], '--max-iterations', '9');
     await workspace.agent(2);
@@ -352,7 +352,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('run.resumed')).length, 1);
   });
 
-  test('what was kept for the iterations is gone when they are over, after a kill as well', async t => {
+  test('backups for iterations are removed once they are over, even after a kill', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const keptFiles = async () => {
       const [runId = ''] = await workspace.runIds();
@@ -382,7 +382,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await keptFiles(), []);
   });
 
-  test('an iteration whose loop and agent were killed is judged by what it left', async t => {
+  test('an iteration killed with its loop is judged by what it left behind', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([
       [{ tick: 'US-001' }, { commit: 'feat: US-001' }, { text: 'committed' }, 'stay'],
@@ -410,7 +410,7 @@ describe('resuming', { concurrency: 3 }, () => {
   });
 
   for (const how of ['stopped', 'killed'] as const) {
-    test(`what a person does after an iteration was ${how} is not its work`, async t => {
+    test(`changes by a person after an iteration was ${how} are not attributed to it`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const git = (...args: string[]) =>
         promisify(execFile)('git', args, { cwd: workspace.folder });
@@ -460,7 +460,7 @@ describe('resuming', { concurrency: 3 }, () => {
     });
   }
 
-  test('a tick after a kill closes the run, so that it is not the work of the agent', async t => {
+  test('a tick after a kill closes the run, so that it is not attributed to the agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([['work']], '--verify', 'sleep 60');
     await workspace.event('check.started');
@@ -487,7 +487,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended'))['outcome'], 'interrupted');
   });
 
-  test('an agent that replaced all stories before the kill does not make a list of its own', async t => {
+  test('a run continues although its agent replaced all stories before the kill', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const own = JSON.stringify({ userStories: [{ id: 'X-1', title: 'Mine', passes: true }] });
     const first = workspace.script([
@@ -503,7 +503,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
   });
 
-  test('a claim in a file that its agent broke, and a person repaired, is checked', async t => {
+  test('a claim is checked in a file that its agent broke and a person repaired', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const ticked = (await workspace.read('.omc/prd.json')).replace(
       '"passes": false',
@@ -524,7 +524,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), ['rejected', 'rejected']);
   });
 
-  test('--resume without anything to resume, and with all iterations used, says so', async t => {
+  test('--resume says so if there is nothing to resume or no iteration is left', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const none = await workspace.script([['work']], '--resume').finished;
     assert.equal(none.code, 1);
@@ -543,7 +543,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.match(complete.stderr, /complete/);
   });
 
-  test('--resume with no more iterations than the run has had says what they count', async t => {
+  test('--resume explains what --max-iterations counts if it allows no further iteration', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const asks = { result: ['<promise>NEEDS_HUMAN: Blue?</promise>'] };
     await workspace.script([['work'], [asks]]).finished;
@@ -559,7 +559,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('what the command line had set holds again: checks, budget, task', async t => {
+  test('settings from the first command line are kept: checks, budget, task', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script(
       [['stay']],
@@ -576,7 +576,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(2), /Make it blue/);
   });
 
-  test('what only a person may set is not taken from a journal', async t => {
+  test('settings that only a person may set are not taken from a journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const first = workspace.script([['stay']]);
     await workspace.agent();
@@ -595,7 +595,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.match(stdout, /Checks: exit 0/);
   });
 
-  test('--new starts a new run, and the unfinished one stays', async t => {
+  test('--new starts a new run and keeps the unfinished one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([['stay']]);
     await workspace.agent();
@@ -606,8 +606,8 @@ describe('resuming', { concurrency: 3 }, () => {
   });
 });
 
-describe('an agent that cannot be started', () => {
-  test('twice: the SDK of the workspace replaces it for the rest of the run', async t => {
+describe('an agent that fails to start', () => {
+  test('twice is replaced by the SDK of the workspace for the rest of the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await cp(
       path.resolve(import.meta.dirname, '../support/fakeSdk'),
@@ -638,7 +638,7 @@ describe('an agent that cannot be started', () => {
     assert.equal((await workspace.event('run.ended')).iterations, 2);
   });
 
-  test('and no SDK: the run ends at once and says what to do', async t => {
+  test('ends the run at once with the next step if there is no SDK', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.cli('run', '--claude-path', path.join(workspace.folder, 'nothing'));
     assert.equal((await cli.finished).code, 1);
@@ -652,7 +652,7 @@ describe('an agent that cannot be started', () => {
 
 describe('a full disk', { concurrency: 2 }, () => {
   for (const room of [0, 2_500, 4_000, 6_000]) {
-    test(`after ${room} bytes of journal: the fix; with room again it continues, nothing is done twice`, async t => {
+    test(`after ${room} bytes of journal names the fix; once there is room it continues, nothing is done twice`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const full = workspace.cliWith(
         { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_AFTER: String(room) },
@@ -674,7 +674,7 @@ describe('a full disk', { concurrency: 2 }, () => {
 });
 
 describe('git', () => {
-  test('a git that never answers does not keep a stop waiting, and the run continues once it does', {
+  test('a hanging git does not block a stop, and the run continues once git responds', {
     skip: process.platform === 'win32' && 'Windows has no such pipes',
   }, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -693,7 +693,7 @@ describe('git', () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('a repository that cannot be read for a moment: a warning, and the run continues', async t => {
+  test('a temporarily unreadable repository gives a warning, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
     const fixHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
@@ -745,7 +745,7 @@ describe('an agent that removes the state (git clean -fdx)', {
 }, () => {
   const clean = { delete: '.omc/state' };
 
-  test('the run restores its own files and continues; the journal has all of it', async t => {
+  test('the run restores its files and continues with a complete journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const { files } = workspace;
     const cli = workspace.script(
@@ -774,7 +774,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.match(stdout, /COMPLETE after 3 iterations/);
   });
 
-  test('while its agent works it can be watched and stopped again, and no second loop begins', async t => {
+  test('the run can still be watched and stopped, and no second loop starts', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[clean, { wait: 'never' }]]);
     const agent = await workspace.agent();
@@ -792,7 +792,7 @@ describe('an agent that removes the state (git clean -fdx)', {
   });
 
   for (const command of ['stop', 'cancel']) {
-    test(`${command} waits until the loop has put them back, and ends it`, async t => {
+    test(`${command} waits until the loop has restored its files, then ends it`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const cli = workspace.script([[{ wait: 'told' }, clean, { wait: 'never' }]]);
       const agent = await workspace.agent();
@@ -806,7 +806,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     });
   }
 
-  test('stop asks again when its request was removed before the loop has read it', async t => {
+  test('stop repeats its request if it was removed before the loop read it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('hangs');
     await workspace.agent();
@@ -822,7 +822,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.deepEqual([(await stop.finished).code, (await cli.finished).code], [0, 130]);
   });
 
-  test('what cannot be restored yet is restored later', async t => {
+  test('files that cannot be restored yet are restored later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stateDir } = workspace.files;
     const cli = workspace.run('hangs');
@@ -842,7 +842,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.equal(cli.stderr.split('could not be restored yet').length, 2);
   });
 
-  test('checks that remove it are all run', async t => {
+  test('checks that remove it all run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const checks = ['rm -rf .omc/state', 'test -f US-001.txt', 'rm -rf .omc/state'];
     const cli = workspace.script([['work']], ...checks.flatMap(check => ['--verify', check]));
@@ -854,7 +854,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     );
   });
 
-  test('another loop has started in the meantime: the run ends, says why, and does not touch the other one', async t => {
+  test('the run ends with the reason and leaves the other loop alone if one has started meanwhile', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const { files } = workspace;
     // As good as a loop: a process that lives, this one.
@@ -890,7 +890,7 @@ describe('an agent that removes the state (git clean -fdx)', {
   });
 });
 
-test('folders with later names that no loop has begun are not the newest run', async t => {
+test('run folders with later names that no loop created are not taken for the newest run', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   const { files } = workspace;
   assert.equal((await workspace.script([['work']], '--max-iterations', '1').finished).code, 1);
@@ -931,7 +931,7 @@ test('folders with later names that no loop has begun are not the newest run', a
   }
 });
 
-test('all ticks before the first run are in one journal, and that is no run', async t => {
+test('ticks before the first run share one journal, which does not count as a run', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(3) });
   for (const id of ['US-001', 'US-002']) {
     assert.equal((await workspace.cli('tick', id).finished).code, 0);
@@ -958,7 +958,7 @@ test('all ticks before the first run are in one journal, and that is no run', as
 const canLink = { skip: process.platform === 'win32' && 'links need rights there' };
 
 describe('old runs', canLink, () => {
-  test('keep their journals; the last 20 runs stay whole, and nothing of others is touched', async t => {
+  test('keep their journals; the last 20 stay complete, and foreign files are left alone', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { files } = workspace;
     const idOf = (n: number) => `2026-01-${String(n).padStart(2, '0')}T00-00-00-000-aaaaaa`;

@@ -46,9 +46,9 @@ describe('flags', { concurrency: 4 }, () => {
   const wrong: readonly [readonly string[], RegExp][] = [
     [
       ['run', '--budget', 'much'],
-      /"--budget" is "much", but an amount of US dollars above 0 is expected/,
+      /"--budget" is "much"\. It must be an amount of US dollars above 0/,
     ],
-    [['run', '--on-stuck=panic'], /one of "warn", "skip", "ask", "stop" is expected/],
+    [['run', '--on-stuck=panic'], /It must be one of "warn", "skip", "ask", "stop"\./],
     [['run', '--max-iterations', '0'], /whole number from 1/],
     [['run', '--model=--yolo'], /does not begin with a dash/],
     [['run', '--tasks', ' | '], /at least one task/],
@@ -66,7 +66,7 @@ describe('flags', { concurrency: 4 }, () => {
     });
   }
 
-  test('docs/settings.md tells of every flag of run', async t => {
+  test('docs/settings.md describes every flag of run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stdout } = await workspace.cli('run', '--help').finished;
     const flags = (stdout.match(/(?<=^ +)--[a-z-]+/gm) ?? []).filter(flag => flag !== '--help');
@@ -78,7 +78,7 @@ describe('flags', { concurrency: 4 }, () => {
     );
   });
 
-  test('plan and split list what they use, and take each of it', async t => {
+  test('plan and split list the flags they use and accept each of them', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const flagsOf = async (command: string) =>
       new Set(
@@ -111,7 +111,7 @@ describe('flags', { concurrency: 4 }, () => {
     }
   });
 
-  test('a list is given in parts, and switches go both ways', async t => {
+  test('lists are passed by repeated flags, and switches can be turned on and off', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('.omc/config.json', '{ "verify": ["not-this"], "reviewer": true }');
     const { code, stderr, stdout } = await workspace.run(
@@ -126,8 +126,8 @@ describe('flags', { concurrency: 4 }, () => {
   });
 });
 
-describe('files of settings', { concurrency: 4 }, () => {
-  test("the workspace's is honoured, a flag is stronger, the person's own is weaker", async t => {
+describe('settings files', { concurrency: 4 }, () => {
+  test("flags override the workspace file, which overrides the person's own", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.write('.omc/config.json', '{ "maxIterations": 2, "model": "theirs" } // ours');
     const env = await ownSettings(workspace, {
@@ -142,7 +142,7 @@ describe('files of settings', { concurrency: 4 }, () => {
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('what only a person may set is refused from the workspace: no agent is started', async t => {
+  test('settings that only a person may set are refused from the workspace before any agent starts', async t => {
     const workspace = await Workspace.create(t);
     const env = await ownSettings(workspace, {});
     await workspace.write(
@@ -157,7 +157,7 @@ describe('files of settings', { concurrency: 4 }, () => {
     assert.deepEqual([await workspace.agents(), await workspace.runIds()], [[], []]);
   });
 
-  test('a mistake is reported with its line, for a detached run too', async t => {
+  test('a mistake is reported with its line, even for a detached run', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('.omc/config.json', '{\n  "maxIteratons": 2\n}');
     const { code, stderr } = await workspace.run('succeeds', '--detach').finished;
@@ -170,7 +170,7 @@ describe('files of settings', { concurrency: 4 }, () => {
   });
 });
 
-test('a detached run gets every flag that was given', async t => {
+test('a detached run gets every given flag', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const { code, stderr } = await workspace.run(
     'succeeds',
@@ -195,7 +195,7 @@ test('a detached run gets every flag that was given', async t => {
   assert.equal(outcome, 'completed');
 });
 
-test('a dry run prints the first prompt and leaves no trace', async t => {
+test('a dry run prints the first prompt and leaves nothing behind', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   const { code, stderr, stdout } = await workspace.run('succeeds', '--dry-run').finished;
   assert.deepEqual([code, stderr], [0, '']);
@@ -205,7 +205,7 @@ test('a dry run prints the first prompt and leaves no trace', async t => {
   assert.deepEqual(await readdir(path.join(workspace.folder, '.omc')), ['prd.json']);
 });
 
-test('tasks become stories, in the order they were given', async t => {
+test('tasks become stories in the given order', async t => {
   const workspace = await Workspace.create(t, { stories: undefined });
   const { code, stderr } = await workspace.run('succeeds', '--tasks', 'first | second').finished;
   assert.deepEqual([code, stderr], [0, '']);
@@ -216,7 +216,7 @@ test('tasks become stories, in the order they were given', async t => {
   );
 });
 
-describe('a run that continues', { concurrency: 3 }, () => {
+describe('a resumed run', { concurrency: 3 }, () => {
   /** A run that was stopped in its first iteration. */
   async function stopped(
     t: TestContext,
@@ -233,7 +233,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.equal((await cli.finished).code, 130);
   }
 
-  test('has its own work: other stories mean a new run, or are refused with --resume', async t => {
+  test('keeps its stories: a changed list starts a new run, or is refused with --resume', async t => {
     const { runId, workspace } = await stopped(t);
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));
     const other = ['--file', 'other.json'];
@@ -248,7 +248,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.equal((await workspace.runIds()).length, 2);
   });
 
-  test('with none of its stories left in the file a new run starts', async t => {
+  test('is replaced by a new one if none of its stories is left in the file', async t => {
     const { runId, workspace } = await stopped(t);
     const stories = [{ ...openStories(1)[0], id: 'NEW-1' }];
     await workspace.write('.omc/prd.json', JSON.stringify({ userStories: stories }));
@@ -257,7 +257,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.deepEqual([runIds.length, runIds[0]], [2, runId]);
   });
 
-  test('tasks: the same ones continue, others are a new run', async t => {
+  test('continues with the same tasks; other tasks start a new run', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await stopOne(workspace, workspace.script([['stay']], '--tasks', 'first|second'));
     assert.equal((await workspace.event('run.started')).task, 'first; second');
@@ -269,7 +269,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.equal((await workspace.runIds()).length, 2);
   });
 
-  test('keeps API keys from its agents, and spends the smallest budget that is named', async t => {
+  test('withholds API keys from its agents and uses the smallest budget that is set', async t => {
     const { workspace } = await stopped(t, '--api-key', 'remove', '--budget', '7');
     const own = await ownSettings(workspace, { budgetUsd: 3 });
     const { code, stdout } = await workspace.cliWith(
@@ -283,7 +283,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.deepEqual(resumed?.settings?.['apiKey'], 'remove');
   });
 
-  test('a flag is stronger than what it remembers; a file is weaker', async t => {
+  test('lets flags override its saved settings, but not files', async t => {
     const { workspace } = await stopped(t, '--budget', '7', '--max-iterations', '9');
     await workspace.write('.omc/config.json', '{ "maxIterations": 1, "budgetUsd": 20 }');
     const { code, stdout } = await workspace.run('succeeds', '--dry-run').finished;
@@ -296,7 +296,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.match(flag.stdout, /Budget: \$50\.00/);
   });
 
-  test('does not change its agent silently', async t => {
+  test('does not switch its agent silently', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const command = ['--command', fakeAgent('scripted')];
     await stopOne(
@@ -311,7 +311,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('does not lose its checks because a file of settings changed', async t => {
+  test('does not lose its checks when a settings file changes', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('.omc/config.json', '{ "verify": ["git --version"] }');
     await stopOne(workspace, workspace.script([['stay']]));
@@ -327,7 +327,7 @@ describe('a run that continues', { concurrency: 3 }, () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('a journal cannot lead it out of the folder', async t => {
+  test('cannot be led out of the folder by a journal', async t => {
     const { runId, workspace } = await stopped(t);
     const file = workspace.files.journalFile(runId);
     const [begin = '', ...rest] = (await readFile(file, 'utf8')).split('\n');

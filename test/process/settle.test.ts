@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { type Settlement, settleWithSide } from '../../src/orchestrator/loop/settlement.ts';
+import { conflictedFiles } from '../../src/orchestrator/places/conflictedPlace.ts';
 import { openStories, type RunningCli, type Step, until, Workspace } from '../support/ralph.ts';
 import { sameValue } from '../support/sameValue.ts';
 import { heard } from '../support/scenario.ts';
@@ -65,9 +67,14 @@ async function settle(workspace: Workspace, ...args: readonly string[]) {
 
 const solution = 'one\nFIRST and SECOND\nthree\n';
 
-/** A person settles the conflict as it should be. */
+/** A person settles the conflict as it should be, and says so. */
 async function solve(place: string): Promise<void> {
   await writeFile(path.join(place, 'shared.txt'), solution);
+  execFileSync('git', ['add', 'shared.txt'], { cwd: place });
+}
+
+async function marksIn(place: string) {
+  return (await conflictedFiles({ root: place }, [])).map(({ marks }) => marks);
 }
 
 /** What the branch has at the end, exactly once. */
@@ -88,6 +95,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
       args: ['--verify', 'grep -q FIRST shared.txt'],
       next: [{ write: ['half.txt', 'half\n'] }, { commit: 'feat: half' }],
     });
+    assert.match(await told(workspace, 1, 'places', 'settle', 'US-001', '--stop'), /no conflict/);
     assert.match(
       await told(workspace, 1, 'places', 'settle', 'US-002'),
       /An agent works on US-002 now\. To end it .*places settle US-002 --stop/,
@@ -100,12 +108,29 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await until('the agent has ended', async () =>
       (await workspace.events('iteration.ended')).some(({ outcome }) => outcome === 'stopped'),
     );
+    const listed = JSON.parse(await told(workspace, 0, 'stories', '--json'));
+    assert.equal(listed.stories[1].state, 'settling');
+    assert.match(await told(workspace, 0, 'stories'), /US-002 +you settle it/);
     // The run waits, and starts no other agent.
     await workspace.event('pause.started');
     assert.match(await told(workspace, 0, 'status'), / · you settle: US-002$/m);
     assert.match(
       await told(workspace, 1, 'land', 'US-002'),
       /cannot land yet: these files still have conflict markers: shared\.txt\./,
+    );
+    assert.deepEqual(await marksIn(place), ['untouched']);
+    // What is settled in part must not be replaced by a merge editor.
+    await writeFile(path.join(place, 'shared.txt'), `${marked}settled\n`);
+    assert.deepEqual(await marksIn(place), ['edited']);
+    // A merge editor in which no side was chosen saves the old text.
+    await writeFile(path.join(place, 'shared.txt'), 'one\ntwo\nthree\n');
+    assert.match(
+      await told(workspace, 1, 'land', 'US-002'),
+      /cannot land yet: git does not know that these files are settled: shared\.txt\. .*"git add"/,
+    );
+    assert.match(
+      await told(workspace, 0, 'places', 'settle', 'US-002'),
+      /shared\.txt: no conflict markers are left\..*"git add"/,
     );
     // Asked for once more, the place is as the person left it.
     await solve(place);
@@ -142,7 +167,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 1, 'places', 'settle', 'US-002'), /no conflict to settle/);
   });
 
-  test('goes back to an agent if the checks are red, which continues with it', async t => {
+  test('goes back to an agent that continues with it if the checks fail', async t => {
     const { loop, workspace } = await conflict(t, {
       args: ['--verify', 'grep -q -e AGAIN -e "^FIRST$" shared.txt'],
     });
@@ -163,7 +188,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.ok(subjects.includes('Settle the conflict of US-002 with what has landed'));
   });
 
-  test('lands once, although the loop is killed while it lands', async t => {
+  test('lands once even if the loop is killed while it lands', async t => {
     const look = "fs.readFileSync('shared.txt', 'utf8').includes(' and ')";
     const wait = "!fs.existsSync(process.env.FAKE_AGENT_NOTES + '/go')";
     const check = `node -e "${look} && ${wait} && setTimeout(() => 0, 600000)"`;
@@ -182,7 +207,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await requireLanded(workspace);
   });
 
-  test('lands although the loop was killed while the person worked, and no agent starts before', async t => {
+  test('lands even if the loop was killed meanwhile, and no agent starts before that', async t => {
     const { loop, workspace } = await conflict(t);
     const { place } = await settle(workspace, '--stop');
     await workspace.event('pause.started');
@@ -199,7 +224,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.equal((await workspace.agents()).length, 3, 'no further agent');
   });
 
-  test('lands on top of what has landed meanwhile, and not what nobody has settled', async t => {
+  test('lands on top of later landings, and only with the commit that the person made', async t => {
     const { loop, workspace } = await conflict(t);
     const { place } = await settle(workspace, '--stop');
     await solve(place);
@@ -220,7 +245,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
   });
 
-  test('needs a decision for binary and deleted files, and takes names as they are', async t => {
+  test('needs a decision for binary and deleted files, and handles unusual file names', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const names = ['gone here.txt', '$(there)\u202e.txt', ':(top)image.bin'] as const;
     const [here, there, binary] = names;
@@ -295,13 +320,18 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.equal((await workspace.runIds()).length, 1, 'the same run continues');
     await requireLanded(workspace);
     assert.equal((await workspace.agents()).length, 3, 'no further agent');
+    assert.match(await told(workspace, 0, 'places'), /Nothing is kept that has not landed\./);
   });
 
-  test('is given back: what was done is kept, and an agent starts', async t => {
+  test('can be given back: the changes are kept, and an agent starts', async t => {
     const { loop, workspace } = await conflict(t);
     const { place } = await settle(workspace, '--stop');
     await solve(place);
     await workspace.event('pause.started');
+    assert.match(
+      await told(workspace, 1, 'places', 'discard', 'US-002', '--yes'),
+      /You settle the conflict of US-002 now\. Give it back first/,
+    );
     const text = await told(workspace, 0, 'places', 'settle', 'US-002', '--cancel');
     const [, ref = ''] = /is kept: git show (\S+)/.exec(text) ?? [];
     assert.equal(workspace.git('show', `${ref}:shared.txt`), solution.trimEnd());

@@ -18,7 +18,7 @@ function split(workspace: Workspace, calls: readonly (readonly Step[])[], ...arg
 }
 
 describe('split', { concurrency: 3 }, () => {
-  test('shows the story file as it would be, and writes it only when told to', async t => {
+  test('shows the resulting story file and writes it only on request', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const before = await workspace.read('.omc/prd.json');
     const shown = await split(workspace, [[two]], 'US-001', '--json');
@@ -39,7 +39,7 @@ describe('split', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001.1', 'US-001.2']);
   });
 
-  test('an answer that is no split goes back with what is wrong', async t => {
+  test('an invalid answer is sent back with its problems', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout, stderr } = await split(
       workspace,
@@ -53,7 +53,7 @@ describe('split', { concurrency: 3 }, () => {
     assert.match(refused.stderr, /no valid split/);
   });
 
-  test('the demo agent cannot, and says who can', async t => {
+  test('the demo agent cannot split and names agents that can', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout, stderr } = await workspace.cli('split', 'US-001', '--agent=demo')
       .finished;
@@ -64,7 +64,7 @@ describe('split', { concurrency: 3 }, () => {
     );
   });
 
-  test('is refused while an agent works', async t => {
+  test('is refused while an agent is working', async t => {
     const workspace = await Workspace.create(t);
     const run = workspace.script([['stay']]);
     await workspace.agent(1);

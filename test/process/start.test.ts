@@ -53,7 +53,7 @@ describe('npm start', () => {
     return { child, said, ended, says };
   }
 
-  it('headless: five stories, the completion signal, exit code 0, and nothing is left', async () => {
+  it('headless: finishes five stories, prints the completion signal, exits with 0, leaves nothing behind', async () => {
     const { said, ended } = start('--headless');
     assert.equal(await ended, 0, said.text);
     assert.match(said.text, /=== Iteration 5\/20 ===/);
@@ -72,14 +72,14 @@ describe('npm start', () => {
     assert.equal(child.pid !== undefined && (await isRunning(child.pid)), false);
   });
 
-  it('says what it knows when it is asked for something else', async () => {
+  it('names an unknown argument', async () => {
     const { said, ended } = start('--headles');
     assert.equal(await ended, 64);
     assert.match(said.text, /does not know --headles/);
   });
 });
 
-test('without install scripts and with an older Node, one line tells what to do', async () => {
+test('one line explains what to do without install scripts and with an older Node', async () => {
   await using temp = await tempDir('bootstrap-');
   const scripts = path.join(temp.path, 'scripts');
   await mkdir(scripts);

@@ -28,9 +28,9 @@ async function calls(workspace: Workspace) {
   );
 }
 
-describe('what a story chooses for its agent', { concurrency: 2 }, () => {
+describe('settings of a story for its agent', { concurrency: 2 }, () => {
   for (const lanes of [[], ['--lanes', '2']]) {
-    test(`overrides the settings, for its agent only ${lanes.join(' ')}`, async t => {
+    test(`override the general settings only for that agent ${lanes.join(' ')}`, async t => {
       const workspace = await Workspace.create(t, { stories: stories(CHOICE) });
       const { code, stderr, stdout } = await workspace.scriptOf(
         { review: [[verdict(true, [])]] },
@@ -81,7 +81,7 @@ describe('what a story chooses for its agent', { concurrency: 2 }, () => {
     });
   }
 
-  test('is never more than the value of an option', async t => {
+  test('are never more than the value of an option', async t => {
     const keys = { model: '--dangerously-skip-permissions', effort: '-x y', maxTurns: '1 --x' };
     const workspace = await Workspace.create(t, { stories: stories(keys) });
     assert.equal((await workspace.script([['work']], ...SETTINGS).finished).code, 0);
@@ -90,12 +90,15 @@ describe('what a story chooses for its agent', { concurrency: 2 }, () => {
       ['US-002', 'sonnet', 'low', '9'],
     ]);
     const { stdout } = await workspace.cli('stories').finished;
-    assert.match(stdout, /^Line \d+: "model" is "--dangerously-skip-permissions", but a name/m);
-    assert.match(stdout, /^Line \d+: "effort" is "-x y", but one of "low"/m);
-    assert.match(stdout, /^Line \d+: "maxTurns" is "1 --x", but a whole number/m);
+    assert.match(
+      stdout,
+      /^Line \d+: "model" is "--dangerously-skip-permissions"\. It must be a name/m,
+    );
+    assert.match(stdout, /^Line \d+: "effort" is "-x y"\. It must be one of "low"/m);
+    assert.match(stdout, /^Line \d+: "maxTurns" is "1 --x"\. It must be a whole number/m);
   });
 
-  test('reaches another program where it has a place, and is named once where it has none', async t => {
+  test('are passed to a program that has a place for them, and are otherwise named once', async t => {
     const workspace = await Workspace.create(t, { stories: stories(CHOICE) });
     const { code, stdout } = await workspace.cli(
       ...['run', '--command', fakeAgent('plainText'), '--command-arg=--model={model}'],
@@ -118,7 +121,7 @@ describe('what a story chooses for its agent', { concurrency: 2 }, () => {
     assert.equal(stdout.split(words).length, 2);
   });
 
-  test('is told by stories, next and --dry-run', async t => {
+  test('are shown by stories, next and --dry-run', async t => {
     const workspace = await Workspace.create(t, { stories: stories(CHOICE) });
     const printed = async (...args: readonly string[]) => {
       const { code, stderr, stdout } = await workspace.cli(...args).finished;

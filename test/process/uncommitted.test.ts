@@ -8,8 +8,8 @@ const done: Step = { result: ['Done.'] };
 const tick = (id: string): Step[] => [{ write: [`${id}.txt`, 'work\n'] }, { tick: id }];
 const tryToCommit: Step = { shell: 'git add -A && git commit --quiet -m "feat" || true' };
 
-describe('what is done but not committed', { concurrency: 3 }, () => {
-  test('a lock that a dead git left is named with the changes, as the iteration ends and as the run does', async t => {
+describe('uncommitted work of a done story', { concurrency: 3 }, () => {
+  test('is reported with a stale git lock, at the end of the iteration and of the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const lock = path.join(workspace.folder, '.git', 'index.lock');
     const first: Step[] = [
@@ -43,7 +43,7 @@ describe('what is done but not committed', { concurrency: 3 }, () => {
     assert.match(status.stdout, /Done, but not committed: US-001, US-002\..*index\.lock/);
   });
 
-  test('a hook that fails is thought of; what the next agent commits is no longer told', async t => {
+  test('is reported with a failing hook as a possible cause, until the next agent commits it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const hook = '.git/hooks/pre-commit';
     const fails: Step[] = [
@@ -62,7 +62,7 @@ describe('what is done but not committed', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).uncommitted, undefined);
   });
 
-  test('a story that changed nothing, and what a person had not committed, are no such work', async t => {
+  test("is not reported if the story changed nothing or only a person's changes are uncommitted", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await workspace.write('mine.txt', 'of the person\n');
     const { code, stdout } = await workspace.script([[{ tick: 'US-001' }, done]]).finished;

@@ -42,8 +42,8 @@ async function unpacked(t: TestContext) {
 const asBefore = async (name: string) =>
   JSON.parse(await readFile(path.join(fixture, `${name}.json`), 'utf8'));
 
-describe('a run that version 1 has left', { concurrency: 3 }, () => {
-  test('shows as before', async t => {
+describe('a run left by version 1', { concurrency: 3 }, () => {
+  test('is shown as before', async t => {
     const { json, workspace } = await unpacked(t);
     // Later versions may say more.
     assert.partialDeepStrictEqual(await json('status'), await asBefore('status'));
@@ -55,7 +55,7 @@ describe('a run that version 1 has left', { concurrency: 3 }, () => {
     assert.match(stdout, /● Write\(US-002\.txt\)\n/);
   });
 
-  test('continues: what was cut off is checked, and the last story done', async t => {
+  test('continues: the interrupted iteration is checked, and the last story is done', async t => {
     const { git, workspace } = await unpacked(t);
     const { code, stderr } = await workspace.script([['work']]).finished;
     assert.deepEqual([code, stderr], [0, '']);
@@ -76,7 +76,7 @@ describe('a run that version 1 has left', { concurrency: 3 }, () => {
     assert.deepEqual(recorded, made);
   });
 
-  test('rolls back to before an iteration', async t => {
+  test('can be rolled back to the state before an iteration', async t => {
     const { git, workspace } = await unpacked(t);
     const { code, stderr } = await workspace.cli('rollback', '2').finished;
     assert.deepEqual([code, stderr], [0, '']);
@@ -84,7 +84,7 @@ describe('a run that version 1 has left', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('reverts a story by a commit', async t => {
+  test('allows reverting a story with a commit', async t => {
     const { git, workspace } = await unpacked(t);
     const { code, stderr } = await workspace.cli('revert', 'US-001').finished;
     assert.deepEqual([code, stderr], [0, '']);

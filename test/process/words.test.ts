@@ -44,7 +44,7 @@ const stories = (workspace: Workspace): Step => ({
 });
 
 describe('an unknown cost', { concurrency: 3 }, () => {
-  test('is never shown as nothing: in the run, in status, in the receipt', async t => {
+  test('is never shown as zero in the run, status or receipt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
     assert.equal(code, 0, stderr);
@@ -69,7 +69,7 @@ describe('an unknown cost', { concurrency: 3 }, () => {
     );
   });
 
-  test('is not shown as nothing while the first agent works, either', async t => {
+  test('is not shown as zero while the first agent works either', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify([[{ wait: 'go' }, 'work']]) },
@@ -83,7 +83,7 @@ describe('an unknown cost', { concurrency: 3 }, () => {
     assert.equal((await cli.finished).code, 0);
   });
 
-  test('is told by the doctor where there is a budget', async t => {
+  test('is reported by doctor if there is a budget', async t => {
     const workspace = await Workspace.create(t);
     const { stdout } = await workspace.cli(
       ...['doctor', '--agent', 'command', '--command', fakeAgent('plainText'), '--budget', '20'],
@@ -91,7 +91,7 @@ describe('an unknown cost', { concurrency: 3 }, () => {
     assert.match(stdout, /^! .*does not report its cost.*--max-iterations/m);
   });
 
-  test('is no issue with an agent that reports it, or costs nothing', async t => {
+  test('is not mentioned for an agent that reports its cost or costs nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stdout } = await workspace.run('succeeds', '--budget', '20').finished;
     assert.match(stdout, /Budget: \$20\.00\n/);
@@ -101,7 +101,7 @@ describe('an unknown cost', { concurrency: 3 }, () => {
 });
 
 describe('the state of a run', { concurrency: 3 }, () => {
-  test('while its stories are planned', async t => {
+  test('shows that stories are being planned', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script([[{ wait: 'go' }, stories(workspace)]], '--prd', 'Build a shop');
     await workspace.agent();
@@ -116,7 +116,7 @@ describe('the state of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(await printed(workspace, 'status'), /0\/0/);
   });
 
-  test('after a rollback: that it was rolled back, and what is open', async t => {
+  test('shows a rollback and the stories that are open again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     assert.match(await printed(workspace, 'status'), /^COMPLETE after 3 iterations\n3\/3 stories/);
@@ -138,7 +138,7 @@ describe('the state of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(await printed(workspace, 'status'), /Rolled back|Open now/);
   });
 
-  test('after a run that ended at its limit: one count, not two', async t => {
+  test('shows one story count after a rollback of a run that ended at its limit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--max-iterations', '2').finished;
     await printed(workspace, 'rollback', '2');
@@ -149,7 +149,7 @@ describe('the state of a run', { concurrency: 3 }, () => {
   });
 });
 
-test('a run without checks says so in one line, with how to set one', async t => {
+test('a run without checks says so in one line and how to set one', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const { stdout } = await workspace.run('succeeds').finished;
   assert.match(stdout, /Checks: none, so the agents' claims are trusted\. .*--verify "npm test"/);
@@ -161,7 +161,7 @@ test('a run without checks says so in one line, with how to set one', async t =>
   assert.doesNotMatch(task.stdout, /Checks: none/);
 });
 
-test('a shown plan says that nothing is written, and how it is', async t => {
+test('a displayed plan says that nothing is written yet and how to write it', async t => {
   const workspace = await Workspace.create(t, { stories: undefined });
   const args = ['--agent', 'claude', '--claude-path', fakeAgent('scripted')];
   const { code, stderr, stdout } = await workspace.cliWith(
@@ -173,7 +173,7 @@ test('a shown plan says that nothing is written, and how it is', async t => {
   assert.match(stderr, /nothing is written yet\. Save it as .*prd\.json, or add --write/);
 });
 
-test('one lost commit is one commit', async t => {
+test('a single lost commit is reported in the singular', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   const git = (...args: string[]) =>
     execFileText('git', args, { cwd: workspace.folder, env: workspace.env });
@@ -196,8 +196,8 @@ console.log('Done.');
   assert.match(stdout, /1 earlier commit is no longer on the branch/);
 });
 
-describe('words of others', { concurrency: 3 }, () => {
-  test('of fifty lines on standard error, the last ones are shown, and where all are', async t => {
+describe('output of others', { concurrency: 3 }, () => {
+  test('the last of fifty error lines are shown, with the file that has all of them', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const words = Array.from({ length: 50 }, (_, at) => `complaint ${at + 1}`).join('\n');
     const { stdout } = await workspace.script(
@@ -213,7 +213,7 @@ describe('words of others', { concurrency: 3 }, () => {
     assert.ok(status.split('\n').length < 6, status);
   });
 
-  test('a warning does not name the class of an error', async t => {
+  test('a warning does not include the class name of an error', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // No restore point can be kept in the place of a file.
     await writeFile(path.join(workspace.folder, '.git', 'refs', 'ralph-fresh'), '');
@@ -224,13 +224,13 @@ describe('words of others', { concurrency: 3 }, () => {
   });
 });
 
-test('a story file that is too large names the limit and the next step', async t => {
+test('an oversized story file names the limit and the next step', async t => {
   const workspace = await Workspace.create(t, { prd: `[${' '.repeat(9 * 1024 * 1024)}]` });
   assert.match(await refusal(workspace, 'stories'), /larger than 8 MB.*another file/);
 });
 
-describe('next steps that work', { concurrency: 3 }, () => {
-  test('after a complete run nobody is sent to --resume, which would be refused', async t => {
+describe('suggested next steps work', { concurrency: 3 }, () => {
+  test('--resume is not suggested after a complete run, which would refuse it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     await printed(workspace, 'untick', 'US-002');
@@ -241,7 +241,7 @@ describe('next steps that work', { concurrency: 3 }, () => {
     }
   });
 
-  test('the demo agent says that it cannot split stories, and which agent can', async t => {
+  test('the demo agent says that it cannot split stories and names an agent that can', async t => {
     const workspace = await Workspace.create(t);
     assert.match(
       await refusal(workspace, 'split', 'US-001', '--agent', 'demo'),
@@ -250,7 +250,7 @@ describe('next steps that work', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.files.stateDir, 'plan')), false);
   });
 
-  test('without stories all kinds of story files are named', async t => {
+  test('all kinds of story files are named if there are no stories', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const said = await refusal(workspace, 'run');
     for (const place of ['prd.json', 'IMPLEMENTATION_PLAN.md', '.beads', 'orchestration']) {
@@ -258,20 +258,20 @@ describe('next steps that work', { concurrency: 3 }, () => {
     }
   });
 
-  test('a file that is not there is named once', async t => {
+  test('a missing file is named once', async t => {
     const workspace = await Workspace.create(t);
     const said = await refusal(workspace, 'run', '--file', 'nope.json');
     assert.equal(said.split('nope.json').length, 2, said);
   });
 
-  test('a used-up budget is raised by its flag', async t => {
+  test('the flag that raises a used-up budget is named', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const { stdout } = await workspace.run('succeeds', '--budget', '0.01').finished;
     assert.match(stdout, /is used up .*--budget .*--resume/);
     assert.doesNotMatch(stdout, /budgetUsd/);
   });
 
-  test('a flag that is not complete or does not go with another names the help', async t => {
+  test('an incomplete or conflicting flag refers to the help', async t => {
     const workspace = await Workspace.create(t);
     for (const args of [
       ['run', '--budget'],
@@ -285,7 +285,7 @@ describe('next steps that work', { concurrency: 3 }, () => {
     }
   });
 
-  test('in a folder below the one that has the run, that one is named', async t => {
+  test('a command in a subfolder names the folder that has the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const below = path.join(workspace.folder, 'below');
@@ -295,7 +295,7 @@ describe('next steps that work', { concurrency: 3 }, () => {
     assert.ok((await refusal(workspace, 'logs', '--cwd', below)).includes(named));
   });
 
-  test('an empty list has no ids to name', async t => {
+  test('no ids are suggested for an empty list', async t => {
     const workspace = await Workspace.create(t, { stories: [] });
     assert.match(
       await refusal(workspace, 'tick', 'A'),
@@ -303,7 +303,7 @@ describe('next steps that work', { concurrency: 3 }, () => {
     );
   });
 
-  test('plan --help lists no flags of a run', async t => {
+  test('plan --help lists no flags that only run has', async t => {
     const workspace = await Workspace.create(t);
     assert.doesNotMatch(
       await printed(workspace, 'plan', '--help'),

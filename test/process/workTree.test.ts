@@ -10,8 +10,8 @@ import { isAlive, openStories, until, Workspace } from '../support/ralph.ts';
 const git = (workspace: Workspace, ...args: string[]) =>
   promisify(execFile)('git', args, { cwd: workspace.folder, env: workspace.env });
 
-describe('one loop in a work tree', { concurrency: 2 }, () => {
-  test('a second one in another of its folders is refused, with where the first is; after kill -9 it starts', async t => {
+describe('one loop per work tree', { concurrency: 2 }, () => {
+  test('a second loop in a subfolder is refused and names the first; after a kill -9 it starts', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const inside = path.join(workspace.folder, 'part');
     await mkdir(path.join(inside, '.omc'), { recursive: true });
@@ -42,7 +42,7 @@ describe('one loop in a work tree', { concurrency: 2 }, () => {
     assert.equal(isAlive(orphan), false);
   });
 
-  test('a linked work tree has a branch of its own, and so a loop of its own', async t => {
+  test('a linked work tree has its own branch and therefore its own loop', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const linked = path.join(path.dirname(workspace.folder), 'linked');
     await git(workspace, 'worktree', 'add', '--quiet', '-b', 'linked', linked);

@@ -42,7 +42,7 @@ export const WARNING_CODES = [
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
-  ...['numbersMoved'],
+  ...['numbersMoved', 'sameIds'],
   ...[
     'progressNotWritten',
     'conflictNotDescribed',

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { readJournal } from '../../src/orchestrator/journal/journal.ts';
 import { isRunning as isSameRunning } from '../../src/orchestrator/process/processIdentity.ts';
+import { RUN_MARKER } from '../../src/orchestrator/process/processTree.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 
 /** The journal of the workspace's newest run, as far as it is written. */
@@ -27,13 +28,13 @@ function processesOf(events: readonly RunEvent[]) {
 }
 
 /**
- * Ends everything that a test may have left running in a workspace: the loop and the agents that the newest journal
- * names, and loops that have not started a run yet. Returns when they are gone, so that nothing writes into a folder
+ * Ends everything that a test may have left running in a workspace: the loop, the agents and the checks of the newest
+ * run, and loops that have not started a run yet. Returns when they are gone, so that nothing writes into a folder
  * that is removed next.
  */
 export async function endRuns(workspace: string): Promise<void> {
   for (;;) {
-    const living = await launchedLoops(workspace);
+    const living = await runningFor(workspace);
     for (const { pid, startId } of processesOf(await newestJournal(workspace))) {
       // A handmade journal names process 1, or one that is gone; a test must not end those.
       if (startId !== undefined && (await isSameRunning({ pid, startId }))) {
@@ -54,13 +55,21 @@ export async function endRuns(workspace: string): Promise<void> {
   }
 }
 
-/** Loops that a window has started, identified by their command lines; none if the system does not report these. */
-async function launchedLoops(workspace: string): Promise<number[]> {
+/**
+ * Loops that a window has started, identified by their command lines, and what the newest run has started, by its
+ * environment; none if the system does not report these.
+ */
+async function runningFor(workspace: string): Promise<number[]> {
+  const runId = await newestRunId(new RunFiles(workspace));
   const pids = (await readdir('/proc').catch(() => [])).filter(name => /^\d+$/.test(name));
+  const parts = async (pid: string, file: string) =>
+    (await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')).split('\0');
   const found = await Promise.all(
     pids.map(async pid => {
-      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return line.split('\0').includes(`--cwd=${workspace}`) ? [Number(pid)] : [];
+      const isLoop = (await parts(pid, 'cmdline')).includes(`--cwd=${workspace}`);
+      const isOfRun =
+        runId !== undefined && (await parts(pid, 'environ')).includes(`${RUN_MARKER}=${runId}`);
+      return isLoop || isOfRun ? [Number(pid)] : [];
     }),
   );
   return found.flat();

@@ -102,6 +102,7 @@ const noise: readonly RegExp[] = [
   /Aborted on\w+-event after \d+ms/,
   /Request \d+ timed out \(\d+ms\)/,
   // From a window that is being reloaded or closed.
+  /Unable to write file 'vscode-log:/,
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
   /Throttler is disposed/,
@@ -205,6 +206,8 @@ export class Workbench implements AsyncDisposable {
   readonly server: VsCodeServer;
   /** One for all windows: it contains VS Code's stored layout. */
   private readonly context: BrowserContext;
+  private readonly resources: Resources;
+  private readonly options: WorkbenchOptions;
   private readonly address: string;
   private readonly workspace: string;
   private readonly release: () => Promise<void>;
@@ -215,6 +218,8 @@ export class Workbench implements AsyncDisposable {
   private constructor(resources: Resources, context: BrowserContext, options: WorkbenchOptions) {
     this.server = resources.server;
     this.context = context;
+    this.resources = resources;
+    this.options = options;
     this.address = resources.server.url(options.workspace, options.payload);
     this.workspace = options.workspace;
     this.release = resources.release;
@@ -286,6 +291,13 @@ export class Workbench implements AsyncDisposable {
         throw error;
       }
     }, `${this.workspace} is open without its folders.`).toPass({ timeout: readyLimitMs });
+  }
+
+  /** One more window on the same workspace, which is closed with this one. */
+  async anotherWindow(): Promise<Workbench> {
+    const other = new Workbench(this.resources, this.context, this.options);
+    await other.openWindow();
+    return other;
   }
 
   /** Closes the window; its extension host ends some seconds later. */
@@ -450,7 +462,10 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
-  /** Chooses an entry of a line's context menu; a busy window loses clicks. */
+  /**
+   * Chooses an entry of a line's context menu; a busy window loses clicks. The entries of an open menu stay as they were
+   * when it opened: in a new window, VS Code may not yet know that the folder is trusted.
+   */
   async chooseInMenu(line: string | RegExp, entry: string): Promise<void> {
     const menu = this.page.locator('.context-view .monaco-menu');
     let isClicked = false;
@@ -461,7 +476,14 @@ export class Workbench implements AsyncDisposable {
       if (!(await menu.isVisible())) {
         await this.treeItem(line).click({ button: 'right', timeout: 10_000 });
       }
-      await menu.getByText(entry, { exact: true }).click({ timeout: 10_000 });
+      const item = menu
+        .getByRole('menuitem')
+        .filter({ has: this.page.getByText(entry, { exact: true }) });
+      if ((await item.getAttribute('aria-disabled', { timeout: 10_000 })) === 'true') {
+        await this.page.keyboard.press('Escape');
+        throw new Error(`"${entry}" is disabled in the menu of ${line}.`);
+      }
+      await item.click({ timeout: 10_000 });
       isClicked = true;
       await expect(menu).toBeHidden({ timeout: 5_000 });
     }).toPass({ timeout: 180_000 });

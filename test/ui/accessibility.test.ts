@@ -113,9 +113,13 @@ test('a screen reader gets the page in a sensible order, and each announcement o
         '(main)',
         'heading 1: Running',
         '(group: Control the run)',
-        ...['Pause', 'Stop After Iteration', 'Stop', 'Skip Story', 'Show Terminal'].map(
-          name => `button: ${name}`,
-        ),
+        ...[
+          'Pause After Iteration',
+          'Stop After Iteration',
+          'Stop',
+          'Skip Story',
+          'Show Terminal',
+        ].map(name => `button: ${name}`),
         ...['US-001', 'Story number 1', 'Iteration 1 of 9', ',', 'the agent works', ',', 'TIME'],
         '0 of 2 stories done',
       ]);
@@ -136,7 +140,7 @@ test('a screen reader gets the page in a sensible order, and each announcement o
     expect(told).toContain('button: Task: N tokens, N% of the prompt');
   });
 
-  await test.step('when it needs the person', async () => {
+  await test.step('when it asks the person', async () => {
     await run.release('one');
     await expect(page.getByRole('heading', { name: 'Iteration 2: Running' })).toBeVisible(
       RUN_LIMIT,
@@ -198,7 +202,7 @@ test('a screen reader gets the page in a sensible order, and each announcement o
       ]);
   });
 
-  await test.step('what was read out by itself', async () => {
+  await test.step('what was announced', async () => {
     // Whoever is quick does not see these on the page.
     const brief = ['Preparing the first iteration…', 'the checks run'];
     await expect

@@ -15,7 +15,7 @@ const nothing: Step = { result: ['I could not do it.'] };
 test.describe('in one window', () => {
   const prepared = scriptedWindow();
 
-  test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
+  test('a question is answered in an input box and reaches the next agent; the end offers the review', async () => {
     const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
     const { run, workbench } = await prepared({
       theme: 'hc-dark',
@@ -65,7 +65,7 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors().filter(text => !text.includes(' asks: Blue or '))).toEqual([]);
   });
 
-  test('a stuck story warns, and is skipped from the alert', async () => {
+  test('a stuck story raises a warning and is skipped from the alert', async () => {
     const { run, workbench } = await prepared({
       theme: 'light',
       stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
@@ -88,7 +88,7 @@ test.describe('in one window', () => {
     const skipped = (await run.events()).find(({ type }) => type === 'story.skipped');
     expect(skipped).toMatchObject({ storyId: 'US-001', by: 'person' });
 
-    await test.step('a hint for one story goes into its next prompt', async () => {
+    await test.step('a hint for one story is added to its next prompt', async () => {
       await workbench.runCommand('Ralph: Hint for the Next Agent…');
       const input = workbench.page.locator('.quick-input-widget input[type="text"]');
       await input.fill('Mind the umlauts');
@@ -98,7 +98,7 @@ test.describe('in one window', () => {
         .toBe(true);
     });
 
-    await test.step('a reload announces nothing twice', async () => {
+    await test.step('a reload repeats no announcement', async () => {
       await workbench.kept(text => text.includes('alerts.told'));
       await workbench.reload();
       await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
@@ -109,7 +109,7 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('one story alone is run from the list, and when all are done nothing is started', async () => {
+  test('a single story is run from the list; when all are done, nothing can be started', async () => {
     const { workbench } = await prepared({ stories: openStories(2), calls: [['work']] });
     const row = workbench.treeItem(/^US-002/);
     await row.hover();
@@ -135,7 +135,7 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('a run that has ended stuck offers to split the story or to hint', async () => {
+  test('a run that ended stuck offers to split the story or give a hint', async () => {
     const { workbench } = await prepared({
       stories: openStories(2),
       files: { '.omc/config.json': '{ "stuckThreshold": 1, "onStuck": "stop" }\n' },
@@ -154,7 +154,7 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('a story is split with the planner, and the draft is seen before it is written', async () => {
+  test('a story is split with the planner, and the draft is shown before it is written', async () => {
     const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
       ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
     }));
@@ -181,7 +181,7 @@ test.describe('in one window', () => {
   });
 });
 
-test('when the last of two windows is closed, the run stops after its iteration; a reload is none', async () => {
+test('when the last of two windows closes, the run stops after its iteration; a reload does not count', async () => {
   await using run = await scriptedRun({
     stories: openStories(3),
     calls: [

@@ -7,7 +7,7 @@ import { Workbench } from '../support/workbench.ts';
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
 
-test('where the story file is only on the branch of the last run, the Stories view says the way there', async () => {
+test('if only the branch of the last run has the story file, the Stories view explains how to get there', async () => {
   await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
   const { git } = gitFolder(() => ({
     folder: run.workspace,
@@ -19,7 +19,9 @@ test('where the story file is only on the branch of the last run, the Stories vi
   await git('commit', '--quiet', '--message', 'No stories here');
   await git('switch', '--quiet', 'ralph/login');
 
-  await using workbench = await Workbench.open(run);
+  // VS Code reports no change of the story file then, as it may also miss one; the view follows all the same.
+  const settings = { ...run.settings, 'files.watcherExclude': { '**/.omc/**': true } };
+  await using workbench = await Workbench.open({ ...run, settings });
   const view = await workbench.view('Ralph');
   const words =
     'The last run worked on the branch ralph/login, which has .omc/prd.json. Go there: git switch ralph/login';

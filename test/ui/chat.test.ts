@@ -9,12 +9,13 @@ const fakeChat = path.join(repoRoot, 'test', 'support', 'fakeExtensions', 'chat'
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
 
-test('chat tells how a run stands, lists the stories, and starts a run only after a yes', async () => {
+test('chat reports the run, lists the stories, and starts a run only after confirmation', async () => {
   await using run = await scriptedRun({
     stories: openStories(2).map((story, at) =>
       at === 0 ? { ...story, title: '<img src=x> $(alert) [x](command:quit)' } : story,
     ),
-    calls: [['stay']],
+    files: { '.omc/config.json': '{ "lanes": 3 }\n' },
+    calls: { 'US-001': [['stay']], 'US-002': [['stay']] },
   });
   const { env, settings, workspace } = run;
   await using workbench = await Workbench.open({
@@ -36,7 +37,7 @@ test('chat tells how a run stands, lists the stories, and starts a run only afte
   };
   const answer = chat.locator('.interactive-response').last();
 
-  await test.step('reading needs no yes', async () => {
+  await test.step('reading needs no confirmation', async () => {
     await ask('ralph_get_run_status');
     await expect(answer).toContainText(/"phase":\s"none"/, RUN_LIMIT);
     await ask('ralph_list_stories {"state":"open"}');
@@ -44,12 +45,13 @@ test('chat tells how a run stands, lists the stories, and starts a run only afte
     await workbench.screenshot('chat-1-stories');
   });
 
-  await test.step('a start that is refused', async () => {
+  await test.step('a start that is denied', async () => {
     await ask('ralph_start_run');
     await expect(chat).toContainText('Start a Ralph run?', RUN_LIMIT);
     await expect(chat).toContainText(
       'Agents will work on the 2 open stories of todo, change its files and commit to git.',
     );
+    await expect(chat).toContainText('Up to 3 agents work at once.');
     await expect(chat).toContainText('No budget is set');
     await workbench.screenshot('chat-2-question');
     await chat.getByRole('button', { name: 'Skip' }).click();
@@ -57,10 +59,10 @@ test('chat tells how a run stands, lists the stories, and starts a run only afte
     expect(await run.events()).toEqual([]);
   });
 
-  await test.step('and one that is allowed', async () => {
+  await test.step('a start that is allowed', async () => {
     await ask('ralph_start_run');
     await chat.getByRole('button', { name: 'Allow' }).last().click();
-    await expect(workbench.statusBarItem('Ralph US-001 0/2')).toBeVisible(RUN_LIMIT);
+    await expect(workbench.statusBarItem('Ralph 2 at work · 0/2')).toBeVisible(RUN_LIMIT);
     await expect(answer).toContainText(/"started":\strue/, RUN_LIMIT);
     await workbench.screenshot('chat-3-started');
     await ask('ralph_get_run_status');

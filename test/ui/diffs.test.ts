@@ -256,7 +256,7 @@ test.describe('without the git extension', () => {
     workbench = withoutGit();
   });
 
-  test('changes of a commit, an iteration, a story and the run, without the git extension', async () => {
+  test('shows the changes of a commit, an iteration, a story and the run without the git extension', async () => {
     const one = await recordedRun();
     await workbench.view('Ralph');
     await workbench.treeItem(/^US-001/).click();
@@ -311,7 +311,7 @@ async function shownRun(last?: string): Promise<void> {
   await expect(workbench.treeItem(/^US-001/)).toHaveAttribute('aria-expanded', 'false');
 }
 
-test.describe('with it', () => {
+test.describe('with the git extension', () => {
   const withGit = windowWith({});
   test.beforeEach(async () => {
     workbench = withGit();
@@ -319,7 +319,7 @@ test.describe('with it', () => {
   });
   test.afterEach(() => endRuns(workspace));
 
-  test('a review note is written, changed and deleted by the keyboard alone', async () => {
+  test('a review note is written, changed and deleted with the keyboard only', async () => {
     await shownRun();
     await workbench.view('Explorer');
     const { page } = workbench;
@@ -336,7 +336,7 @@ test.describe('with it', () => {
     const cursor = workbench.statusBarItem(/^Ln (?!1,)\d+, Col 1/);
     await pressUntil(workbench, 'ArrowDown', cursor);
 
-    await test.step('by the command', async () => {
+    await test.step('with the command', async () => {
       await expect(async () => {
         // A second time would be a second note.
         if ((await note.count()) === 0) {
@@ -371,7 +371,7 @@ test.describe('with it', () => {
       await expect(note).toHaveCount(0);
       expect(await pendingHints(files)).toEqual([]);
     });
-    await test.step('by the key of VS Code for comments', async () => {
+    await test.step("with VS Code's key for comments", async () => {
       await typeCommand(workbench, 'View: Focus First Editor Group');
       await keyboard.press('Control+k');
       await keyboard.press('Control+Alt+c');
@@ -380,7 +380,7 @@ test.describe('with it', () => {
     await expectNoMouse();
   });
 
-  test('a note among the changes of a run goes to the story whose work the line is', async () => {
+  test('a note on the changes of a run goes to the story that wrote the line', async () => {
     await shownRun('US-002');
     await workbench.runCommand("Ralph: Review the Run's Changes");
     await expect(tab(workbench)).toContainText(/Run of .* · 3 commits/);
@@ -400,7 +400,7 @@ test.describe('with it', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('an iteration and a story are reverted by the keyboard alone', async () => {
+  test('an iteration and a story are reverted with the keyboard only', async () => {
     await shownRun();
     await workbench.view('Explorer');
     const { dialog, page } = workbench;

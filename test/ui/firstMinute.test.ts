@@ -78,7 +78,7 @@ test('the walkthrough leads from Claude Code to checks, and ticks its steps', {
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('the walkthrough ticks what was so before it was opened', async () => {
+test('the walkthrough ticks steps that were already done when it opened', async () => {
   await using workbench = await open();
   const view = await workbench.view('Ralph');
   await expect(view.getByText('0 of 5 done')).toBeVisible();
@@ -127,7 +127,7 @@ test.describe('the walkthrough', () => {
   }
 });
 
-test('what prevents a run is shown, each with the button that fixes it', {
+test('everything that prevents a run is shown with the button that fixes it', {
   tag: '@oldest',
 }, async () => {
   await chooseClaude();
@@ -285,7 +285,7 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(contents.filter(([file]) => file !== path.join('.git', 'index')));
 }
 
-test('speaks German and Japanese', async () => {
+test('the extension appears in German and Japanese', async () => {
   const sound = await readFile(prdFile());
   for (const { count, language, problem, start, title } of [
     {

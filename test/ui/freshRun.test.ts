@@ -129,7 +129,7 @@ for (const [name, makeStage, tag] of [
       await shot('4-diff');
     });
 
-    await test.step('stops it, and no process is left', async () => {
+    await test.step('stops the run, and no process is left', async () => {
       await workbench.runCommand('Ralph: Stop');
       await expect(workbench.statusBarItem(`Ralph stopped · 3/${total}`)).toBeVisible(RUN_LIMIT);
       const events = await newestJournal(stage.workspace);
@@ -145,7 +145,7 @@ for (const [name, makeStage, tag] of [
       await shot('5-stopped');
     });
 
-    await test.step('starts again, and it continues to the end', async () => {
+    await test.step('starts again, and the run continues to the end', async () => {
       await workbench.runCommand('Ralph: Start Fresh Run');
       for (let number = 4; number <= total; number++) {
         await stage.release(`US-00${number}`);

@@ -84,7 +84,7 @@ async function expectHover(workbench: Workbench, at: Locator, text: RegExp): Pro
   await expectHarmless(workbench);
 }
 
-test('foreign text is text on every surface of a run', async () => {
+test('text from outside is displayed as plain text everywhere in a run', async () => {
   const asks: Step = { result: [`${TITLE}\n<promise>NEEDS_HUMAN: ${TITLE}</promise>`] };
   await using run = await scriptedRun({
     stories,
@@ -127,7 +127,7 @@ test('foreign text is text on every surface of a run', async () => {
     await workbench.screenshot('hostile-stories');
   });
 
-  await test.step('the pick of a story', async () => {
+  await test.step('the story picker', async () => {
     await workbench.runCommand('Ralph: Run This Story');
     await expectText(workbench, input, ID_TEXT);
     await expectText(workbench, input);
@@ -167,7 +167,7 @@ test('foreign text is text on every surface of a run', async () => {
     await workbench.screenshot('hostile-progress');
   });
 
-  await test.step('an alert, and the box for the answer', async () => {
+  await test.step('an alert and its answer box', async () => {
     await run.release('ask');
     const alert = workbench.notification(/The agent of/);
     await expectText(workbench, alert, ID_START);
@@ -226,7 +226,7 @@ test('foreign text is text on every surface of a run', async () => {
     await workbench.screenshot('hostile-diff');
   });
 
-  await test.step('a revert, its choice and its question', async () => {
+  await test.step('a revert with its choice and question', async () => {
     await workbench.runCommand('Ralph: Revert Iteration…');
     await expectText(workbench, input, ID_TEXT);
     await page.keyboard.press('Escape');
@@ -261,7 +261,7 @@ test('foreign text is text on every surface of a run', async () => {
   expect(workbench.consoleErrors().filter(text => !text.includes(' asks: <img'))).toEqual([]);
 });
 
-test('foreign text is text in a story file, its problems and the notes on a diff', async () => {
+test('text from outside is displayed as plain text in a story file, its problems and diff notes', async () => {
   const nowhere = TITLE.replace('red', 'nowhere');
   await using run = await scriptedRun({
     stories: [
@@ -292,7 +292,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await workbench.screenshot('hostile-lenses');
   });
 
-  await test.step('problems, in the text and in their list, and their fixes', async () => {
+  await test.step('problems in the text and in their list, and their fixes', async () => {
     await page.keyboard.press('Escape');
     await page.locator('.monaco-editor .view-lines').first().click();
     await page.keyboard.press('Control+Home');
@@ -352,7 +352,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await workbench.screenshot('hostile-note');
   });
 
-  await test.step('a story file that cannot be used', async () => {
+  await test.step('an unusable story file', async () => {
     const file = path.join(run.workspace, '.omc', 'prd.json');
     await writeFile(file, `{ "userStories": [ ${TITLE} ] }\n`);
     const problem = workbench.treeItem(/prd\.json cannot be used/);

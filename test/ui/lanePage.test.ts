@@ -1,6 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { FrameLocator } from '@playwright/test';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { frameOf, heard, listen, violations } from '../support/accessibility.ts';
 import { openStories, type Step } from '../support/ralph.ts';
@@ -85,6 +86,25 @@ async function look(
   await workbench.page.setViewportSize({ width: 1280, height: 900 });
 }
 
+/** The same work ten times more, each an hour later. */
+function tenMore(journal: string): string {
+  const events = journal
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as RunEvent);
+  const work = events.filter(({ type }) => type !== 'run.started' && type !== 'run.ended');
+  return Array.from({ length: 10 }, (_, round) => work.map(event => ({ event, round: round + 1 })))
+    .flat()
+    .map(({ event, round }, index) => ({
+      ...event,
+      ...('iteration' in event && { iteration: Number(event.iteration) + 200 * round }),
+      at: new Date(Date.parse(event.at) + round * 3_600_000).toISOString(),
+      seq: events.length + index + 1,
+    }))
+    .map(event => `${JSON.stringify(event)}\n`)
+    .join('');
+}
+
 test.describe('in one window', () => {
   const prepared = scriptedWindow();
 
@@ -95,7 +115,7 @@ test.describe('in one window', () => {
     const page = workbench.webview();
     await expect(page.getByRole('heading', { name: 'No run yet' })).toBeVisible();
 
-    await test.step('each lane has its story', async () => {
+    await test.step('each lane shows its story', async () => {
       await button(page, 'Start Fresh Run').click();
       await expect(workbench.page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
       await workbench.runCommand('View: Hide Panel');
@@ -106,13 +126,13 @@ test.describe('in one window', () => {
       await expect(lane(page, 2)).toContainText(HOSTILE);
       await expect(page.locator('.now')).toContainText('4 at work');
       await expect(
-        page.getByText(/^\$0\.00 of \$20\.00 spent, \$\d+\.\d\d reserved$/),
+        page.getByText(/^\$0\.00 of \$20\.00 spent; \$\d+\.\d\d set aside for agents at work/),
       ).toBeVisible();
       await expect(region(page, 'This run')).toContainText(BRANCH);
       await listen(page);
     });
 
-    await test.step('fewer lanes, and one paused: both finish what they have', async () => {
+    await test.step('with fewer lanes and one paused, both finish their story', async () => {
       await button(page, 'One agent fewer at once').click();
       await expect(page.getByText('3 agents at once', { exact: true })).toBeVisible(RUN_LIMIT);
       await expect(lane(page, 4)).toContainText('the agent works, then the lane is closed');
@@ -124,7 +144,7 @@ test.describe('in one window', () => {
       await expect(button(page, 'Continue lane 3')).toBeFocused();
     });
 
-    await test.step('what is done waits in the queue, in its order', async () => {
+    await test.step('finished work waits in the queue in order', async () => {
       await run.release('hold');
       await run.release('US-001');
       const queue = region(page, 'Landing queue');
@@ -141,7 +161,7 @@ test.describe('in one window', () => {
       await look(workbench, page, '1-queue', ['light', 'hc-dark']);
     });
 
-    await test.step('the Iterations view has them in groups', async () => {
+    await test.step('the Iterations view groups the iterations', async () => {
       const line = (name: RegExp) => workbench.treeItem(name);
       await expect(line(/^Running, 3 iterations/)).toBeVisible();
       await expect(line(/^Landing queue, 3 iterations/)).toBeVisible();
@@ -152,7 +172,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('lanePage-2-iterations');
     });
 
-    await test.step('a reload brings all of it back', async () => {
+    await test.step('a reload restores everything', async () => {
       await workbench.reload();
       await expect(region(page, 'Landing queue')).toContainText(
         /waits for US-001, which is being checked/,
@@ -175,7 +195,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('lanePage-3-returned');
     });
 
-    await test.step('what came back can be looked at', async () => {
+    await test.step('returned work can be inspected', async () => {
       await button(page, 'Changes of iteration 2').first().click();
       await expect(
         workbench.page.getByRole('tab', { name: /Iteration 2 · did not land/ }),
@@ -187,7 +207,7 @@ test.describe('in one window', () => {
       await listen(page);
     });
 
-    await test.step('the keyboard reaches each bar, whose words are shown', async () => {
+    await test.step('the keyboard reaches each bar and shows its details', async () => {
       const bar = (name: RegExp) => page.getByRole('img', { name });
       await button(page, 'Continue lane 3').focus();
       await workbench.page.keyboard.press('Tab');
@@ -207,7 +227,7 @@ test.describe('in one window', () => {
       ).toContainText('Landed');
     });
 
-    await test.step('the other ones land, too, and the same story with its second agent', async () => {
+    await test.step('the others land, too, and so does the returned story with its second agent', async () => {
       await button(page, 'Continue lane 3').press('Enter');
       await expect(button(page, 'Pause lane 3')).toBeFocused(RUN_LIMIT);
       for (const name of ['US-003', 'US-005', 'US-006', 'US-002 again']) {
@@ -221,7 +241,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('lanePage-6-done');
     });
 
-    await test.step('a screen reader was told each thing once', async () => {
+    await test.step('a screen reader announced each thing once', async () => {
       const ends = [3, 5, 6].map(number => `Iteration ${number}, US-00${number}: Story done.`);
       await expect
         .poll(() => heard(page))
@@ -239,11 +259,11 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('sixteen lanes and a hundred stories: a bar for each agent, one stop of the Tab key', async () => {
+  test('sixteen lanes and a hundred stories: one bar per agent, one tab stop', async () => {
     const runId = '2026-03-01T12-00-00-000-aaaaaa';
     const journal = await readFile(path.join(LONG_JOURNALS, 'manyLanes.jsonl'), 'utf8');
     const file = path.relative('/', new RunFiles('/').journalFile(runId));
-    const { workbench } = await prepared({
+    const { run, workbench } = await prepared({
       stories: openStories(100).map(story => ({ ...story, passes: true })),
       calls: [],
       files: { [file]: journal.replaceAll('"runId":"r1"', `"runId":"${runId}"`) },
@@ -261,6 +281,15 @@ test.describe('in one window', () => {
     ).toHaveCount(101);
     await page.getByText('Show as table').first().click();
     await look(workbench, page, '7-sixteen');
+
+    await test.step('a bar that becomes one with others keeps the keyboard focus', async () => {
+      await page.locator('[data-bar]').nth(1).focus();
+      await expect(page.locator('.bar-words')).toContainText('Landed.');
+      await appendFile(path.join(run.workspace, file), tenMore(journal));
+      await expect(page.locator('[data-bar].several').first()).toBeVisible(RUN_LIMIT);
+      await expect(page.locator('[data-bar].several:focus')).toHaveCount(1);
+      await expect(page.locator('.bar-words')).toContainText('have landed.');
+    });
     expect(workbench.consoleErrors()).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ async function screenshots(workbench: Workbench, name: string): Promise<void> {
   }
 }
 
-test('four agents at once: tree, status bar, terminal and page; reload, stop, continue', async () => {
+test('four parallel agents in tree, status bar, terminal and page; reload, stop, continue', async () => {
   await using run = await fourLanes();
   await using workbench = await Workbench.open(run);
   const terminalHolds = async (text: string | RegExp) => {
@@ -54,7 +54,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
   await workbench.view('Ralph');
   await workbench.runCommand('Ralph: Start Fresh Run');
 
-  await test.step('each running story runs, and lines of the terminal say whose they are', async () => {
+  await test.step('each active story is shown as running, and terminal lines name their story', async () => {
     await allRun();
     for (const id of IDS) {
       await terminalHolds(new RegExp(`^${id} │ ● I look at ${id}\\.$`, 'm'));
@@ -73,7 +73,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await screenshots(workbench, '2-page');
   });
 
-  await test.step('a skip asks which one of them', async () => {
+  await test.step('a skip asks which story to skip', async () => {
     await workbench.runCommand('Ralph: Skip Story');
     const entries = workbench.page
       .locator('.quick-input-widget .monaco-list-row')
@@ -84,7 +84,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await expect(entries).toHaveCount(0);
   });
 
-  await test.step('a reload brings all of it back', async () => {
+  await test.step('a reload restores everything', async () => {
     const loaded = workbench.page.waitForEvent('load');
     await workbench.runCommand('Developer: Reload Window');
     await loaded;
@@ -94,7 +94,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await workbench.screenshot('lanes-4-reloaded');
   });
 
-  await test.step('stopped, no process is left, and no story runs', async () => {
+  await test.step('after a stop, no process is left and no story runs', async () => {
     const pids = pidsOf(await run.events());
     expect(pids).toHaveLength(5);
     await workbench.runCommand('Ralph: Stop');
@@ -107,7 +107,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await screenshots(workbench, '5-stopped');
   });
 
-  await test.step('continued, one lands while the others work, and then all have landed', async () => {
+  await test.step('after it continues, one lands while the others work, then all land', async () => {
     // Their agents have been called once already, and do the same again.
     await workbench.runCommand('Ralph: Start Fresh Run');
     await allRun();

@@ -1,8 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { Locator } from '@playwright/test';
-import { openStories, type PrdStory, type Step } from '../support/ralph.ts';
-import { type Scene, type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { fakeAgent, openStories, type PrdStory, RunningCli, type Step } from '../support/ralph.ts';
+import { limitKnown } from '../support/scenarioSteps.ts';
+import { scriptedRun, toolCall } from '../support/scriptedRun.ts';
 import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
@@ -24,6 +23,7 @@ const writes = (id: string, name: string, text: string): readonly Step[] => [
 const asks = (question: string): readonly Step[] => [
   { result: [`<promise>NEEDS_HUMAN: ${question}</promise>`] },
 ];
+const nothing: readonly Step[] = [{ result: ['I could not do it.'] }];
 const withTitle = (stories: readonly PrdStory[], id: string, title: string): PrdStory[] =>
   stories.map(story => (story.id === id ? { ...story, title } : story));
 
@@ -70,13 +70,19 @@ async function expectHarmless({ page }: Workbench): Promise<void> {
   ).toEqual({ hasRun: false, images: 0, icons: 0, escapes: false });
 }
 
+/** The element of the progress page in which a person answers. */
+interface AnswerForm extends HTMLElement {
+  question: { readonly id: string };
+  readonly updateComplete: Promise<unknown>;
+}
+
 const entries = ({ page }: Workbench): Locator =>
   page.locator('.quick-input-widget:visible .monaco-list-row');
 
 test.describe('several agents in one window', () => {
   const prepared = scriptedWindow();
 
-  test('are started by a choice, steered one by one, and what they do is seen', async () => {
+  test('several agents are started from a choice, controlled individually, and shown at work', async () => {
     const { run, workbench } = await prepared({
       stories: [
         ...withTitle(openStories(4), 'US-003', HOSTILE),
@@ -116,7 +122,7 @@ test.describe('several agents in one window', () => {
       expect(workbench.treeItem(new RegExp(words))).toBeVisible(RUN_LIMIT);
     const status = (text: string | RegExp) => workbench.statusBarItem(text);
 
-    await test.step('a command asks how many, and proposes as many as have a story', async () => {
+    await test.step('a command asks for the number of agents and suggests one per available story', async () => {
       await workbench.runCommand('Ralph: Start Fresh Run with Several Agents…');
       await expect(entries(workbench).first()).toContainText('2 agents');
       const proposed = entries(workbench).filter({ hasText: /^4 agents/ });
@@ -150,7 +156,7 @@ test.describe('several agents in one window', () => {
       await widen(workbench, 420);
     });
 
-    await test.step('one of them is paused, continued, stopped and continued', async () => {
+    await test.step('one of them is paused, resumed, stopped and resumed', async () => {
       await workbench.chooseInMenu(/^US-004/, 'Pause This Story');
       await line('^US-004 .*, lane 4, reads files, (\\d+ min, )?pauses after this');
       expect(await workbench.menuEntries(/^US-004/)).toContain('Continue This Story');
@@ -165,7 +171,7 @@ test.describe('several agents in one window', () => {
       await line('^US-004 .*, lane 4, reads files');
     });
 
-    await test.step('fewer agents: those at work finish, and the status bar says so', async () => {
+    await test.step('with fewer agents, the active ones finish, and the status bar says so', async () => {
       await workbench.runCommand('Ralph: Change the Number of Agents…');
       await expect(entries(workbench).filter({ hasText: /^4 agents/ })).toHaveClass(/focused/);
       await entries(workbench)
@@ -184,7 +190,7 @@ test.describe('several agents in one window', () => {
       await inAllThemes(workbench, 'lanesInWindow-5-landing');
     });
 
-    await test.step('after a stop, what waited to land is not ready', async () => {
+    await test.step('after a stop, work waiting to land is not shown as ready', async () => {
       await workbench.runCommand('Ralph: Stop');
       await expect(status('Ralph stopped · 0/5')).toBeVisible(RUN_LIMIT);
       await line('^US-001 .*, waits to land when the run continues');
@@ -193,7 +199,7 @@ test.describe('several agents in one window', () => {
       await workbench.screenshot('lanesInWindow-6-stopped');
     });
 
-    await test.step('what comes back says why', async () => {
+    await test.step('returned work shows the reason', async () => {
       await workbench.runCommand('Ralph: Start Fresh Run with Several Agents…');
       await expect(entries(workbench).filter({ hasText: /^4 agents/ })).toContainText(
         'last choice',
@@ -211,7 +217,7 @@ test.describe('several agents in one window', () => {
         workbench.treeItem(/^US-.*, returned/),
         'It conflicts with what has landed meanwhile: shared.txt',
       );
-      await expect(hover).toContainText('it gets a fresh agent');
+      await expect(hover).toContainText('the story is open again');
       await picture(workbench, 'lanesInWindow-7-conflict');
       await workbench.runCommand('Ralph: Change the Number of Agents…');
       await entries(workbench)
@@ -227,7 +233,7 @@ test.describe('several agents in one window', () => {
       await inAllThemes(workbench, 'lanesInWindow-9-returned');
     });
 
-    await test.step('the filter knows them', async () => {
+    await test.step('the filter finds returned stories', async () => {
       await workbench.runCommand('Ralph: Filter Stories…');
       const kind = entries(workbench).filter({ hasText: 'returned' });
       await expect(kind).toContainText('2');
@@ -237,14 +243,17 @@ test.describe('several agents in one window', () => {
       await workbench.runCommand('Ralph: Clear the Filter');
       await expect(workbench.treeItem(/^US-00/)).toHaveCount(5);
     });
+    // The next story would be told that the loop of this one was killed.
+    await workbench.runCommand('Ralph: Stop');
+    await expect(status('Ralph stopped')).toBeVisible(RUN_LIMIT);
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('their questions are one alert, answered one after the other, and none is asked twice', async () => {
+  test('questions of several agents share one alert and are answered one by one, none of them twice', async () => {
     const ids = ['US-001', 'US-002', 'US-003'];
     const { run, workbench } = await prepared({
       stories: withTitle(openStories(4), 'US-002', HOSTILE),
-      files: { '.omc/config.json': '{ "lanes": 4 }\n' },
+      files: { '.omc/config.json': '{ "lanes": 4, "stuckThreshold": 2 }\n' },
       calls: {
         ...Object.fromEntries(
           ids.map(id => [
@@ -252,7 +261,12 @@ test.describe('several agents in one window', () => {
             [[{ wait: id }, ...asks(`${id}: blue or green?`)], [{ wait: 'never' }]],
           ]),
         ),
-        'US-004': [[{ wait: 'never' }]],
+        'US-004': [
+          [{ wait: 'limit' }, ...limitKnown],
+          [{ wait: 'stuck' }, ...nothing],
+          nothing,
+          [{ wait: 'never' }],
+        ],
       },
     });
     const { page } = workbench;
@@ -266,11 +280,45 @@ test.describe('several agents in one window', () => {
     await run.release('US-001');
     const first = workbench.notification(/The agent of US-001 Story number 1 asks: US-001: blue/);
     await expect(first).toBeVisible(RUN_LIMIT);
-    await run.release('US-002');
+    await test.step('an answer on the page goes to no other question than its own', async () => {
+      await workbench.runCommand('Ralph: Show Progress');
+      const form = workbench.webview().locator('ralph-answer');
+      await expect(form.getByRole('button', { name: 'Send Answer' })).toBeVisible(RUN_LIMIT);
+      // As if the page were late: an earlier question was answered elsewhere a moment ago.
+      await form.evaluate(async (element: AnswerForm) => {
+        element.question = { ...element.question, id: element.question.id.replace(/\d+$/, '99') };
+        await element.updateComplete;
+        const field = element.querySelector('textarea');
+        if (field !== null) {
+          field.value = 'Violet';
+          field.dispatchEvent(new Event('input'));
+        }
+        await element.updateComplete;
+        element.querySelector('button')?.click();
+      });
+      const late = workbench.notification('This question is no longer open, so your answer was');
+      await expect(late).toBeVisible(RUN_LIMIT);
+      await workbench.openByNotification(late, 'Give a Hint…', input);
+      await expect(box).toContainText('Hint for the agents of US-001');
+      await expect(input).toHaveValue('Violet');
+      await page.keyboard.press('Escape');
+      expect(await questions()).toBe(0);
+    });
+    await test.step('the status bar has its color again when another one asks', async () => {
+      const asksYou = workbench.statusBarItem(/Ralph US-001 asks you · /);
+      await expect(asksYou).toHaveClass(/warning-kind/);
+      await workbench.clickUntil(asksYou, entries(workbench).first());
+      await page.keyboard.press('Escape');
+      await expect(asksYou).not.toHaveClass(/warning-kind/);
+      await run.release('US-002');
+      const again = workbench.statusBarItem('Ralph has 2 questions · ');
+      await expect(again).toBeVisible(RUN_LIMIT);
+      await expect(again).toHaveClass(/warning-kind/);
+    });
     await run.release('US-003');
     await expect(workbench.treeItem(/^US-.*, needs you/)).toHaveCount(3, RUN_LIMIT);
     const hover = await workbench.hover(
-      workbench.statusBarItem('Ralph asks you · US-004 · 0/4'),
+      workbench.statusBarItem('Ralph has 3 questions · 1 at work · 0/4'),
       'US-003 Story',
     );
     await expect(hover).toContainText(/needs you · US-002: blue or green\?/);
@@ -305,6 +353,25 @@ test.describe('several agents in one window', () => {
     await expect(workbench.statusBarItem('Ralph 4 at work · 0/4')).toBeVisible(RUN_LIMIT);
     expect(await workbench.notifications()).toEqual([]);
     await expectHarmless(workbench);
+
+    await test.step('one of them waits for the usage limit, and is tried again while others work', async () => {
+      await run.release('limit');
+      const waits = workbench.statusBarItem('Ralph 3 at work · 0/4 · 1 waiting for the limit');
+      await expect(waits).toBeVisible(RUN_LIMIT);
+      await workbench.clickUntil(waits, entries(workbench).filter({ hasText: 'Try Now' }));
+      await entries(workbench).filter({ hasText: 'Try Now' }).click();
+      await expect(workbench.statusBarItem('Ralph 4 at work · 0/4')).toBeVisible(RUN_LIMIT);
+    });
+
+    await test.step('one that is stuck is stopped, and the others work on', async () => {
+      await run.release('stuck');
+      const stuck = workbench.notification(/US-004 Story number 4 has made no progress for 2 iter/);
+      await expect(stuck).toBeVisible(RUN_LIMIT);
+      await expect(stuck.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+      await workbench.clickInNotification(stuck, 'Stop This Story');
+      await expect(workbench.treeItem(/^US-004 .*, paused/)).toBeVisible(RUN_LIMIT);
+      await expect(workbench.statusBarItem('Ralph 3 at work · 0/4')).toBeVisible(RUN_LIMIT);
+    });
     expect(
       (await run.events()).flatMap(event =>
         event.type === 'question.answered' ? [[event.storyId, event.answer]] : [],
@@ -316,11 +383,40 @@ test.describe('several agents in one window', () => {
     ]);
     // VS Code writes what an alert says to the console, too.
     expect(
-      workbench.consoleErrors().filter(text => !/ asks: | have a question/.test(text)),
+      workbench
+        .consoleErrors()
+        .filter(text => !/ asks: | have a question|^This question is/.test(text)),
     ).toEqual([]);
   });
 
-  test('sixteen of them on a hundred stories are seen, and stop', async () => {
+  test('a number that is chosen for a run that somebody has just started is not dropped silently', async () => {
+    const { run, workbench } = await prepared({
+      stories: openStories(3),
+      files: { '.omc/config.json': '{ "lanes": 2 }\n' },
+      calls: Object.fromEntries(openStories(3).map(({ id }) => [id, [[{ wait: 'never' }]]])),
+    });
+    await workbench.runCommand('Ralph: Start Fresh Run with Several Agents…');
+    const chosen = entries(workbench).filter({ hasText: /^3 agents/ });
+    await expect(chosen).toBeVisible();
+    const args = ['run', '--detach', '--agent', 'claude', '--claude-path', fakeAgent('scripted')];
+    const { code, stderr } = await new RunningCli(args, run.workspace, run.env).finished;
+    expect([code, stderr]).toEqual([0, '']);
+    await chosen.click();
+    const refused = workbench.notification('A run is active already, with another number of');
+    await expect(refused).toBeVisible(RUN_LIMIT);
+    // The first list of numbers is gone.
+    await expect(entries(workbench)).toHaveCount(0);
+    const inUse = entries(workbench).filter({ hasText: /^2 agents/ });
+    await workbench.openByNotification(refused, 'Change the Number of Agents…', inUse);
+    await expect(inUse).toHaveClass(/focused/);
+    await chosen.click();
+    await expect(workbench.statusBarItem('Ralph 3 at work · 0/3')).toBeVisible(RUN_LIMIT);
+    expect(
+      workbench.consoleErrors().filter(text => !text.startsWith('A run is active already')),
+    ).toEqual([]);
+  });
+
+  test('sixteen agents on a hundred stories are shown and can be stopped', async () => {
     const { run, workbench } = await prepared({
       stories: openStories(100),
       files: { '.omc/config.json': '{ "lanes": 16, "maxIterations": 100 }\n' },
@@ -351,77 +447,90 @@ test.describe('several agents in one window', () => {
   });
 });
 
-test('two folders with several agents each: nothing of one is taken for the other', async () => {
-  const scene = (name: string, stories: number): Scene => ({
-    stories: openStories(stories).map(story => ({ ...story, title: `${name} ${story.title}` })),
-    files: { '.omc/config.json': '{ "lanes": 2 }\n' },
-    // Both folders have agents of the same names; those of the first one are called first.
+test('two windows on one run both show and control it, and a question is answered once', async () => {
+  const works = (id: string) => [[{ text: `I look at ${id}.` }, { wait: id }, 'work']];
+  await using run = await scriptedRun({
+    stories: openStories(4),
+    files: { '.omc/config.json': '{ "lanes": 3 }\n' },
     calls: {
-      'US-001': [
-        [...toolCall('Bash', { command: 'npm test' }, 'ok'), { wait: 'never' }],
-        [...toolCall('Edit', { file_path: 'a.ts' }, 'ok'), { wait: 'ask' }, ...asks('Which one?')],
+      'US-001': works('US-001'),
+      'US-002': [
+        [{ wait: 'US-002' }, ...asks('Blue or green?')],
+        [{ text: 'It is green.' }, { wait: 'never' }],
       ],
-      'US-002': [[{ wait: 'never' }]],
+      'US-003': works('US-003'),
+      'US-004': [[{ wait: 'never' }]],
     },
   });
-  await using shop = await scriptedRun(scene('Shop', 3));
-  await using docs = await scriptedRun(scene('Docs', 2));
-  const file = path.join(path.dirname(shop.workspace), 'both.code-workspace');
-  const folders = [
-    { path: shop.workspace, name: 'shop' },
-    { path: docs.workspace, name: 'docs' },
-  ];
-  await writeFile(file, JSON.stringify({ folders }));
-  const { env, settings } = shop;
-  await using workbench = await Workbench.open({ workspace: file, env, settings });
-  const line = (words: RegExp) => expect(workbench.treeItem(words)).toBeVisible(RUN_LIMIT);
-  const start = async (story: RegExp) => {
-    // Its folder is the one that commands work in.
-    await workbench.treeItem(story).click();
-    await workbench.runCommand('Ralph: Start Fresh Run');
+  const { env, settings, workspace } = run;
+  await using first = await Workbench.open({ workspace, env, settings });
+  await first.view('Ralph');
+  await first.runCommand('Ralph: Start Fresh Run');
+  await expect(first.statusBarItem('Ralph 3 at work · 0/4')).toBeVisible(RUN_LIMIT);
+  const second = await first.anotherWindow();
+  await second.view('Ralph');
+  const inBoth = async (check: (workbench: Workbench) => Promise<void>): Promise<void> => {
+    await check(first);
+    await check(second);
   };
-  await workbench.view('Ralph');
-  await line(/^US-001 Docs/);
-  await start(/^US-001 Shop/);
-  await line(/^US-001 Shop .*, lane 1, runs tests/);
-  await line(/^US-002 Shop .*, lane 2, works/);
-  await line(/^US-001 Docs .*, next/);
-  await expect(workbench.statusBarItem('Ralph 2 at work · 0/3')).toBeVisible(RUN_LIMIT);
+  const line = (words: RegExp) =>
+    inBoth(workbench => expect(workbench.treeItem(words)).toBeVisible(RUN_LIMIT));
+  const status = (words: string | RegExp) =>
+    inBoth(workbench => expect(workbench.statusBarItem(words)).toBeVisible(RUN_LIMIT));
 
-  await start(/^US-001 Docs/);
-  await line(/^US-001 Docs .*, lane 1, edits files/);
-  await line(/^US-001 Shop .*, lane 1, runs tests/);
-  await line(/^Folder shop, 0 of 3 done, running/);
-  await line(/^Folder docs, 0 of 2 done, running/);
-  // The terminal of the other folder stays as it is, and nobody asks whether to end it.
-  await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/US-002: Docs Story/);
-  await expect(workbench.page.locator('.quick-input-widget:visible')).toHaveCount(0);
-  const item = workbench.statusBarItem('Ralph 2 at work · 0/2');
-  await expect(item).toBeVisible(RUN_LIMIT);
-  await expect(await workbench.hover(item, 'US-001 Docs')).not.toContainText('Shop');
-  await workbench.screenshot('lanesInWindow-15-folders');
+  await test.step('the second window shows the agents that the first one started', async () => {
+    await status('Ralph 3 at work · 0/4');
+    for (const lane of [1, 2, 3]) {
+      await line(new RegExp(`^US-00${lane} .*, lane ${lane}, works`));
+    }
+    // A terminal whose Ctrl-C stops the run is only where a person has asked for it.
+    await second.runCommand('Ralph: Show Terminal');
+    await expect
+      .poll(() => second.terminalText(), RUN_LIMIT)
+      .toMatch(/^US-003 │ ● I look at US-003\.$/m);
+    await second.screenshot('lanesInWindow-15-second-window');
+  });
 
-  await workbench.chooseInMenu(/^US-002 Docs/, 'Pause This Story');
-  await line(/^US-002 Docs .*, pauses after this/);
-  await line(/^US-002 Shop .*, lane 2, works/);
-  expect((await shop.events()).filter(({ type }) => type === 'story.paused')).toEqual([]);
+  await test.step('what one window changes about the agents is shown in the other', async () => {
+    await second.chooseInMenu(/^US-003/, 'Pause This Story');
+    await line(/^US-003 .*, lane 3, works, (\d+ min, )?pauses after this/);
+    await first.chooseInMenu(/^US-003/, 'Continue This Story');
+    await inBoth(workbench =>
+      expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT),
+    );
+    await run.release('US-001');
+    await line(/^US-001 .*, claimed/);
+    await line(/^US-004 .*, lane 1, works/);
+    await status('Ralph 3 at work · 1/4');
+  });
 
-  await workbench.treeItem(/^US-001 Shop/).click();
-  await expect(workbench.statusBarItem('Ralph 2 at work · 0/3')).toBeVisible(RUN_LIMIT);
-  await shop.release('ask');
-  const alert = workbench.notification(/docs: The agent of US-001 Docs Story number 1 asks: Which/);
-  await expect(alert).toBeVisible(RUN_LIMIT);
-  await line(/^Folder docs, 0 of 2 done, needs you/);
-  await line(/^Folder shop, 0 of 3 done, running/);
-  await expect(workbench.statusBarItem('Ralph 2 at work · 0/3')).toBeVisible();
-  const input = workbench.page.locator('.quick-input-widget input[type="text"]');
-  await workbench.openByNotification(alert, 'Answer…', input);
-  await input.fill('The second one');
-  await workbench.page.keyboard.press('Enter');
-  const answers = async (run: ScriptedRun) =>
-    (await run.events()).filter(({ type }) => type === 'question.answered').length;
-  await expect.poll(() => answers(docs), RUN_LIMIT).toBe(1);
-  expect(await answers(shop)).toBe(0);
+  await test.step('a question is asked in both windows and answered in one', async () => {
+    await run.release('US-002');
+    await line(/^US-002 .*, needs you/);
+    const alert = (workbench: Workbench) =>
+      workbench.notification(/The agent of US-002 Story number 2 asks: Blue or green\?/);
+    await inBoth(workbench => expect(alert(workbench)).toBeVisible(RUN_LIMIT));
+    const input = second.page.locator('.quick-input-widget input[type="text"]');
+    await second.openByNotification(alert(second), 'Answer…', input);
+    await input.fill('Green');
+    await second.page.keyboard.press('Enter');
+    await line(/^US-002 .*, lane \d, works/);
+    // The first window still has the alert, whose button has nothing to answer any more.
+    await first.openByNotification(
+      alert(first),
+      'Answer…',
+      first.notification(/This question is no longer open/),
+    );
+    const answers = (await run.events()).filter(({ type }) => type === 'question.answered');
+    expect(answers).toMatchObject([{ storyId: 'US-002', answer: 'Green' }]);
+  });
+
+  await test.step('closing one window leaves the agents running; the other one stops them', async () => {
+    await second.closeWindow();
+    await first.runCommand('Ralph: Stop');
+    await expect(first.statusBarItem('Ralph stopped · 1/4')).toBeVisible(RUN_LIMIT);
+    await expect(first.treeItem(/, lane/)).toHaveCount(0);
+  });
   // VS Code writes what an alert says to the console, too.
-  expect(workbench.consoleErrors().filter(text => !text.includes(' asks: '))).toEqual([]);
+  expect(first.consoleErrors().filter(text => !text.includes(' asks: '))).toEqual([]);
 });

@@ -39,7 +39,7 @@ for (const { explained, language, offered, trusted } of [
   },
 ]) {
   const folder = trusted ? 'a trusted' : 'an untrusted';
-  test(`prd.json is explained in the language ${language}, in ${folder} folder`, async () => {
+  test(`prd.json is explained in ${language}, in ${folder} folder`, async () => {
     await using workbench = await open({ language, trusted });
     const { page } = workbench;
     await workbench.view('Ralph');
@@ -98,7 +98,7 @@ async function writeEveryEvent(folder: string): Promise<void> {
 }
 
 for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
-  test(`no text of the extension is English in a window in the language ${language}`, async () => {
+  test(`no text of the extension is English in a window in ${language}`, async () => {
     const texts = await EnglishTexts.of(language);
     const t = (english: string) => texts.in(english);
     await using run = await scriptedRun({
@@ -167,7 +167,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await nothingIsEnglish('progress');
     });
 
-    await test.step('what is asked', async () => {
+    await test.step('input boxes and questions', async () => {
       for (const [index, command] of [
         ...['Hint for the Next Agent…', 'Plan Stories from a Task…', 'Filter Stories…'],
         ...['Skip Story', 'Split Story with the Planner…', 'Revert Iteration…', 'Choose Checks'],
@@ -204,7 +204,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await rm(config);
     });
 
-    await test.step('a run, its terminal, and what it asks', async () => {
+    await test.step('a run, its terminal and its questions', async () => {
       await ralph('Start Fresh Run');
       await expect(workbench.statusBarItem('Ralph US-002').first()).toBeVisible(SLOW);
       await nothingIsEnglish('running');
@@ -225,7 +225,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await nothingIsEnglish('changes');
     });
 
-    await test.step('what is wrong with the draft of a planning agent', async () => {
+    await test.step('problems in the draft of a planning agent', async () => {
       await ralph('Plan Stories from a Task…');
       await page.locator('.quick-input-widget input[type="text"]').fill('№');
       await page.keyboard.press('Enter');

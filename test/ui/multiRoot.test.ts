@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
-import { fakeAgent } from '../support/ralph.ts';
+import { fakeAgent, type Step } from '../support/ralph.ts';
 import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
@@ -11,6 +12,7 @@ const RUN_LIMIT = { timeout: 180_000 };
 /** The stories of each folder. Both folders have the same name. */
 const STORIES = { bank: ['B-1', 'B-2'], shop: ['S-1', 'S-2'] } as const;
 type Parent = keyof typeof STORIES;
+const ASKS: readonly Step[] = [{ result: ['<promise>NEEDS_HUMAN: Which one?</promise>'] }];
 
 /** A window with `bank/api` and `shop/api`, two lanes in each; each agent waits for the name of its story. */
 async function twoFolders(kept: AsyncDisposableStack) {
@@ -27,7 +29,11 @@ async function twoFolders(kept: AsyncDisposableStack) {
     await gitRepo(folder);
     kept.defer(() => endRuns(folder));
     for (const id of ids) {
-      script[id] = [[{ text: `I look at ${id}.` }, { wait: id }, 'work']];
+      const works: readonly Step[] = [{ text: `I look at ${id}.` }, { wait: id }, 'work'];
+      script[id] = [
+        ...(id === 'S-2' ? [[...works.slice(0, 1), { wait: 'ask' }, ...ASKS]] : []),
+        works,
+      ];
     }
   }
   await writeFile(path.join(notes, 'script.json'), JSON.stringify(script));
@@ -45,7 +51,7 @@ async function twoFolders(kept: AsyncDisposableStack) {
   };
 }
 
-test('two folders of the same name, a run with lanes in each: nothing of one is taken for the other', async () => {
+test('runs with lanes in two folders of the same name are kept apart', async () => {
   await using kept = new AsyncDisposableStack();
   const { events, release, window } = await twoFolders(kept);
   await using workbench = await Workbench.open(window);
@@ -70,7 +76,7 @@ test('two folders of the same name, a run with lanes in each: nothing of one is 
     page.locator('.terminal-tabs-entry').filter({ hasText: `Fresh Run (api (${parent}))` });
   await workbench.view('Ralph');
 
-  await test.step('each is started where the last selection was, in a terminal with its name', async () => {
+  await test.step('each starts in the last selected folder, in a terminal with its name', async () => {
     for (const parent of ['bank', 'shop'] as const) {
       await select(parent);
       await workbench.runCommand('Ralph: Start Fresh Run');
@@ -91,14 +97,14 @@ test('two folders of the same name, a run with lanes in each: nothing of one is 
     await workbench.screenshot('multiRoot-1-running');
   });
 
-  await test.step('Show Terminal shows the one of the active folder', async () => {
+  await test.step('Show Terminal shows that of the active folder', async () => {
     await select('bank');
     await workbench.runCommand('Ralph: Show Terminal');
     await terminalShows('bank', 'shop');
     await expect(terminalTab('bank')).toHaveCount(1);
   });
 
-  await test.step('the page shows the folder that is chosen on it', async () => {
+  await test.step('the page shows the folder chosen on it', async () => {
     await workbench.runCommand('Ralph: Show Progress');
     const progress = workbench.webview();
     const choice = progress.locator('.folder-choice select');
@@ -112,14 +118,37 @@ test('two folders of the same name, a run with lanes in each: nothing of one is 
     await workbench.screenshot('multiRoot-2-page');
   });
 
-  await test.step('a closed terminal speaks of its own run, also when another folder is active', async () => {
+  await test.step('a paused story and a question belong to one folder', async () => {
+    const count = async (parent: Parent, wanted: RunEvent['type']) =>
+      (await events(parent)).filter(({ type }) => type === wanted).length;
+    await workbench.chooseInMenu(/^B-2/, 'Pause This Story');
+    await expect(workbench.treeItem(/^B-2 .*, pauses after this/)).toBeVisible(RUN_LIMIT);
+    await expect(workbench.treeItem(/pauses after this/)).toHaveCount(1);
+    expect(await count('shop', 'story.paused')).toBe(0);
+    await select('bank');
+    await release('ask');
+    const alert = workbench.notification(/api \(shop\): The agent of S-2 .* asks: Which one\?/);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    await expect(folderLine('shop', '0 of 2 done, needs you')).toBeVisible(RUN_LIMIT);
+    await expect(folderLine('bank', '0 of 2 done, running')).toBeVisible();
+    await expect(atWork).toBeVisible();
+    const input = page.locator('.quick-input-widget input[type="text"]');
+    await workbench.openByNotification(alert, 'Answer…', input);
+    await input.fill('The second one');
+    await page.keyboard.press('Enter');
+    await expect(folderLine('shop', '0 of 2 done, running')).toBeVisible(RUN_LIMIT);
+    expect(await count('shop', 'question.answered')).toBe(1);
+    expect(await count('bank', 'question.answered')).toBe(0);
+  });
+
+  await test.step('a closed terminal refers to its own run, even if another folder is active', async () => {
     await select('shop');
     await workbench.runCommand('Terminal: Focus Terminal');
     await terminalShows('bank', 'shop');
     await workbench.runCommand('Terminal: Kill the Active Terminal Instance');
     const told = workbench.notification('The run in api (bank) continues without the terminal.');
     await expect(told).toBeVisible();
-    await workbench.clickInNotification(told, 'Stop Run');
+    await workbench.clickInNotification(told, 'Stop');
     await expect(folderLine('bank', '0 of 2 done')).toBeVisible(RUN_LIMIT);
     for (const pid of pidsOf(await events('bank'))) {
       await expect.poll(() => isRunning(pid)).toBe(false);
@@ -129,10 +158,23 @@ test('two folders of the same name, a run with lanes in each: nothing of one is 
     await expect(folderLine('shop', '0 of 2 done, running')).toBeVisible();
   });
 
-  await test.step('an alert names its folder, and lands nowhere else', async () => {
+  await test.step('the button of an error acts in the folder that it is about', async () => {
+    await release('S-1');
+    await expect(workbench.treeItem(/^S-1 .*, claimed/)).toBeVisible(RUN_LIMIT);
+    await workbench.chooseInMenu(/^S-1/, 'Revert Story…');
+    const error = workbench.notification('A run is active in this folder');
+    await expect(error).toBeVisible(RUN_LIMIT);
+    await select('bank');
+    await workbench.clickInNotification(error, 'Stop');
+    await expect(folderLine('shop', '1 of 2 done')).toBeVisible(RUN_LIMIT);
+    await select('shop');
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    await expect(folderLine('shop', '1 of 2 done, running')).toBeVisible(RUN_LIMIT);
+  });
+
+  await test.step('an alert names its folder and applies only there', async () => {
     await select('bank');
     await release('S-2');
-    await release('S-1');
     const done = workbench.notification('api (shop): Ralph is done: 2 of 2 stories.');
     await expect(done).toBeVisible(RUN_LIMIT);
     await expect(folderLine('shop', '2 of 2 done')).toBeVisible();
@@ -145,5 +187,8 @@ test('two folders of the same name, a run with lanes in each: nothing of one is 
     const landed = await events('bank');
     expect(landed.some(({ type }) => type === 'landing.landed')).toBe(false);
   });
-  expect(workbench.consoleErrors()).toEqual([]);
+  // VS Code writes what an alert says to the console, too.
+  expect(workbench.consoleErrors().filter(text => !/ asks: |^A run is active/.test(text))).toEqual(
+    [],
+  );
 });

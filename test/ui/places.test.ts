@@ -69,7 +69,7 @@ async function expectHarmless({ page }: Workbench): Promise<void> {
   expect.soft(found).toEqual({ hasRun: false, images: 0, icons: 0, links: 0 });
 }
 
-test('an agent’s place: its changes so far, a conflict that is settled in the merge editor and lands, and work that is discarded', async () => {
+test('an agent’s place shows its changes, a conflict is settled in the merge editor, and work is discarded', async () => {
   await using run = await twoThatConflict();
   await using workbench = await Workbench.open(run);
   const { dialog, page } = workbench;
@@ -100,23 +100,41 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
   await workbench.runCommand('Ralph: Start Fresh Run');
   await heard('Half of it.');
 
-  await test.step('what its agent has done so far is shown, and follows it', async () => {
+  await test.step('the agent’s changes so far are shown and kept up to date', async () => {
     await workbench.runCommand('Ralph: Show Changes So Far');
     await choose('US-002');
     const tab = page.locator('.tab.active');
     await expect(tab).toContainText('US-002 so far (1 file)', RUN_LIMIT);
     const lines = page.locator('.multiDiffEntry .modified .view-line');
     await expect(lines.filter({ hasText: 'HALF' })).toBeVisible(RUN_LIMIT);
+    // A reload changes nothing. It is VS Code's own: with it the window keeps its editors.
+    await workbench.kept(text => text.includes('US-002 so far'));
+    const loaded = page.waitForEvent('load', RUN_LIMIT);
+    await workbench.runCommand('Developer: Reload Window');
+    await loaded;
+    await expect(tab).toContainText('US-002 so far (1 file)', RUN_LIMIT);
+    await expect(lines.filter({ hasText: 'HALF' })).toBeVisible(RUN_LIMIT);
+    // Nothing is taken from a person who writes elsewhere.
+    await workbench.runCommand('File: New Untitled Text File');
+    await expect(tab).toContainText('Untitled-1');
     await run.release('more');
     await heard('More of it.');
+    await workbench.view('Ralph');
+    await expect(tab).toContainText('Untitled-1');
+    const other = page.locator('.tab', { hasText: 'US-002 so far' });
+    await expect(other).toContainText('(1 file)');
+    await other.click();
     await expect(tab).toContainText('US-002 so far (2 files)', RUN_LIMIT);
     await expect(lines.filter({ hasText: 'later' })).toBeVisible(RUN_LIMIT);
     await expect(page.locator('.tab', { hasText: 'so far' })).toHaveCount(1);
     await expect(page.locator('.multiDiffEntry .status').filter({ hasText: 'R' })).toHaveCount(0);
+    await lines.filter({ hasText: 'later' }).click();
+    await page.keyboard.type('x');
+    await expect(page.getByText('Editor is read-only').first()).toBeVisible();
     await screenshots(workbench, '1-changes', 'dark', 'hc-dark');
   });
 
-  await test.step('who enters its place is told that it is the agent’s', async () => {
+  await test.step('opening the place warns that it belongs to the agent', async () => {
     await workbench.runCommand('Ralph: Open Place in New Window');
     await choose('US-002');
     await expect(dialog).toContainText('An agent works in the place of US-002 now.', RUN_LIMIT);
@@ -136,7 +154,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await heard('I begin again.');
     await workbench.runCommand('Ralph: Discard Work…');
     await choose('US-002');
-    const refusal = workbench.notification('An agent works on US-002 now. Skip the story first');
+    const refusal = workbench.notification('An agent works on US-002 now. Stop the story first');
     await expect(refusal).toBeVisible(RUN_LIMIT);
   });
 
@@ -153,6 +171,25 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await screenshots(workbench, '4-merge', 'light', 'hc-light');
   });
 
+  await test.step('saved and closed without a decision, it does not land, and is opened again', async () => {
+    await expect(workbench.treeItem(/^US-002 .*, you settle its conflict/)).toBeVisible(RUN_LIMIT);
+    await workbench.runCommand('File: Save All Files');
+    await workbench.runCommand('View: Close All Editors');
+    // VS Code's own question, otherwise for each of them.
+    await dialog.getByRole('checkbox').click();
+    await dialog.getByRole('button', { name: 'Close with Conflicts' }).click();
+    await expect(merge).toHaveCount(0);
+    await workbench.runCommand('Ralph: Land Settled Story');
+    await answer('Open It', /settled\?Its merge was not completed/);
+    await expect(merge).toBeVisible(RUN_LIMIT);
+    await expect(
+      workbench.notification('US-002 has not landed: a file is not settled yet.'),
+    ).toBeVisible();
+    await workbench.runCommand('Ralph: Settle Conflict…');
+    await choose('US-002');
+    await expect(page.locator('.tab', { hasText: 'Merging: ' })).toHaveCount(2, RUN_LIMIT);
+  });
+
   await test.step('it is settled there, and lands through the queue', async () => {
     await solve(workbench, merge);
     await workbench.screenshot('places-5-settled-hc-light');
@@ -162,7 +199,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
       .click();
   });
 
-  await test.step('what the other agent had done is discarded, after a question', async () => {
+  await test.step('the other agent’s work is discarded after a question', async () => {
     await expect(workbench.statusBarItem('Ralph done · 2/2')).toBeVisible(RUN_LIMIT);
     await expect(merge).toHaveCount(0);
     await expect(workbench.treeItem(/^US-002 .*, verified/)).toBeVisible(RUN_LIMIT);
@@ -186,7 +223,9 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
   });
   // Refusals are logged, too.
   expect(
-    workbench.consoleErrors().filter(text => !/^(?:An agent works on|No story of the)/.test(text)),
+    workbench
+      .consoleErrors()
+      .filter(text => !/^(?:An agent works on|No story of the|US-002 has not landed)/.test(text)),
   ).toEqual([]);
 });
 

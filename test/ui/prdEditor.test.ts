@@ -61,7 +61,7 @@ test('problems in the text, fixed with the keyboard', async () => {
   await expect(page.locator('.squiggly-warning')).toHaveCount(3);
   await workbench.screenshot('prdEditor-problems');
 
-  await test.step('the next problem and its fix', async () => {
+  await test.step('the next problem is fixed', async () => {
     await page.keyboard.press('F8');
     await expect(page.locator('.marker-widget')).toContainText('is already used on line');
     await workbench.screenshot('prdEditor-marker');
@@ -81,7 +81,7 @@ test('problems in the text, fixed with the keyboard', async () => {
     await expect.poll(prdText).toBe(second);
   });
 
-  await test.step('all at once', async () => {
+  await test.step('all problems are fixed at once', async () => {
     await workbench.runCommand('Fix All');
     await expect(page.locator('.squiggly-warning')).toHaveCount(0);
     await page.keyboard.press('Control+s');
@@ -93,7 +93,7 @@ test('problems in the text, fixed with the keyboard', async () => {
     );
   });
 
-  await test.step('text that is not JSON, before it is saved', async () => {
+  await test.step('text that is not JSON is reported before it is saved', async () => {
     await page.keyboard.press('Control+Home');
     await page.keyboard.type('[');
     await expect(page.locator('.squiggly-error').first()).toBeVisible();
@@ -103,7 +103,7 @@ test('problems in the text, fixed with the keyboard', async () => {
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('actions above each story, and what the schema offers', async () => {
+test('actions are shown above each story, and completion follows the schema', async () => {
   await writeStories(
     story('US-001', { title: '$(alert) <img src=x onerror=1> [a](command:b)' }),
     story('$(alert)', { dependsOn: ['US-001'] }),
@@ -123,7 +123,7 @@ test('actions above each story, and what the schema offers', async () => {
     await workbench.screenshot('prdEditor-lenses');
   });
 
-  await test.step('a tick writes the file, with what was not saved before', async () => {
+  await test.step('a tick writes the file, including unsaved changes', async () => {
     await page.keyboard.press('Control+End');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Home');
@@ -136,7 +136,7 @@ test('actions above each story, and what the schema offers', async () => {
     await expect(lenses(workbench).nth(1)).toHaveText(/next.*Run/);
   });
 
-  await test.step('completion knows the fields', async () => {
+  await test.step('completion offers the fields', async () => {
     await page.keyboard.press('Control+g');
     await page.keyboard.type('5:1');
     await page.keyboard.press('Enter');
@@ -150,7 +150,7 @@ test('actions above each story, and what the schema offers', async () => {
     await page.keyboard.press('Escape');
   });
 
-  await test.step('they can be switched off', async () => {
+  await test.step('the actions can be switched off', async () => {
     await page.keyboard.press('Control+z');
     await mkdir(path.join(workspace, '.vscode'), { recursive: true });
     await writeFile(
@@ -214,7 +214,7 @@ test('a plan is shown as a diff and written only then', async () => {
     await expect(tab).toBeVisible(SLOW);
   };
 
-  await test.step('discarded by the button above the diff', async () => {
+  await test.step('discarded with the button above the diff', async () => {
     await planIt('Build it');
     await expect(workbench.notification(/Write these 2 stories to/)).toBeVisible();
     await expect(page.locator('.monaco-diff-editor .editor.modified')).toContainText('planned');
@@ -225,7 +225,7 @@ test('a plan is shown as a diff and written only then', async () => {
     expect(await prdText()).toBe(original);
   });
 
-  await test.step('refused where the file has changed in the meantime', async () => {
+  await test.step('refused if the file has changed in the meantime', async () => {
     await page.keyboard.press('Control+k');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await planIt('Build it');
@@ -236,7 +236,7 @@ test('a plan is shown as a diff and written only then', async () => {
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
-  await test.step('written, and what was there is in the archive', async () => {
+  await test.step('written, with the old file in the archive', async () => {
     await planIt('Build it');
     await workbench.clickInNotification(
       workbench.notification(/Write these 2 stories/),

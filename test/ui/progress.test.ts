@@ -48,7 +48,7 @@ test.describe('in one window', () => {
     return prepared({ stories: userStories, calls, files: { '.omc/config.json': config } });
   }
 
-  test('a run is watched and controlled on the page, and is there again after a reload', {
+  test('a run is watched and controlled on the page, and restored after a reload', {
     tag: '@oldest',
   }, async () => {
     const { run, workbench } = await open(
@@ -80,7 +80,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-running');
     });
 
-    await test.step('moves nothing for people who prefer reduced motion', async () => {
+    await test.step('has no animations for people who prefer reduced motion', async () => {
       const motion = () =>
         heading('Running')
           .locator('.glyph.running')
@@ -92,7 +92,7 @@ test.describe('in one window', () => {
     });
 
     await test.step('pauses after the iteration, and continues', async () => {
-      await button(page, 'Pause').click();
+      await button(page, 'Pause After Iteration').click();
       await expect(
         page
           .getByRole('main')
@@ -135,7 +135,7 @@ test.describe('in one window', () => {
       expect(prompt).toContain('Green, <b>please</b>.');
     });
 
-    await test.step('opens a section of the last prompt at its line', async () => {
+    await test.step('opens the last prompt at the line of a section', async () => {
       const xray = region('What the last prompt contained');
       await expect(
         xray.getByText(/^Iteration 3: about [\d,]+ tokens in \d+ sections\.$/),
@@ -149,7 +149,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-prompt-section');
     });
 
-    await test.step('is right after being hidden', async () => {
+    await test.step('is up to date after being hidden', async () => {
       await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
       await button(page, 'Skip Story').click();
       await expect(page.getByText('Iteration 4 of 20', { exact: true })).toBeVisible(RUN_LIMIT);
@@ -187,7 +187,7 @@ test.describe('in one window', () => {
     expect(errorsOf(workbench)).toEqual([]);
   });
 
-  test('an answer after the end lets the run continue, and reaches it', async () => {
+  test('an answer after the end continues the run and reaches the agent', async () => {
     const { workbench } = await open(
       [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>', {}] }], [{ wait: 'never' }]],
       'end',
@@ -227,7 +227,7 @@ test.describe('a long run', () => {
   });
 
   for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
-    test(`a long run in the theme ${theme}, wide and narrow, by keyboard`, async () => {
+    test(`a long run in the theme ${theme}, wide and narrow, with the keyboard`, async () => {
       const workbench = longRun();
       // Then the page is one that nobody has touched yet.
       await workbench.closeEditors();

@@ -33,7 +33,7 @@ async function keepWelcomes(page: Page): Promise<void> {
   });
 }
 
-test('a run that ends while the window is closed has its terminal in the next one, whole', async () => {
+test('a run that ends while the window is closed has its complete terminal in the next window', async () => {
   await using run = await scriptedRun({
     stories: openStories(2),
     calls: [[{ text: 'I look at the list first.' }, { wait: 'first' }, 'work'], ['work']],
@@ -51,7 +51,7 @@ test('a run that ends while the window is closed has its terminal in the next on
 
   await workbench.runCommand('Ralph: Show Progress');
 
-  await test.step('a reload brings it back, and no empty shell', async () => {
+  await test.step('a reload restores the terminal without an empty shell', async () => {
     await keepWelcomes(workbench.page);
     // VS Code's own reload: with it the window keeps that the panel is open, and starts a shell in it by itself.
     const loaded = workbench.page.waitForEvent('load');
@@ -62,7 +62,7 @@ test('a run that ends while the window is closed has its terminal in the next on
     await terminalHolds('I look at the list');
   });
 
-  await test.step('so does the next window, though the run has ended', async () => {
+  await test.step('the next window restores it, too, although the run has ended', async () => {
     await workbench.kept(text => text.includes('alone'));
     await workbench.closeWindow();
     await run.release('first');
@@ -82,7 +82,7 @@ test('a run that ends while the window is closed has its terminal in the next on
     expect(welcomes.flat(), 'Nothing false is said before the folder is known.').toEqual([]);
   });
 
-  await test.step('closed by hand, it is reopened from the palette and the status bar', async () => {
+  await test.step('after closing it by hand, the palette and the status bar reopen it', async () => {
     for (const show of [
       () => workbench.runCommand('Ralph: Show Terminal'),
       async () => {

@@ -9,7 +9,7 @@ import { expect, test } from '../support/story.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
-test('npm start serves an untouched copy in a browser, and Ctrl-C ends all of it', async () => {
+test('npm start serves an untouched copy in a browser, and Ctrl-C ends everything', async () => {
   await using temp = await tempDir('npm-start-');
   const scratch = path.join(temp.path, 's');
   await mkdir(scratch);

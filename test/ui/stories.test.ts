@@ -28,7 +28,7 @@ function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   });
 }
 
-test('a tick by mouse or keyboard changes one value of the file', async () => {
+test('a tick with mouse or keyboard changes one value in the file', async () => {
   const original = await readFile(prdFile(), 'utf8');
   await using workbench = await open();
   await workbench.view('Ralph');
@@ -68,7 +68,7 @@ test('a broken story file is shown with its line, and a missing one has a welcom
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('text of stories is text, whatever it looks like', async () => {
+test('story texts are displayed as plain text, whatever they look like', async () => {
   const hostile = [
     '<img src=x onerror="document.title=1">',
     '$(alert) [a link](command:workbench.action.quit)',

@@ -200,7 +200,7 @@ test.describe('in one folder', () => {
 
   // The other stories have the last of them.
   for (const theme of ['light', 'hc-dark', 'dark'] as const) {
-    test(`stories are under their epics, with criteria below them: ${theme}`, async () => {
+    test(`stories are grouped under epics, with criteria below them: ${theme}`, async () => {
       await write('prd.json', SHOP);
       await stuckRun(workspace, 'US-005', 'prd.json');
       await workbench.setTheme(theme);
@@ -232,7 +232,7 @@ test.describe('in one folder', () => {
     });
   }
 
-  test('a story gets another turn by the mouse and by the keyboard', async () => {
+  test('a story is moved with the mouse and with the keyboard', async () => {
     const file = path.join(workspace, 'prd.json');
     const text = await write(
       'prd.json',
@@ -263,7 +263,7 @@ test.describe('in one folder', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('a filter shows only some stories, says so, and is cleared with one click', async () => {
+  test('a filter hides other stories, says so, and is cleared with one click', async () => {
     await write('prd.json', SHOP);
     await expect(workbench.treeItem(/^US-004/)).toBeVisible();
     await workbench.runCommand('Ralph: Filter Stories…');
@@ -287,7 +287,7 @@ test.describe('in one folder', () => {
     await expect(workbench.treeItem(/^US-005/)).toBeVisible();
   });
 
-  test('a filter is still there after a reload, and where it leaves nothing, one button clears it', async () => {
+  test('a filter survives a reload, and one button clears it if nothing matches', async () => {
     await write('prd.json', SHOP);
     const filterBy = async (words: string) => {
       await workbench.runCommand('Ralph: Filter Stories…');
@@ -328,7 +328,7 @@ test.describe('in one folder', () => {
     expect(without.filter(entry => work.includes(entry))).toEqual([]);
   });
 
-  test('of several story files a person chooses one, and the window remembers it', async () => {
+  test('a person chooses one of several story files, and the window remembers it', async () => {
     await write('prd.json', [{ id: 'US-001', title: 'The usual list' }]);
     await write('packages/api/prd.json', [
       { id: 'API-1', title: 'The other list', passes: true },
@@ -360,7 +360,7 @@ test.describe('in one folder', () => {
     await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
   });
 
-  test('a run on a list other than the visible one is shown, with the way to its stories', async () => {
+  test('a run on another list than the visible one is shown, with a button for its stories', async () => {
     await writeFile(path.join(holds, 'US-001'), '');
     await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }]);
     await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
@@ -414,7 +414,7 @@ test.describe('in one folder', () => {
   const title = 'Customers pay by invoice or by card and get a receipt for it';
   // The last of them is about as wide as at first.
   for (const width of [200, 250, 300]) {
-    test(`in a side bar of ${width} pixels the icon tells the state, and the hover the rest`, async () => {
+    test(`in a ${width} pixel side bar the icon shows the state and the hover the rest`, async () => {
       await write(
         'prd.json',
         ['US-001', 'US-002', 'US-003', 'US-004', 'US-005'].map((id, i) => ({

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { openStories, type Step } from '../support/ralph.ts';
-import { scriptedRun } from '../support/scriptedRun.ts';
+import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
@@ -65,7 +66,25 @@ function colorOf({ page }: Workbench, text: string): Promise<number | undefined>
   }, text);
 }
 
-test('with several agents, the terminal shows whose a line is, one story, and its subagents; a denied tool can be allowed', async () => {
+/** An agent that says more than a window keeps. */
+async function talkLong(run: ScriptedRun, storyId: string): Promise<void> {
+  const events = await run.events();
+  const start = events.findLast(
+    event => event.type === 'iteration.started' && event.storyId === storyId,
+  );
+  const first = (events.at(-1)?.seq ?? 0) + 1;
+  const lines = Array.from({ length: 25_000 }, (_, at) =>
+    JSON.stringify({
+      ...{ seq: first + at, at: new Date().toISOString(), type: 'agent.text', text: 'I go on.' },
+      iteration: start && 'iteration' in start ? start.iteration : 0,
+    }),
+  );
+  const files = new RunFiles(run.workspace);
+  const journal = files.journalFile((await newestRunId(files)) ?? '');
+  await appendFile(journal, `${lines.join('\n')}\n`);
+}
+
+test("with several agents, the terminal shows each line's story and subagent; a denied tool can be allowed", async () => {
   await using run = await scriptedRun({
     stories: openStories(3).map((story, at) => (at === 1 ? { ...story, id: HOSTILE } : story)),
     files: { '.omc/config.json': JSON.stringify({ lanes: 2 }) },
@@ -80,6 +99,8 @@ test('with several agents, the terminal shows whose a line is, one story, and it
           gets('a1', 'a\nb\nc', 'a'),
           gets('b1', 'all passed', 'b'),
           ends('a', 'The list is there.'),
+          { write: ['new.js', 'one\ntwo\n'] },
+          uses('c', 'Edit', { file_path: 'new.js:2' }, null),
           { wait: 'never' },
         ],
       ],
@@ -111,6 +132,15 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     await row.click();
     await expect(row).toHaveCount(0);
   };
+  // What a link is, is found a moment after the mouse comes to it.
+  const clickLink = async (text: string) => {
+    const { x, y } = await workbench.terminalPlace(text);
+    await page.mouse.move(x, y);
+    await page.keyboard.down('Control');
+    await page.mouse.move(x + 6, y);
+    await page.mouse.click(x + 6, y);
+    await page.keyboard.up('Control');
+  };
   const pressCtrlC = async () => {
     await page.locator('.terminal-wrapper:visible .xterm-screen').click();
     await page.keyboard.press('Control+c');
@@ -138,30 +168,38 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     }
   });
 
-  await test.step('one story alone, also after a reload', async () => {
+  await test.step('a path leads to the file of the agent, which nobody else has yet', async () => {
+    expect(existsSync(path.join(run.workspace, 'new.js'))).toBe(false);
+    await expect(async () => {
+      await clickLink('new.js:2');
+      await expect(page.getByRole('tab', { name: /new\.js/ })).toBeVisible({ timeout: 5_000 });
+    }).toPass({ timeout: 180_000 });
+    await expect(workbench.statusBarItem(/^Ln 2, Col 1/)).toBeVisible();
+    await workbench.closeEditors();
+  });
+
+  await test.step('a single story, even after a reload', async () => {
     await pick('Story number 2');
     await holds('[Ralph Fresh] Only the lines of US-2$(alert)[q](command:x)│›, and of the run');
     await holds(`${HOSTILE_PREFIX}● I look something up.`);
     expect(await workbench.terminalText()).not.toMatch(/US-001 +│/);
     await expect(page.locator('.codicon-alert')).toHaveCount(0);
+    const title = page.getByText(/Fresh Run · US-2/).first();
+    await expect(title).toBeVisible();
     await workbench.screenshot('storyTerminals-2-one');
     const loaded = page.waitForEvent('load');
     await workbench.runCommand('Developer: Reload Window');
     await loaded;
     await holds(`${HOSTILE_PREFIX}● I look something up.`);
     expect(await workbench.terminalText()).not.toMatch(/US-001 +│/);
+    await expect(title).toBeVisible();
   });
 
-  await test.step('a denied tool is allowed in the own settings, and nowhere else', async () => {
+  await test.step("a denied tool is allowed only in the person's own settings", async () => {
     const told =
       'Your settings now allow WebFetch. It takes effect with the next agent that starts.';
     await expect(async () => {
-      const { x, y } = await workbench.terminalPlace('Allow WebFetch From Now On');
-      await page.mouse.move(x, y);
-      await page.keyboard.down('Control');
-      await page.mouse.move(x + 6, y);
-      await page.mouse.click(x + 6, y);
-      await page.keyboard.up('Control');
+      await clickLink('Allow WebFetch From Now On');
       await expect
         .poll(() => workbench.terminalText(), { timeout: 5_000 })
         .toContain(`[Ralph Fresh] ${told}`);
@@ -186,9 +224,10 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     await pick('All Stories');
     await holds('US-001 │ ● I send two helpers.');
     await holds(`${HOSTILE_PREFIX}● I look something up.`);
+    await expect(page.getByText(/Fresh Run · US-2/)).toHaveCount(0);
   });
 
-  await test.step('the terminal of one story, in which Ctrl-C stops that story', async () => {
+  await test.step('the terminal of one story, where Ctrl-C stops that story', async () => {
     await workbench.view('Ralph');
     await workbench.chooseInMenu(/^US-001/, 'Show Terminal of This Story');
     await holds(/^ {2}Look at the list › ● Read\(src\/todo\.js\)$/m);
@@ -217,6 +256,22 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     const allowed = (story: string) => calls.find(call => call.story === story)?.allowed;
     expect(allowed('US-001')).toBe('Read,Edit,Write,Bash,Glob,Grep');
     expect(allowed('US-003')).toBe('Read,Edit,Write,Bash,Glob,Grep,WebFetch');
+  });
+
+  await test.step('of a long run, what is left out is told, and a story has all of it', async () => {
+    await talkLong(run, 'US-003');
+    await pick('Story number 2');
+    await holds('[Ralph Fresh] Older lines of agents are left out above.');
+    expect(await workbench.terminalText()).not.toContain('I look something up.');
+    await workbench.screenshot('storyTerminals-6-long');
+    await workbench.runCommand('Ralph: Allow a Denied Tool…');
+    await expect(
+      page.locator('.quick-input-widget .monaco-list-row').filter({ hasText: 'WebFetch' }),
+    ).toHaveCount(1, RUN_LIMIT);
+    await page.keyboard.press('Escape');
+    await workbench.chooseInMenu(/^US-2/, 'Show Terminal of This Story');
+    await holds('● I look something up.');
+    expect(await workbench.terminalText()).not.toContain('left out above');
   });
   expect(workbench.consoleErrors()).toEqual([]);
 });

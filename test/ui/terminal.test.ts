@@ -42,7 +42,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
   await workbench.view('Ralph');
   await workbench.runCommand('Ralph: Start Fresh Run');
 
-  await test.step('tool calls with their gist, results folded, failures with their lines', async () => {
+  await test.step('tool calls with a summary, folded results, failures with their lines', async () => {
     await expect
       .poll(() => workbench.terminalText(), RUN_LIMIT)
       .toMatch(/● Grep\(nothing\)\n {2}└ {2}No such file\n/);
@@ -58,7 +58,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
     await workbench.screenshot('terminal-1-tools');
   });
 
-  await test.step('a path opens the file at its line, the words for a transcript open that', async () => {
+  await test.step('a path opens the file at its line, the link for a transcript opens it', async () => {
     // What a path is, is found a moment after the mouse comes to it.
     await expect(async () => {
       const place = await workbench.terminalPlace('src/todo.js:2');
@@ -75,7 +75,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
     await workbench.screenshot('terminal-2-link');
   });
 
-  await test.step('Ctrl-C once stops after the iteration, twice now', async () => {
+  await test.step('Ctrl-C once stops after the iteration, twice at once', async () => {
     await workbench.page.locator('.terminal-wrapper:visible .xterm-screen').click();
     await workbench.page.keyboard.press('Control+c');
     await expect
@@ -95,7 +95,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('a terminal that is closed does not end the run, and says so', async () => {
+test('closing the terminal does not end the run, and says so', async () => {
   await using run = await scriptedRun({
     stories: openStories(2),
     calls: [[{ wait: 'first' }, 'work'], ['stay']],

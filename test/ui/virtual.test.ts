@@ -6,7 +6,7 @@ import { Workbench } from '../support/workbench.ts';
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const memoryFolder = path.join(repoRoot, 'test', 'support', 'fakeExtensions', 'memoryFolder');
 
-test('a folder that is not on a disk: what does not work, and why', async () => {
+test('in a virtual folder, the view explains what does not work and why', async () => {
   await using temp = await tempDir('ralph-fresh-virtual-');
   await using workbench = await Workbench.open({
     ...{ workspace: temp.path, otherExtensions: [memoryFolder] },

@@ -6,7 +6,7 @@ import { AccountGate } from '../../src/orchestrator/agents/call/accountGate.ts';
 const calls = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('the account gate', () => {
-  test('one rejection changes nothing, the second halves the agents, and so on down to one', () => {
+  test('one rejection changes nothing; each one after that halves the agents, down to one', () => {
     const gate = new AccountGate();
     assert.equal(gate.reject('rateLimit', 1, calls(8)), undefined);
     assert.equal(gate.lanes(8), 8);
@@ -21,7 +21,7 @@ describe('the account gate', () => {
     assert.equal(gate.lanes(8), 1);
   });
 
-  test('one burst halves the agents once, however many calls it rejects', () => {
+  test('a burst of rejected calls halves the agents only once', () => {
     const gate = new AccountGate();
     const told = calls(4).map(call => gate.reject('rateLimit', call, calls(4)));
     assert.deepEqual(told, [undefined, 2, undefined, undefined]);
@@ -31,14 +31,14 @@ describe('the account gate', () => {
     assert.equal(gate.reject('rateLimit', 4, calls(4)), 1);
   });
 
-  test('where only a reviewer is at work, there is nothing to halve', () => {
+  test('nothing is halved if only a reviewer is active', () => {
     const gate = new AccountGate();
     gate.reject('rateLimit', 7, []);
     assert.equal(gate.reject('rateLimit', 7, []), undefined);
     assert.equal(gate.lanes(4), 4);
   });
 
-  test('each call that ends well lets one more work, and a rejection before counts no more', () => {
+  test('each successful call allows one more agent and clears earlier rejections', () => {
     const gate = new AccountGate();
     gate.reject('rateLimit', 1, calls(4));
     gate.reject('rateLimit', 2, calls(4));
@@ -50,7 +50,7 @@ describe('the account gate', () => {
     assert.equal(gate.reject('rateLimit', 1, calls(4)), undefined);
   });
 
-  test('other errors say nothing of the number of agents', () => {
+  test('other errors do not affect the number of agents', () => {
     const gate = new AccountGate();
     for (let n = 0; n < 5; n += 1) {
       assert.equal(gate.reject('api', 1, calls(4)), undefined);

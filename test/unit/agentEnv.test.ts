@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { agentEnv, withoutApiKeys } from '../../src/orchestrator/agents/agentEnv.ts';
 
 describe('agentEnv', () => {
-  it('removes what a surrounding session or editor left behind', () => {
+  it('removes what a surrounding session or editor has set', () => {
     const left = {
       CLAUDECODE: '1',
       CLAUDE_CODE_ENTRYPOINT: 'cli',
@@ -24,7 +24,7 @@ describe('agentEnv', () => {
     assert.deepEqual(agentEnv({ ...left, PATH: '/usr/bin' }, 'linux'), { PATH: '/usr/bin' });
   });
 
-  it('keeps what people configure on purpose', () => {
+  it('keeps variables that people configure on purpose', () => {
     const kept = {
       HOME: '/home/ann',
       ANTHROPIC_API_KEY: 'key',
@@ -48,7 +48,7 @@ describe('agentEnv', () => {
     assert.deepEqual(agentEnv({ A: undefined, B: '' }, 'linux'), { B: '' });
   });
 
-  it('goes by names of any case on Windows only', () => {
+  it('ignores the case of names only on Windows', () => {
     const env = { Path: 'C:\\bin', ClaudeCode: '1', Node_Options: 'x', vscode_pid: '4' };
     assert.deepEqual(agentEnv(env, 'win32'), { Path: 'C:\\bin' });
     assert.deepEqual(agentEnv(env, 'linux'), env);
@@ -56,7 +56,7 @@ describe('agentEnv', () => {
 });
 
 describe('withoutApiKeys', () => {
-  it('removes what makes the API pay, and nothing else', () => {
+  it('removes exactly the variables that make the API pay', () => {
     const env = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_AUTH_TOKEN: 't', CLAUDE_CODE_OAUTH_TOKEN: 'o' };
     assert.deepEqual(withoutApiKeys(env, 'linux'), { CLAUDE_CODE_OAUTH_TOKEN: 'o' });
     assert.deepEqual(withoutApiKeys({ Anthropic_Api_Key: 'k' }, 'win32'), {});

@@ -99,14 +99,14 @@ describe('a call that is certain to fail', () => {
     assert.equal(result?.text, 'Done.');
   });
 
-  it('has not failed when it has its result', async () => {
+  it('has not failed if it has its result', async () => {
     const { error, result } = await run([done, limit], 'exits');
     assert.equal(error, undefined);
     assert.equal(result?.isError, false);
   });
 });
 
-describe('what an agent prints', { skip: process.platform === 'win32' }, () => {
+describe('the output of an agent', { skip: process.platform === 'win32' }, () => {
   let temp: TempDir;
 
   beforeEach(async () => {
@@ -176,7 +176,7 @@ describe('what an agent prints', { skip: process.platform === 'win32' }, () => {
     });
   }
 
-  it('is not written through a link, and nothing is started then', async () => {
+  it('is not written through a link, and no agent is started', async () => {
     await symlink(path.join(temp.path, 'outside'), path.join(temp.path, 'raw.jsonl'));
     await assert.rejects(run(leavesWriter, {}), /raw\.jsonl is a link/);
     assert.deepEqual(
@@ -186,8 +186,8 @@ describe('what an agent prints', { skip: process.platform === 'win32' }, () => {
   });
 });
 
-describe('what an agent reads', { skip: process.platform === 'win32' }, () => {
-  it('is there as a whole, though the loop is killed as the agent starts', async () => {
+describe('the input of an agent', { skip: process.platform === 'win32' }, () => {
+  it('is complete even if the loop is killed as the agent starts', async () => {
     await using temp = await tempDir('agent-input-');
     const length = 1_000_000;
     // The agent kills the loop before it reads; a pipe would hold 64 KB by then.
@@ -242,7 +242,7 @@ function endAnyway(pid: number): void {
   }
 }
 
-describe('a daemon without the mark of its run', {
+describe('a daemon that removed the mark of its run', {
   concurrency: true,
   skip: process.platform !== 'linux',
 }, () => {
@@ -277,7 +277,7 @@ describe('a daemon without the mark of its run', {
 
   for (const strays of ways) {
     for (const end of ['stop', 'hardLimit', 'exited'] as const) {
-      it(`is ended with its agent (${end}), known by a ${strays}`, async () => {
+      it(`is ended with its agent (${end}), found by a ${strays}`, async () => {
         await using temp = await tempDir('agent-daemon-');
         const stop = new AbortController();
         const command = {
@@ -390,7 +390,7 @@ describe('a daemon without the mark of its run', {
     });
   }
 
-  it('is not looked for in a cgroup of another name, whatever a journal says', () => {
+  it('is never searched for in a cgroup of another name, even if a journal says so', () => {
     const own = cgroupsOf('mine');
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/user.slice'), own);
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/ralph-fresh.other'), own);
@@ -400,7 +400,7 @@ describe('a daemon without the mark of its run', {
   });
 });
 
-describe('what an agent leaves running', { skip: process.platform !== 'linux' }, () => {
+describe('processes that an agent leaves behind', { skip: process.platform !== 'linux' }, () => {
   const runId = `leftovers-${process.pid}`;
   let home: TempDir;
   before(async () => {
@@ -426,7 +426,7 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
     return { pid: child.pid, exited };
   }
 
-  it('is found behind the agent, and nothing older', async t => {
+  it('are found if they are newer than the agent', async t => {
     const older = await start(t);
     const forks = forksSoFar();
     const agent = await start(t);
@@ -443,7 +443,7 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
     ['the pids above the agent may be used up', (pid: number) => (highest() - pid) / 2 + 1],
     ['the count of processes is another one now', () => -1_000_000],
   ] as const) {
-    it(`is looked for among all processes when ${when}`, async t => {
+    it(`are searched for among all processes when ${when}`, async t => {
       const left = await start(t);
       // A thread of it, and so no leader of a group. Its own number is lower, as if pids had begun again.
       const threads = readdirSync(`/proc/${left.pid}/task`).map(Number);
@@ -455,7 +455,7 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
     });
   }
 
-  it('is ended by its group where /proc is that of another pid namespace', async t => {
+  it('are ended by their group if /proc belongs to another pid namespace', async t => {
     const unshare = ['unshare', '--map-root-user', '--fork', '--pid', '--kill-child'];
     if (!(await canRun([...unshare, 'true']))) {
       t.skip('No namespace can be made here.');
@@ -487,7 +487,7 @@ async function canRun([file = '', ...args]: readonly string[]): Promise<boolean>
   );
 }
 
-describe('a start that the system refuses', { skip: process.platform === 'win32' }, () => {
+describe('a start refused by the system', { skip: process.platform === 'win32' }, () => {
   for (const [why, file, args] of [
     ['there is no such program', '/no/such/program', []],
     ['an argument is too long', process.execPath, ['x'.repeat(1 << 22)]],

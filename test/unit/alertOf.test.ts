@@ -7,13 +7,13 @@ const ended = (iteration: number): EventMatch => ({ type: 'iteration.ended', ite
 const pause: EventMatch = { type: 'pause.started' };
 
 describe('alertOf', () => {
-  test('says nothing while the run makes progress, stops, or has been stopped', () => {
+  test('there is no alert while the run makes progress, stops, or has been stopped', () => {
     assert.equal(alertOf(living('stuck', ended(1))), undefined);
     assert.equal(alertOf(over('stopped')), undefined);
     assert.equal(alertOf(living('stopped', { type: 'stop.requested' })), undefined);
   });
 
-  test('a stuck story is announced once, when its agent is warned', () => {
+  test('a stuck story raises one alert when its agent is warned', () => {
     const warned = alertOf(living('stuckAsks', ended(2)));
     assert.equal(warned?.kind === 'stuck' && warned.storyId, 'US-001');
     assert.equal(warned?.kind === 'stuck' && warned.waits, false);
@@ -26,7 +26,7 @@ describe('alertOf', () => {
     assert.equal(alertOf(living('stuckSkipped', { type: 'story.skipped' })), undefined);
   });
 
-  test('a story that got on since, or was skipped, is past; one that is still stuck after the end is not', () => {
+  test('a stuck alert expires when the story advances or is skipped, but not when the run ends', () => {
     const stuck = alertOf(living('stuckLater', ended(3)));
     assert.ok(stuck?.kind === 'stuck');
     assert.equal(isPast(stuck, living('stuckLater', ended(3)), 'r1'), false);
@@ -40,9 +40,14 @@ describe('alertOf', () => {
     const last = alertOf(living('stuck', ended(3)));
     assert.ok(last);
     assert.equal(isPast(last, over('stuck'), 'r1'), false);
+    // Somebody has started it again.
+    const killed = alertOf(over('stuckAsks', pause));
+    assert.ok(killed?.kind === 'ended');
+    assert.equal(isPast(killed, over('stuckAsks', pause), 'r1'), false);
+    assert.equal(isPast(killed, living('stuckAsks', pause), 'r1'), true);
   });
 
-  test('a question counts when the run waits or has ended for it, and until it is answered', () => {
+  test('a question is alerted when the run waits for it or has ended, until it is answered', () => {
     assert.equal(alertOf(living('questionWaits', ended(1))), undefined);
     assert.deepEqual(alertOf(living('questionWaits', pause)), {
       ...{ kind: 'question', cause: 'question 1', iteration: 1, message: 'Blue or green?' },
@@ -56,7 +61,7 @@ describe('alertOf', () => {
     assert.equal(isPast(asks, over('answeredLater'), 'r1'), true);
   });
 
-  test('an end is another one each time', () => {
+  test('each end of a run raises a new alert', () => {
     const done = alertOf(over('severalStories'));
     assert.equal(done?.kind === 'ended' && done.outcome, 'completed');
     assert.notEqual(done?.cause, alertOf(over('twoChecksGreen'))?.cause);

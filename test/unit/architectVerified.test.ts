@@ -22,7 +22,7 @@ describe('setArchitectVerified', () => {
     return { written, text: await readFile(file, 'utf8') };
   }
 
-  test('adds the key as the last one, laid out like the one before it', async () => {
+  test('adds the key at the end, formatted like the one before it', async () => {
     const text =
       '\uFEFF{\r\n\t"userStories": [\r\n\t\t{ "id": "A" },\r\n\t\t{\r\n\t\t\t"id": "B",\r\n\t\t\t"passes": true\r\n\t\t}\r\n\t]\r\n}';
     assert.deepEqual(await set(text, 'B', true), {
@@ -35,14 +35,14 @@ describe('setArchitectVerified', () => {
     });
   });
 
-  test('changes a value that is there, and writes nothing that is so already', async () => {
+  test('changes an existing value, and writes nothing if it is already set', async () => {
     const text = '[{"id":7,"title":"t","architectVerified" : null,"passes":true}]';
     const changed = text.replace('null', 'true');
     assert.deepEqual(await set(text, '7', true), { written: true, text: changed });
     assert.deepEqual(await set(changed, '7', true), { written: false, text: changed });
   });
 
-  test("leaves alone what is ambiguous, missing, or somebody else's data", async () => {
+  test('does not touch ambiguous, missing or foreign data', async () => {
     for (const text of [
       '[{"id":"A","passes":true},{"id":"A","passes":false}]',
       '[{"id":"B","passes":true}]',
@@ -64,7 +64,7 @@ describe('setArchitectVerified', () => {
     });
   });
 
-  test('the file keeps its mode', async () => {
+  test('the file mode is kept', async () => {
     const file = path.join(temp.path, 'mode.json');
     await writeFile(file, '[{"id":"A","passes":true}]');
     await chmod(file, 0o640);
@@ -74,7 +74,7 @@ describe('setArchitectVerified', () => {
     }
   });
 
-  test('whatever the file contains, only this one fact changes', async () => {
+  test('only this one fact changes, whatever the file contains', async () => {
     const hard = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.constantFrom('"architectVerified": false', '}]', 'a\\', '\u2028', '__proto__'),

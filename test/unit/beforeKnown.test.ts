@@ -18,7 +18,7 @@ async function clauses(): Promise<string[]> {
   return found;
 }
 
-test('nobody is told of Restricted Mode before VS Code knows whether there is one', async () => {
+test('Restricted Mode is not mentioned before VS Code knows whether it applies', async () => {
   const all = await clauses();
   assert.ok(all.length > 100);
   // While a window starts VS Code has not set the key yet, and what is not set is false.
@@ -28,7 +28,7 @@ test('nobody is told of Restricted Mode before VS Code knows whether there is on
   );
 });
 
-test('each welcome is for what the extension has found, so none shows while it looks', async () => {
+test('each welcome depends on what the extension found, so none shows while it is still looking', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const facts = [ContextKey.storyFile, ContextKey.runs].map(key => `${key} == `);
   // The window itself knows these two from its beginning.

@@ -41,24 +41,24 @@ describe('checkOutBranch', () => {
     await chmod(path.join(folder, '.git/hooks', name), 0o755);
   }
 
-  test('already on it', async () => {
+  test('is already on the branch', async () => {
     await write('a.txt', 'changed\n');
     assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'unchanged', branch: 'main' });
   });
 
-  test('already on it, though a tag has the same name', async () => {
+  test('is already on the branch, although a tag has the same name', async () => {
     await git('tag', 'main');
     assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'unchanged', branch: 'main' });
   });
 
-  test('a new one begins at HEAD', async () => {
+  test('creates a new branch at HEAD', async () => {
     const name = 'ralph/größe-漢字';
     assert.deepEqual(await checkOutBranch(folder, name), { kind: 'created', branch: name });
     assert.equal(await branch(), name);
     assert.equal(await git('rev-parse', 'HEAD'), first);
   });
 
-  test('an existing one is checked out, also from a folder below', async () => {
+  test('checks out an existing branch, even from a subfolder', async () => {
     await branchWith('feature', 'b.txt', 'two\n');
     await write('src/x.txt', 'untracked\n');
     const below = path.join(folder, 'src');
@@ -70,13 +70,13 @@ describe('checkOutBranch', () => {
     assert.equal(await read('src/x.txt'), 'untracked\n');
   });
 
-  test('a tag of that name is no branch', async () => {
+  test('does not mistake a tag for a branch', async () => {
     await git('tag', 'feature');
     assert.equal((await checkOutBranch(folder, 'feature')).kind, 'created');
     assert.equal(await branch(), 'feature');
   });
 
-  test('from a detached HEAD', async () => {
+  test('works from a detached HEAD', async () => {
     await git('switch', '--quiet', '--detach', first);
     assert.equal((await checkOutBranch(folder, 'main')).kind, 'checkedOut');
     await git('switch', '--quiet', '--detach', first);
@@ -84,7 +84,7 @@ describe('checkOutBranch', () => {
     assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'dirty', branch: '' });
   });
 
-  test('before the first commit', async () => {
+  test('works before the first commit', async () => {
     await rm(path.join(folder, '.git'), { recursive: true });
     await git('init', '--quiet', '--initial-branch=begin');
     assert.equal((await checkOutBranch(folder, 'begin')).kind, 'unchanged');
@@ -92,7 +92,7 @@ describe('checkOutBranch', () => {
     assert.equal(await branch(), 'other');
   });
 
-  test('changes of tracked files keep it from doing anything', async () => {
+  test('refuses to switch with changes in tracked files', async () => {
     await branchWith('feature', 'b.txt', 'two\n');
     await write('a.txt', 'changed\n');
     for (const name of ['feature', 'new']) {
@@ -104,7 +104,7 @@ describe('checkOutBranch', () => {
     assert.equal(await git('branch', '--list', 'new'), '');
   });
 
-  test('untracked files are no changes', async () => {
+  test('ignores untracked files', async () => {
     await branchWith('feature', 'b.txt', 'two\n');
     await write('.omc/prd.json', '{}');
     assert.equal((await checkOutBranch(folder, 'feature')).kind, 'checkedOut');
@@ -113,7 +113,7 @@ describe('checkOutBranch', () => {
   });
 
   for (const file of ['untracked.txt', 'ignored.txt']) {
-    test(`a file that git would write over: ${file}`, async () => {
+    test(`refuses if git would overwrite a file: ${file}`, async () => {
       await branchWith('feature', file, 'of the branch\n');
       await write(file, 'precious\n');
       await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
@@ -127,7 +127,7 @@ describe('checkOutBranch', () => {
     });
   }
 
-  test('a branch that another work tree is on', async () => {
+  test('refuses a branch that is checked out in another work tree', async () => {
     await git('branch', 'feature');
     await git('worktree', 'add', '--quiet', path.join(temp.path, 'other'), 'feature');
     await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
@@ -138,7 +138,7 @@ describe('checkOutBranch', () => {
     assert.equal(await branch(), 'main');
   });
 
-  test('a name that conflicts with an existing branch', async () => {
+  test('refuses a name that conflicts with an existing branch', async () => {
     await git('branch', 'a');
     await git('branch', 'c/d');
     for (const [name, other] of [
@@ -175,7 +175,7 @@ describe('checkOutBranch', () => {
     'a~1',
     `${'x'.repeat(500)}?`,
   ]) {
-    test(`no name of a branch: ${JSON.stringify(name.slice(0, 30))}`, async () => {
+    test(`refuses an invalid branch name: ${JSON.stringify(name.slice(0, 30))}`, async () => {
       // So that there is a branch before this one.
       await git('switch', '--quiet', '--create', 'before');
       await git('switch', '--quiet', 'main');
@@ -189,7 +189,17 @@ describe('checkOutBranch', () => {
     });
   }
 
-  test('a lock that somebody left is named', async () => {
+  test('a name that is too long for a file is refused, and the longest one is not', async () => {
+    const longest = `ralph/${'ä'.repeat(125)}`;
+    await assert.rejects(
+      checkOutBranch(folder, `${longest}x`),
+      /^HumanError: The branch name "ralph\/ä+…" is too long for git: each part between slashes may have 250 bytes at most\. Use a shorter one in the story file/,
+    );
+    await checkOutBranch(folder, longest);
+    assert.equal(await branch(), longest);
+  });
+
+  test('names a leftover lock', async () => {
     await git('branch', 'feature');
     await write('.git/index.lock', '');
     await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
@@ -202,20 +212,20 @@ describe('checkOutBranch', () => {
     assert.equal(await branch(), 'main');
   });
 
-  test('outside a repository', async () => {
+  test('fails outside a repository', async () => {
     const outside = path.join(temp.path, 'outside');
     await mkdir(outside);
     await assert.rejects(checkOutBranch(outside, 'feature'), HumanError);
   });
 
-  test("the person's hooks run, and one that fails afterwards changes nothing", async () => {
+  test("runs the person's hooks; one that fails after the checkout changes nothing", async () => {
     await hook('post-checkout', 'echo ran > hook-ran.txt\nexit 1');
     assert.equal((await checkOutBranch(folder, 'feature')).kind, 'created');
     assert.equal(await read('hook-ran.txt'), 'ran\n');
     assert.equal(await branch(), 'feature');
   });
 
-  test('a hook that forbids it', async () => {
+  test('reports a hook that forbids the checkout', async () => {
     await hook('reference-transaction', '[ "$1" = prepared ] && exit 1\nexit 0');
     await assert.rejects(checkOutBranch(folder, 'feature'), HumanError);
     assert.equal(await branch(), 'main');

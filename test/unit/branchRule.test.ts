@@ -65,7 +65,7 @@ const rules: readonly (readonly [string, Partial<BranchFacts>, string])[] = [
   ['a run on a detached HEAD, now on a branch', { wanted: '', found: 'side' }, 'stay'],
 ];
 
-describe('what becomes of work that an agent left elsewhere', () => {
+describe('handling of work that an agent left elsewhere', () => {
   for (const [what, facts, expected] of rules) {
     test(`${what}: ${expected}`, () => {
       const rule = branchRule({ ...onBranch, ...facts });

@@ -67,21 +67,21 @@ async function promptFor(storyId: string): Promise<string> {
   }
 }
 
-describe('an agent is told what the previous iteration on its own story left', () => {
-  test('though another story had its turn in between', async () => {
+describe('the prompt includes the results of the last iteration on the same story', () => {
+  test('even if another story was worked on in between', async () => {
     const prompt = await promptFor('US-1');
     assert.match(prompt, /previous iteration on this story failed\*\*: bad day/);
     assert.doesNotMatch(prompt, /expected 200|what no agent may change/);
   });
 
-  test('by the checks and the guard', async () => {
+  test('including checks and guard', async () => {
     const prompt = await promptFor('US-2');
     assert.match(prompt, /expected 200/);
     assert.match(prompt, /Iteration 2 changed what no agent may change/);
     assert.doesNotMatch(prompt, /bad day/);
   });
 
-  test('and of a story that nobody has tried, nothing', async () => {
+  test('and nothing for a story without an earlier iteration', async () => {
     const prompt = await promptFor('US-3');
     assert.doesNotMatch(prompt, /bad day|expected 200|what no agent may change/);
   });

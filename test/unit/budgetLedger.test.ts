@@ -15,13 +15,13 @@ class Costs {
 }
 
 describe('the budget ledger', () => {
-  test('without a budget a call is free, or has its own limit', () => {
+  test('without a budget, a call is unlimited or has its own limit', () => {
     const ledger = new BudgetLedger({}, new Costs());
     assert.equal(ledger.reserve(1).usd, undefined);
     assert.equal(ledger.reserve(1, 2).usd, 2);
   });
 
-  test('one call at a time may spend all that is left', () => {
+  test('a single call may spend all that is left', () => {
     const costs = new Costs();
     const ledger = new BudgetLedger({ budgetUsd: 5, iterationBudgetUsd: 4 }, costs);
     const first = ledger.reserve(1);
@@ -31,7 +31,7 @@ describe('the budget ledger', () => {
     assert.equal(ledger.reserve(1).usd, 1);
   });
 
-  test('what a call did not spend is there for the next one', () => {
+  test('what a call did not spend is available to the next one', () => {
     const costs = new Costs();
     const ledger = new BudgetLedger({ budgetUsd: 5 }, costs);
     const first = ledger.reserve(1);
@@ -41,7 +41,7 @@ describe('the budget ledger', () => {
     assert.equal(ledger.reserve(2).usd, 4.5);
   });
 
-  test('two calls at once share what is left; a third gets nothing of it', () => {
+  test('two parallel calls share what is left; a third gets nothing', () => {
     const ledger = new BudgetLedger({ budgetUsd: 5 }, new Costs(), () => 2);
     assert.equal(ledger.reserve(1).usd, 2.5);
     assert.equal(ledger.reserve(2).usd, 2.5);
@@ -55,13 +55,13 @@ describe('the budget ledger', () => {
     assert.equal(ledger.reserve(2).usd, 3);
   });
 
-  test('when more was spent than allowed, nothing is left, and not less', () => {
+  test('the remaining budget never becomes negative', () => {
     const costs = new Costs();
     costs.add(1, 9);
     assert.equal(new BudgetLedger({ budgetUsd: 5 }, costs).reserve(2).usd, 0);
   });
 
-  test('whatever calls begin and end, together they never spend more than the budget', () => {
+  test('calls together never exceed the budget, in whatever order they begin and end', () => {
     const step = fc.record({
       iteration: fc.integer({ min: 1, max: 4 }),
       ends: fc.boolean(),

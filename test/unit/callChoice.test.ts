@@ -45,8 +45,8 @@ function read(keys: object): { choice: CallChoice; problems: string[] } {
 }
 const ALL = { model: 'opus', effort: 'high', maxTurns: 40 };
 
-describe('a story chooses for its agent', () => {
-  test('in any JSON dialect, in YAML and in Beads', () => {
+describe('story settings for its agent', () => {
+  test('are read in any JSON dialect, in YAML and in Beads', () => {
     assert.deepEqual(choicesOf('prd.json', prd(ALL, {}, { model: 'haiku' })), [
       ALL,
       {},
@@ -75,7 +75,7 @@ describe('a story chooses for its agent', () => {
     );
   });
 
-  test('with max_turns, a number in quotes, or a level in capitals', () => {
+  test('accept max_turns, a number in quotes and an uppercase level', () => {
     assert.deepEqual(read({ max_turns: 7 }), { choice: { maxTurns: 7 }, problems: [] });
     assert.deepEqual(read({ maxTurns: 8, max_turns: 7 }).choice, { maxTurns: 8 });
     assert.deepEqual(read({ maxTurns: '12' }), { choice: { maxTurns: 12 }, problems: [] });
@@ -87,7 +87,7 @@ describe('a story chooses for its agent', () => {
     }
   });
 
-  test('names of models of all providers', () => {
+  test('accept model names of all providers', () => {
     for (const model of [
       'opus[1m]',
       'claude-sonnet-4-5-20250929',
@@ -101,7 +101,7 @@ describe('a story chooses for its agent', () => {
     }
   });
 
-  test('null and an empty text leave it open', () => {
+  test('are unset by null and by an empty text', () => {
     for (const open of [null, '', '  ']) {
       const keys = { model: open, effort: open, maxTurns: open };
       assert.deepEqual(read(keys), { choice: {}, problems: [] });
@@ -109,7 +109,7 @@ describe('a story chooses for its agent', () => {
   });
 });
 
-describe('a value that is not accepted', () => {
+describe('an invalid value', () => {
   const refused = [
     '-p',
     '--dangerously-skip-permissions',
@@ -136,24 +136,30 @@ describe('a value that is not accepted', () => {
     { name: 'opus' },
   ];
 
-  test('is no choice, and a problem with the line of its key', () => {
+  test('is ignored and reported as a problem on the line of its key', () => {
     for (const model of refused) {
       const { choice, problems } = read({ model });
       assert.deepEqual(choice, {}, JSON.stringify(model));
       assert.match(
         problems.join('\n'),
-        /^6: "model" is .*, but a name of letters, digits and \. _ - : \/ @ \+ \[ \] without spaces is expected\. Until this is corrected or removed, the agent of this story gets the value of the settings\.$/u,
+        /^6: "model" is .*\. It must be a name of letters, digits and \. _ - : \/ @ \+ \[ \] without spaces\. Until this is corrected or removed, the agent of this story gets the value of the settings\.$/u,
       );
     }
     for (const maxTurns of [0, -1, 1.5, '-1', '1e3', 'many', Number.MAX_VALUE, true, [3]]) {
       const { choice, problems } = read({ maxTurns });
       assert.deepEqual(choice, {}, String(maxTurns));
-      assert.match(problems.join('\n'), /^6: "maxTurns" is .*, but a whole number from 1 is exp/);
+      assert.match(
+        problems.join('\n'),
+        /^6: "maxTurns" is .*\. It must be a whole number from 1\./,
+      );
     }
-    assert.match(read({ max_turns: 'x' }).problems.join('\n'), /^6: "max_turns" is "x", but/);
+    assert.match(
+      read({ max_turns: 'x' }).problems.join('\n'),
+      /^6: "max_turns" is "x"\. It must be/,
+    );
   });
 
-  test('an effort that is an estimate of the work is only a hint', () => {
+  test('gives only a hint if effort is an estimate of the work', () => {
     for (const effort of ['S', 'small', '2 days', 3, '--x', ['high']]) {
       const text = prd({ effort });
       assert.deepEqual(choicesOf('prd.json', text), [{}]);
@@ -166,11 +172,11 @@ describe('a value that is not accepted', () => {
     }
     assert.match(
       read({ effort: 'small' }).problems.join('\n'),
-      /^6: "effort" is "small", but one of "low", "medium", "high", "xhigh", "max" is expected\./,
+      /^6: "effort" is "small"\. It must be one of "low", "medium", "high", "xhigh", "max"\./,
     );
   });
 
-  test('is marked in the editor, which can remove it', () => {
+  test('is marked in the editor, with a fix that removes it', () => {
     const text = prd({ model: '-x', passes: false, acceptanceCriteria: ['a'] });
     const [found, ...others] = diagnoseStories('prd.json', text).diagnoses;
     assert.ok(found);
@@ -187,7 +193,7 @@ describe('a value that is not accepted', () => {
     );
   });
 
-  test('is found in YAML and Beads, too', () => {
+  test('is found in YAML and Beads', () => {
     const yaml = 'tasks:\n  - id: a\n    name: x\n    model: "-x"\n    effort: 2 days\n';
     assert.deepEqual(
       listOf('plan.yaml', yaml).problems.map(({ code, column, line }) => [code, line, column]),
@@ -207,7 +213,7 @@ describe('a value that is not accepted', () => {
     );
   });
 
-  test('whatever the file says, a choice is one word that is no option', () => {
+  test('a setting is always a single word that is not an option, whatever the file says', () => {
     const any = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.jsonValue(),
@@ -225,14 +231,14 @@ describe('a value that is not accepted', () => {
   });
 });
 
-describe('the call of its agent', () => {
+describe("the call of the story's agent", () => {
   const call = { cwd: '/w', prompt: 'p', env: {} };
   const config = { ...DEFAULT_CONFIG, model: 'sonnet', effort: 'low', maxTurnsPerIteration: 9 };
   const argumentsFor = (choice: CallChoice) =>
     claudeArgs({ effort: 'low' }, agentRequest(config, { ...call, ...choice }));
   const valueAfter = (args: readonly string[], flag: string) => args[args.indexOf(flag) + 1];
 
-  test('gets what the story chooses, and the settings for the rest', () => {
+  test('gets the values of the story, and the general settings for the rest', () => {
     const given = (choice: CallChoice) => {
       const args = argumentsFor(choice);
       return ['--model', '--effort', '--max-turns'].map(flag => valueAfter(args, flag));
@@ -243,7 +249,7 @@ describe('the call of its agent', () => {
     assert.equal(argumentsFor(ALL).length, argumentsFor({}).length);
   });
 
-  test('an agent that does not support a choice is named, with the stories', () => {
+  test('names an agent that does not support a setting, and the stories concerned', () => {
     const { stories } = listOf(
       'prd.json',
       prd(ALL, { ...ALL, passes: true }, { effort: 'low' }, {}),
@@ -270,13 +276,13 @@ describe('the call of its agent', () => {
   });
 });
 
-describe('an edit keeps the choices', () => {
+describe('edits keep the story settings', () => {
   const text = prd(
     { priority: 1, passes: false, model: 'a b', effort: 'S', max_turns: '3' },
     { priority: 2, passes: false, acceptanceCriteria: ['a'], ...ALL },
   );
 
-  test('a tick, an untick and a move, byte for byte', () => {
+  test('after a tick, an untick and a move, byte for byte', () => {
     const lines = (of: string) => of.split('\n').filter(line => /model|effort|urns/.test(line));
     const ticked = editStoryDone(text, { id: 'S2' }, true);
     assert.notEqual(ticked, text);
@@ -291,14 +297,14 @@ describe('an edit keeps the choices', () => {
     assert.deepEqual(lines(moved), lines(text));
   });
 
-  test('each part of a split story has those of the whole', () => {
+  test('in each part of a split story', () => {
     const part = (title: string) => ({ title, acceptanceCriteria: ['x'] });
     const after = applySplit(text, 'S2', [part('one'), part('two')]);
     assert.deepEqual(choicesOf('prd.json', after), [{ maxTurns: 3 }, ALL, ALL]);
     assert.ok(after.includes('"model": "a b"'));
   });
 
-  test('and so does a conversion to prd.json', () => {
+  test('in a conversion to prd.json', () => {
     const list = listOf(
       'plan.yaml',
       'tasks:\n  - id: a\n    name: x\n    model: opus\n  - id: b\n    name: y\n',
@@ -308,13 +314,13 @@ describe('an edit keeps the choices', () => {
   });
 });
 
-test('the choices in words', () => {
+test('the settings are described in words', () => {
   assert.deepEqual(choiceWords({}, english), []);
   assert.deepEqual(choiceWords(ALL, english), ['model opus', 'effort high', 'at most 40 turns']);
   assert.deepEqual(choiceWords({ maxTurns: 1 }, english), ['at most 1 turn']);
 });
 
-test('an editor explains the keys, and offers the levels of effort', () => {
+test('the editor explains the keys and offers the levels of effort', () => {
   const { story } = JSON.parse(prdSchemaText()).definitions;
   const { effort, max_turns: other, maxTurns, model } = story.properties;
   assert.match(model.description, /^The model for the agent of this story/);

@@ -48,13 +48,13 @@ const size = (bodies: readonly RunEventBody[]) =>
   bodies.reduce((sum, body) => sum + Buffer.byteLength(JSON.stringify(body)), 0);
 
 describe('what the journal keeps of one call', () => {
-  test('all of a call that says no more than agents say', () => {
+  test('a call of usual length is kept completely', () => {
     const bodies = written(texts(3_000));
     assert.equal(bodies.length, 3_000);
     assert.ok(!typesOf(bodies).includes('agent.overflow'));
   });
 
-  test('of many lines the first ones, once that there is more, and the last words', () => {
+  test('of many lines, the first ones, an overflow mark and the last line are kept', () => {
     const bodies = written(texts(100_000));
     assert.deepEqual(typesOf(bodies).slice(2_999, 3_001), ['agent.text', 'agent.overflow']);
     assert.deepEqual(bodies.slice(3_000), [
@@ -64,7 +64,7 @@ describe('what the journal keeps of one call', () => {
     ]);
   });
 
-  test('of a long call something now and then, so that what it does now is seen', () => {
+  test('a long call is sampled, so that its current activity is visible', () => {
     const bodies = written(texts(10_000), 1_000);
     const later = bodies.slice(3_001);
     assert.deepEqual(later.slice(0, 2), [
@@ -76,7 +76,7 @@ describe('what the journal keeps of one call', () => {
     assert.ok(written(texts(1_000_000), 315_000).length <= 3_802);
   });
 
-  test('a tool that runs when the bound is reached is seen as well', () => {
+  test('a tool that is running when the limit is reached is recorded', () => {
     const tool: AgentEvent = { type: 'tool', id: '1', name: 'Bash', gist: 'npm test' };
     assert.deepEqual(written([...texts(3_000), tool]).slice(3_000), [
       { type: 'agent.overflow', stream: 'stream.jsonl' },
@@ -84,13 +84,13 @@ describe('what the journal keeps of one call', () => {
     ]);
   });
 
-  test('large texts count by their bytes', () => {
+  test('large texts count by bytes', () => {
     const bodies = written(texts(10_000, () => '語'.repeat(4_000)));
     assert.ok(bodies.length < 100, `${bodies.length}`);
     assert.equal(typesOf(bodies).filter(type => type === 'agent.overflow').length, 1);
   });
 
-  test('is bounded, whatever the agent does', () => {
+  test('the size is bounded, whatever the agent does', () => {
     const word = fc.string({ maxLength: 6_000 });
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({ type: fc.constant('init' as const), model: word }),

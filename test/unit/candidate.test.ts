@@ -106,7 +106,7 @@ describe('a candidate', () => {
   }
 
   describe('its form', () => {
-    test('one commit: on the target, with the message, author and date of the agent', async () => {
+    test("a single commit lands on the target with the agent's message, author and date", async () => {
       const work = await agent(async () => {
         await write('a.txt', lines({ 2: 'by agent' }));
         await write('b.txt', 'new\n');
@@ -147,7 +147,7 @@ describe('a candidate', () => {
       assert.equal((await readGit('log', '-1', '--format=%P', one)).trim(), await head());
     });
 
-    test('several commits as one: the subjects of all, and who wrote them', async () => {
+    test('several commits are squashed into one that names all subjects and authors', async () => {
       const work = await agent(async () => {
         await write('b.txt', '1\n');
         await commit('First step\n\nCo-Authored-By: Claude <c@x.y>');
@@ -184,7 +184,7 @@ describe('a candidate', () => {
       assert.equal(await show(hash, STORIES), prd('US-1'));
     });
 
-    test('a merge of the agent is not one of its commits', async () => {
+    test('a merge made by the agent does not count as one of its commits', async () => {
       await write('c.txt', 'c\n');
       const target = await commit();
       const work = await agent(async () => {
@@ -198,7 +198,7 @@ describe('a candidate', () => {
       assert.deepEqual(await names(hash), [STORIES, LOG, 'a.txt', 'b.txt', 'c.txt']);
     });
 
-    test('a merge that brings in changes of its own is landed all the same', async () => {
+    test('a merge that contains changes of its own also lands', async () => {
       await write('c.txt', 'c\n');
       const target = await commit();
       const work = await agent(async () => {
@@ -212,7 +212,7 @@ describe('a candidate', () => {
     });
 
     for (const landAs of ['merge', 'squash'] as const) {
-      test(`what a person has removed from the history meanwhile stays removed (${landAs})`, async () => {
+      test(`commits that a person removed from the history meanwhile stay removed (${landAs})`, async () => {
         await write('secret.txt', 'password\n');
         await write('a.txt', lines({ 1: 'of the commit that goes' }));
         const removed = await commit('A secret by mistake');
@@ -243,7 +243,7 @@ describe('a candidate', () => {
         assert.deepEqual(conflict.files, ['a.txt']);
       });
     }
-    test('what was not committed is no commit of ours on the branch', async () => {
+    test('our commit of uncommitted work does not appear on the branch', async () => {
       const left = async () => {
         await write('left.txt', 'left\n');
         await git('add', '--all');
@@ -280,7 +280,7 @@ describe('a candidate', () => {
       assert.equal(await show(two.commit, 'left.txt'), 'left\n');
     });
 
-    test('no commit: a commit of ours for the tick and the notes, else nothing', async () => {
+    test('without commits, our own commit is made for the tick and notes, if there are any', async () => {
       const own = await made(base);
       assert.match(await message(own.commit), /^US-1: done\n\nRalph-Story: US-1\n/);
       assert.equal(await show(own.commit, STORIES), prd('US-1'));
@@ -290,7 +290,7 @@ describe('a candidate', () => {
       assert.equal((await make(base, { storyFile: undefined })).kind, 'nothing');
     });
 
-    test('what has landed already is nothing, tick and notes included', async () => {
+    test('work that has already landed gives no candidate, including tick and notes', async () => {
       const work = await agent(async () => {
         await write('b.txt', '1\n');
         await commit('one');
@@ -307,7 +307,7 @@ describe('a candidate', () => {
     });
   });
 
-  describe('its message', () => {
+  describe('the message', () => {
     async function messageAfter(text: string | Buffer, ...config: string[]): Promise<string> {
       const work = await agent(async () => {
         await write('b.txt', 'new\n');
@@ -320,19 +320,19 @@ describe('a candidate', () => {
       return message((await made(work, { trailers: { 'Ralph-Story': 'US-1' } })).commit);
     }
 
-    test('survives if it is empty', async () => {
+    test('is kept if it is empty', async () => {
       assert.equal(await messageAfter(''), 'US-1: done\n\nRalph-Story: US-1\n\n');
       assert.equal(await messageAfter(' \n\n'), 'US-1: done\n\nRalph-Story: US-1\n\n');
     });
 
-    test('survives with CRLF and comment marks', async () => {
+    test('is kept with CRLF and comment marks', async () => {
       assert.equal(
         await messageAfter('One\r\n\r\n# no comment\r\nCloses #3\r\n\r\nFixes: #1\r\n'),
         'One\n\n# no comment\nCloses #3\n\nFixes: #1\nRalph-Story: US-1\n\n',
       );
     });
 
-    test('survives in another encoding, named or not', async () => {
+    test('is kept in another encoding, declared or not', async () => {
       const latin = Buffer.from('Gr\u00fc\u00dfe\n', 'latin1');
       assert.equal(
         await messageAfter(latin, '-c', 'i18n.commitEncoding=ISO-8859-1'),
@@ -344,7 +344,7 @@ describe('a candidate', () => {
       );
     });
 
-    test('gets trailers by the rules of git', () => {
+    test("gets trailers by git's rules", () => {
       const add = (text: string) => withTrailers(text, { 'Ralph-Story': 'A\n B' });
       assert.equal(add('subject: x'), 'subject: x\n\nRalph-Story: A B\n');
       assert.equal(add('s\n\nbody: with\nmore\n'), 's\n\nbody: with\nmore\n\nRalph-Story: A B\n');
@@ -359,7 +359,7 @@ describe('a candidate', () => {
       assert.deepEqual(trailersNamed('s\n\nA: b\nB: c\na: d', 'A'), ['A: b', 'a: d']);
     });
 
-    test('survives with an author whom git would refuse', async () => {
+    test('is kept with an author that git would refuse', async () => {
       const work = await agent(async () => {
         await write('b.txt', 'new\n');
         await git('add', '--all');
@@ -396,7 +396,7 @@ describe('a candidate', () => {
       );
     });
 
-    test('stay where they are if the agent moved or deleted them', async () => {
+    test('keep their path if the agent moved or deleted them', async () => {
       const moved = await agent(async () => {
         await rename(at(STORIES), at('moved.json'));
         await rm(at(LOG));
@@ -412,7 +412,7 @@ describe('a candidate', () => {
       assert.ok((await names(hash)).includes('b.txt'));
     });
 
-    test('a move that conflicts with a tick is no conflict', async () => {
+    test('do not conflict if one was moved and also ticked', async () => {
       const work = await agent(async () => {
         await git('mv', STORIES, 'moved.json');
         await write('moved.json', prd('US-1'));
@@ -423,7 +423,7 @@ describe('a candidate', () => {
       assert.equal(await show((await made(work)).commit, STORIES), prd('US-1', 'US-2'));
     });
 
-    test('a folder in place of one is a conflict', async () => {
+    test('conflict if a folder replaces one', async () => {
       const work = await agent(async () => {
         await rm(at(LOG));
         await write(`${LOG}/part`, 'x\n');
@@ -433,7 +433,7 @@ describe('a candidate', () => {
       assert.deepEqual(found, { kind: 'conflict', reason: 'files', files: [LOG] });
     });
 
-    test('are left out if the target does not track them', async () => {
+    test('are omitted if the target does not track them', async () => {
       await git('rm', '--quiet', '-r', '--cached', '.omc');
       base = await commitIndex('Untracked');
       const work = await agent(async () => {
@@ -457,7 +457,7 @@ describe('a candidate', () => {
       return head();
     }
 
-    test('also if git ignores them and the agent added them by force', async () => {
+    test('are omitted if git ignores them and the agent force-added them', async () => {
       await git('rm', '--quiet', '-r', '--cached', '.omc');
       await write('.gitignore', '.omc/\n');
       base = await commit('Ignored');
@@ -476,7 +476,7 @@ describe('a candidate', () => {
       assert.deepEqual(await names((await made(work)).commit), ['.gitignore', 'a.txt', 'b.txt']);
     });
 
-    test('keep their mode; a link is left alone', async () => {
+    test('keep their mode; a link is not followed', async () => {
       await chmod(at(LOG), 0o755);
       await rename(at(STORIES), at('real.json'));
       await symlink('../real.json', at(STORIES));
@@ -492,7 +492,7 @@ describe('a candidate', () => {
       assert.equal(await show(hash, LOG), '# Log\n\n## First\n- one\n\n- n\n');
     });
 
-    test('a story that the target no longer has is reported', async () => {
+    test('report a story that the target no longer has', async () => {
       const work = await agent(async () => {
         await write('b.txt', 'new\n');
         await commit('Agent');
@@ -504,7 +504,7 @@ describe('a candidate', () => {
       assert.match(await show(hash, STORIES), /US-9.*false/);
     });
 
-    test('at the top of the repository, and deep in it', async () => {
+    test('work at the top of the repository and deep inside it', async () => {
       await write('prd.json', prd());
       await write('x/y/z/progress.txt', 'log\n');
       base = await commit('More');
@@ -521,7 +521,7 @@ describe('a candidate', () => {
       ['.beads/issues.jsonl', 'issues.jsonl'],
       ['.claude/orchestration/a.yaml', 'orchestration.yaml'],
     ] as const) {
-      test(`${file}: two ticks of neighbors, with the line endings of the file`, async () => {
+      test(`${file}: ticks of neighboring stories are merged with the line endings of the file`, async () => {
         const fixtures = path.join(import.meta.dirname, '../fixtures/stories');
         const text = await readFile(path.join(fixtures, fixture), 'utf8');
         const content = text.replace(/\r?\n/g, '\r\n');
@@ -548,7 +548,7 @@ describe('a candidate', () => {
       });
     }
 
-    test('a story without an id is recognized by its title', () => {
+    test('a story without an id is identified by its title', () => {
       const plan = Buffer.from('- [ ] new\n- [ ] one\n- [ ] two\n');
       const at0 = withTick(plan, 'plan.md', { id: '#1', position: 0, title: 'one' });
       assert.ok('content' in at0);
@@ -561,7 +561,7 @@ describe('a candidate', () => {
       assert.ok('notTicked' in bad);
     });
 
-    test('notes are appended as the log is written', () => {
+    test('notes are appended in the style of the log', () => {
       const append = (log: string, text: string) => withEntries(Buffer.from(log), text).toString();
       assert.equal(append('a', ''), 'a');
       assert.equal(append('a', ' \n'), 'a');
@@ -577,7 +577,7 @@ describe('a candidate', () => {
       assert.ok(!hasEntries(Buffer.from('ab\n'), 'b'));
     });
 
-    test('two versions of them are joined', () => {
+    test('two versions of a log are merged', () => {
       const join = (base_: string, ours: string, theirs: string) =>
         withEntriesOf(Buffer.from(ours), {
           base: Buffer.from(base_),
@@ -595,7 +595,7 @@ describe('a candidate', () => {
   });
 
   describe('a conflict', () => {
-    test('names the files, without the shared ones', async () => {
+    test('names the files except the shared ones', async () => {
       const work = await agent(async () => {
         await write('a.txt', lines({ 3: 'agent' }));
         await write(STORIES, prd('US-1'));
@@ -615,7 +615,7 @@ describe('a candidate', () => {
       assert.equal(await state(), before);
     });
 
-    test('of folders and files, deleted files, modes, renames', async () => {
+    test('is found for folders, deleted files, modes and renames', async () => {
       await write('dir', 'file\n');
       await write('gone.txt', lines());
       await write('old.txt', lines({ 1: 'old' }));
@@ -639,7 +639,7 @@ describe('a candidate', () => {
       assert.ok(found.files.some(file => file.startsWith('dir')));
     });
 
-    test('of a history that the agent has replaced', async () => {
+    test('is reported if the agent has replaced the history', async () => {
       const orphan = await agent(async () => {
         await git('checkout', '--quiet', '--orphan', 'other');
         await commit('Orphan');
@@ -647,7 +647,7 @@ describe('a candidate', () => {
       assert.deepEqual(await make(orphan), { kind: 'conflict', reason: 'unrelated', files: [] });
     });
 
-    test('is none if a renamed file was changed', async () => {
+    test('does not arise if a renamed file was changed', async () => {
       const work = await agent(async () => {
         await git('mv', 'a.txt', 'renamed.txt');
         await chmod(at('renamed.txt'), 0o755);
@@ -661,7 +661,7 @@ describe('a candidate', () => {
       assert.match(await git('ls-tree', hash, 'renamed.txt', 'link'), /120000.*link\n100755/);
     });
 
-    test('submodules and names that are not UTF-8 are merged', async () => {
+    test('does not arise for submodules and non-UTF-8 names', async () => {
       const bytes = Buffer.concat([Buffer.from([0xe4, 0xff]), Buffer.from('.txt')]);
       const blob = await git('rev-parse', `${base}:a.txt`);
       const index = async (content: Buffer | string) =>
@@ -710,7 +710,7 @@ describe('a candidate', () => {
       assert.ok(!existsSync(mark));
     });
 
-    test('of work that continues earlier work: what landed before that is nobody’s news', async () => {
+    test('leaves earlier landings out of the diffs if work continues earlier work', async () => {
       const first = await agent(async () => {
         await write('b.txt', 'first attempt\n');
         await commit('First');
@@ -734,7 +734,7 @@ describe('a candidate', () => {
       assert.doesNotMatch(own + others, /landed before/);
     });
 
-    test('a file with a name that is not UTF-8 is found again', async () => {
+    test('finds a file again whose name is not UTF-8', async () => {
       const found = await describeConflict(
         folder,
         { target: base, base, work: base, files: ['[\uFFFD].txt', 'a*.txt'] },
@@ -757,7 +757,7 @@ describe('a candidate', () => {
     assert.ok(!existsSync(mark));
   });
 
-  test('a commit that does not exist is an error for people', async () => {
+  test('a missing commit gives an error for people', async () => {
     await assert.rejects(make('1'.repeat(40)), /git cannot bring in the work of an agent/);
   });
 });

@@ -9,7 +9,7 @@ import { gitFolder } from '../support/gitFolder.ts';
 
 const LINES = Array.from({ length: 40 }, (_, i) => `line ${i}`);
 
-describe('what commits changed together', () => {
+describe('the combined changes of commits', () => {
   let temp: TempDir;
   let folder: string;
 
@@ -37,7 +37,7 @@ describe('what commits changed together', () => {
     return (await fileVersion(folder, version)).toString();
   }
 
-  test('two commits that are not above each other: what the files of one have that the other has not', async () => {
+  test('two diverged commits are compared file by file', async () => {
     const base = await commit();
     await write('a.txt', 'landed\n');
     const onto = await commit();
@@ -79,7 +79,7 @@ describe('what commits changed together', () => {
     );
   });
 
-  test('the first commit is against nothing, a merge against its first parent', async () => {
+  test('the first commit is compared with nothing, a merge with its first parent', async () => {
     const first = await git('rev-parse', 'HEAD');
     assert.deepEqual(await files(first), ['- > a.txt', '- > gone.txt', '- > old.txt']);
     await git('switch', '--quiet', '--create', 'side');
@@ -92,7 +92,7 @@ describe('what commits changed together', () => {
     assert.deepEqual(await files(await git('rev-parse', 'HEAD')), ['- > side.txt']);
   });
 
-  test('commits in a line are one change; what came and went is left out', async () => {
+  test('consecutive commits are one change without files that came and went', async () => {
     await write('new.txt', 'new');
     await write('a.txt', 'one');
     const one = await commit();
@@ -105,7 +105,7 @@ describe('what commits changed together', () => {
     assert.equal(await text(a?.after), 'two');
   });
 
-  test('other commits between them are left out, their files too', async () => {
+  test('other commits in between are omitted, with their files', async () => {
     await write('a.txt', 'one');
     await write('new.txt', 'new');
     await write('passing.txt', 'passing');
@@ -123,7 +123,7 @@ describe('what commits changed together', () => {
     assert.equal(await text(found[0]?.after), 'two');
   });
 
-  test('two files that change places, and one that comes back', async () => {
+  test('two files that swap names, and one that is moved back', async () => {
     await write('b.txt', LINES.map(line => `${line} b`).join('\n'));
     await commit();
     await rm(path.join(folder, 'gone.txt'));
@@ -143,7 +143,7 @@ describe('what commits changed together', () => {
     ]);
   });
 
-  test('commits that are no more are named; the others count', async () => {
+  test('missing commits are named, and the others count', async () => {
     await write('a.txt', 'one');
     const one = await commit();
     const {
@@ -157,7 +157,7 @@ describe('what commits changed together', () => {
     assert.deepEqual(await changesOf(folder, []), { commits: [], missing: [], files: [] });
   });
 
-  test('a submodule is a line of text, and a folder below the root is as good as the root', async () => {
+  test('a submodule is shown as a line of text, and a subfolder works like the root', async () => {
     const other = path.join(temp.path, 'other');
     await gitRepo(other);
     await git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other, 'lib/sub');
@@ -170,7 +170,7 @@ describe('what commits changed together', () => {
     assert.equal(await text(found[2]?.after), 'x');
   });
 
-  test('outside a repository, an error says so', async () => {
+  test('an error is reported outside a repository', async () => {
     folder = path.join(temp.path, 'elsewhere');
     await mkdir(folder);
     await assert.rejects(changesOf(folder, ['f'.repeat(40)]), HumanError);

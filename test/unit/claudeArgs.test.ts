@@ -24,7 +24,7 @@ function optionOf(args: readonly string[], option: string): string | undefined {
 }
 
 describe('claudeArgs', () => {
-  it('asks for no more than it was told to', () => {
+  it('passes only the options that are needed', () => {
     sameValue(claudeArgs({}, request), [
       '-p',
       '--output-format',
@@ -38,7 +38,7 @@ describe('claudeArgs', () => {
     ]);
   });
 
-  it('passes everything on that a person can choose', () => {
+  it('passes every option that a person can set', () => {
     const args = claudeArgs(
       {
         permissionMode: 'dontAsk',
@@ -61,7 +61,7 @@ describe('claudeArgs', () => {
     sameValue(args.slice(-2), ['--add-dir', '/docs'], 'extra arguments come last');
   });
 
-  it('lets one call differ from what is set for all', () => {
+  it('lets a single call override the general settings', () => {
     const options = { fallbackModel: 'sonnet', effort: 'high', allowedTools: ['Bash'] };
     const args = claudeArgs(options, { ...request, fallbackModel: 'haiku', effort: 'low' });
     assert.equal(optionOf(args, '--fallback-model'), 'haiku');
@@ -69,7 +69,7 @@ describe('claudeArgs', () => {
     assert.equal(optionOf(args, '--allowedTools'), 'Bash');
   });
 
-  it('gives a reader its tools and no others', () => {
+  it('gives a read-only call its tools and no others', () => {
     const args = claudeArgs(
       { allowedTools: ['Bash'] },
       { ...request, tools: ['Read', 'Grep', 'Glob'] },
@@ -87,7 +87,7 @@ describe('claudeArgs', () => {
     assert.equal(budget(1 / 3), '0.333333');
   });
 
-  it('skips permissions only when told, and then in place of any mode', () => {
+  it('skips permissions only on request, and then instead of any mode', () => {
     const skip = '--dangerously-skip-permissions';
     assert.ok(!claudeArgs({ permissionMode: 'plan' }, request).includes(skip));
     const args = claudeArgs({ permissionMode: 'plan', skipPermissions: true }, request);
@@ -115,7 +115,7 @@ describe('Claude Code on this machine', posix, () => {
   }
   const env = () => cleanEnv({ home: temp.path, path: [bin] });
 
-  it('takes the keys out of the environment when the subscription is to pay', async () => {
+  it('removes API keys from the environment if the subscription pays', async () => {
     await program(['exit 0']);
     const keys = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_AUTH_TOKEN: 't', ANTHROPIC_BASE_URL: 'u' };
     const envOf = async (removeApiKey: boolean) => {
@@ -153,7 +153,7 @@ describe('Claude Code on this machine', posix, () => {
     );
   });
 
-  it('does not wait for one that hangs', async () => {
+  it('does not wait for a hanging program', async () => {
     await program(['exec sleep 600']);
     const answer = await claudeVersion({}, env(), 200);
     assert.match(
@@ -186,20 +186,24 @@ describe('the SDK agent', () => {
   const find = (more: { sdkPath?: string; env?: Record<string, string> } = {}) =>
     findSdk({ cwd: inTemp('work', 'space'), env: {}, home: inTemp('home'), ...more });
 
-  it('looks in the workspace, above it, then where npm puts global packages', posix, async () => {
-    const env = { PATH: inTemp('prefix', 'bin') };
-    const global = await installSdk('prefix', 'lib', 'node_modules');
-    assert.equal(await find({ env }), global);
-    const above = await installSdk('work', 'node_modules');
-    assert.equal(await find({ env }), above);
-    const own = await installSdk('work', 'space', 'node_modules');
-    assert.equal(await find({ env }), own);
-    assert.equal(await find({ env, sdkPath: inTemp('prefix', 'lib', 'node_modules') }), global);
-    assert.equal(await find({ env, sdkPath: path.dirname(global) }), global);
-    assert.equal(await find({ env, sdkPath: global }), global);
-  });
+  it(
+    'is searched for in the workspace, above it, then where npm puts global packages',
+    posix,
+    async () => {
+      const env = { PATH: inTemp('prefix', 'bin') };
+      const global = await installSdk('prefix', 'lib', 'node_modules');
+      assert.equal(await find({ env }), global);
+      const above = await installSdk('work', 'node_modules');
+      assert.equal(await find({ env }), above);
+      const own = await installSdk('work', 'space', 'node_modules');
+      assert.equal(await find({ env }), own);
+      assert.equal(await find({ env, sdkPath: inTemp('prefix', 'lib', 'node_modules') }), global);
+      assert.equal(await find({ env, sdkPath: path.dirname(global) }), global);
+      assert.equal(await find({ env, sdkPath: global }), global);
+    },
+  );
 
-  it('says how to get it, or which path is wrong', async () => {
+  it('explains how to install it, or which path is wrong', async () => {
     await assert.rejects(find({ sdkPath: inTemp('gone') }), {
       name: 'HumanError',
       message: /gone", set as the path of the Claude Agent SDK/,
@@ -211,7 +215,7 @@ describe('the SDK agent', () => {
     });
   });
 
-  it('asks the SDK for what the command line would do', () => {
+  it('is called with the options of the command line', () => {
     sameValue(sdkCallOptions({}, request, undefined), {
       cwd: '/todo',
       maxTurns: 7,
@@ -243,7 +247,7 @@ describe('the SDK agent', () => {
 });
 
 describe('isTransient', () => {
-  it('distinguishes what passes by itself from what does not', () => {
+  it('distinguishes transient errors from others', () => {
     for (const kind of ['api', 'overloaded', 'rateLimit', 'toolConcurrency']) {
       assert.ok(isTransient(kind), kind);
     }

@@ -29,7 +29,7 @@ function argsFor(
 }
 
 describe('the environment', () => {
-  it('has the API keys, unless they are to be removed', async () => {
+  it('contains the API keys, unless they must be removed', async () => {
     await using home = await tempDir('command-agent-');
     const keys = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_AUTH_TOKEN: 't' };
     const env = cleanEnv({ home: home.path, extra: keys });
@@ -46,7 +46,7 @@ describe('the environment', () => {
 });
 
 describe('commandArgs', () => {
-  it('leaves out what needs a model when there is none', () => {
+  it('omits arguments that need a model if none is set', () => {
     const args = ['run', '--fast', '--model', '{model}', '-m={model}', '-'];
     assert.deepEqual(argsFor(args), ['run', '--fast', '-']);
     assert.deepEqual(argsFor(args, { model: 'big' }), [
@@ -61,7 +61,7 @@ describe('commandArgs', () => {
     assert.deepEqual(argsFor(['--quiet', '--model={model}']), ['--quiet']);
   });
 
-  it('puts the prompt where it is named, else at the end', () => {
+  it('puts the prompt in its placeholder, otherwise at the end', () => {
     const promptFile = '/todo/p.txt';
     assert.deepEqual(argsFor(['-x'], {}, 'argument'), ['-x', base.prompt]);
     assert.deepEqual(argsFor(['-p={prompt}', '-q'], {}, 'argument'), [`-p=${base.prompt}`, '-q']);
@@ -74,7 +74,7 @@ describe('commandArgs', () => {
     assert.deepEqual(argsFor(['-'], { promptFile }), ['-']);
   });
 
-  it('takes nothing in a prompt for a placeholder', () => {
+  it('does not replace placeholders inside the prompt', () => {
     const prompt = '{promptFile} {model} $& {prompt}';
     assert.deepEqual(argsFor(['{prompt}'], { prompt, model: 'big' }, 'argument'), [prompt]);
   });
@@ -88,7 +88,7 @@ describe('the presets', () => {
     }
   });
 
-  it('skip permissions only when told', () => {
+  it('skip permissions only on request', () => {
     const skipping = /dangerous|yolo|--auto$|full-access/;
     for (const name of COMMAND_PRESETS) {
       assert.ok(!commandPreset(name).args.some(arg => skipping.test(arg)), name);
@@ -98,7 +98,7 @@ describe('the presets', () => {
     }
   });
 
-  it('name a model only when there is one', () => {
+  it('name a model only if one is set', () => {
     for (const name of COMMAND_PRESETS) {
       const args = commandArgs(commandPreset(name), base);
       assert.ok(!args.some(arg => arg.includes('model')), name);
@@ -153,7 +153,7 @@ describe('the command agent', posix, () => {
     return { ...end, events };
   }
 
-  it('takes what is printed for the answer', async () => {
+  it('takes its output as the answer', async () => {
     const { reason, exitCode, result, events } = await run(
       `cat; printf '\\n\\n\\033[1mDone.\\033[0m\\n<promise>TASK_COMPLETE</promise>'`,
     );
@@ -174,7 +174,7 @@ describe('the command agent', posix, () => {
     assert.match(result?.text ?? '', /line 3999 [^\n]*\nlast$/);
   });
 
-  it('gives the prompt as a file or as an argument', async () => {
+  it('passes the prompt as a file or as an argument', async () => {
     const promptFile = inTemp('prompt.txt');
     await writeFile(promptFile, 'from the file');
     const script = 'printf "%s|" "$@"; printf "stdin:"; cat';
@@ -185,7 +185,7 @@ describe('the command agent', posix, () => {
     assert.equal(argument.result?.text, `-x|${prompt}|stdin:`);
   });
 
-  it('recognizes a failure by the exit code, with the last words', async () => {
+  it('recognizes a failure by the exit code and keeps the last output', async () => {
     const { exitCode, result } = await run('echo working; echo "cannot go on" >&2; exit 3');
     assert.equal(exitCode, 3);
     assert.equal(result?.isError, true);
@@ -212,14 +212,14 @@ describe('the command agent', posix, () => {
     ['TypeError: the login page is broken', 'other'],
   ] as const;
   for (const [words, kind] of causes) {
-    it(`knows “${words}” for ${kind}`, async () => {
+    it(`recognizes “${words}” as ${kind}`, async () => {
       const { result } = await run(`cat >&2 <<'EOF'\n${words}\nEOF\nexit 1`);
       assert.equal(result?.error?.kind, kind);
       assert.equal(result?.error?.message, words);
     });
   }
 
-  it('reads a limit with its end from the failed, and not from the successful', async () => {
+  it('reads a limit and its end from failed calls only', async () => {
     const words = `echo "You've hit your usage limit. Try again in 2 hours."`;
     const before = Date.now();
     const { result } = await run(`${words}; exit 1`);
@@ -229,7 +229,7 @@ describe('the command agent', posix, () => {
     assert.equal((await run(words)).result?.error, undefined);
   });
 
-  it('has no result when it was ended from outside', async () => {
+  it('has no result if it was ended from outside', async () => {
     const stop = new AbortController();
     const agent = commandAgent({
       command: '/bin/sh',
@@ -250,7 +250,7 @@ describe('the command agent', posix, () => {
     assert.deepEqual([end.reason, end.result], ['cancelled', undefined]);
   });
 
-  it('says what to fix before anything is started', async () => {
+  it('reports what to fix before anything starts', async () => {
     const command = (options: Partial<CommandOptions>, prompt = 'x') =>
       commandAgent({ command: 'no-such-agent', args: [], promptVia: 'stdin', ...options }).command({
         ...base,

@@ -201,7 +201,7 @@ if (existsSync(manifest)) {
     });
   }
 } else {
-  test('the corpus of real story files is not on this machine, so nothing was compared with it', () => {
+  test('the corpus of real story files is missing, so nothing was compared with it', () => {
     assert.equal(existsSync(manifest), false);
   });
 }

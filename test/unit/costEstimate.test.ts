@@ -30,7 +30,7 @@ const message = (id: string, output_tokens: number, text = '', more: object = {}
 const result = (more: object) => ({ type: 'result', subtype: 'success', num_turns: 1, ...more });
 
 describe('list prices', () => {
-  test('by family and version, however a provider writes the name', () => {
+  test('depend on family and version, however a provider writes the name', () => {
     const input = (model: string) => listPrice(model, { ...MILLION, input: 1_000 }) * 1_000;
     for (const [model, dollars] of [
       ['claude-opus-5-5', 4],
@@ -47,39 +47,39 @@ describe('list prices', () => {
     }
   });
 
-  test('an unknown model costs the dearest price, an unknown version that of its family', () => {
+  test('use the highest price for an unknown model, and that of the family for an unknown version', () => {
     for (const model of [undefined, 'fake-model', 'gpt-9', 'claude-opus-9']) {
       assert.equal(listPrice(model, MILLION), 15, model);
     }
     assert.equal(listPrice('claude-opus-5-7', { ...MILLION, input: 0, output: 1e6 }), 75);
   });
 
-  test('the demo agent asks no model, so a call of it that is killed costs nothing', () => {
+  test('are zero for the demo agent, so a killed call of it costs nothing', () => {
     assert.equal(listPrice('demo', { ...MILLION, output: 1e6 }), 0);
     assert.notEqual(listPrice('demo-2', MILLION), 0);
   });
 
-  test('the cache: read, written for an hour unless it is known to be less', () => {
+  test('price cache reads, and cache writes as one hour unless a shorter time is known', () => {
     const written = { ...MILLION, input: 0, cacheWrite: 1e6 };
     assert.equal(listPrice('claude-opus-5-5', written), 8);
     assert.equal(listPrice('claude-opus-5-5', { ...written, cacheWrite5m: 1e6 }), 5);
     assert.equal(listPrice('claude-opus-5-5', { ...MILLION, input: 0, cacheRead: 1e6 }), 0.2);
   });
 
-  test('long prompts cost more where the list says so', () => {
+  test('are higher for long prompts where the list says so', () => {
     assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 100_000 }), 0.01);
     assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 200_000 }), 0.1);
   });
 });
 
 describe('the estimate of a call', () => {
-  test('counts each message once, by its last usage', () => {
+  test('counts each message once, with its last usage', () => {
     const { costUsd, usage } = estimateOf(message('a', 1), message('b', 10), message('a', 100));
     sameValue(usage, { input: 2_000, output: 110, cacheRead: 0, cacheWrite: 0 });
     assert.equal(Number(costUsd.toFixed(6)), 0.0102);
   });
 
-  test('what is printed of a message counts where its usage knows only the first tokens', () => {
+  test('counts printed text if the usage covers only the first tokens', () => {
     const { usage } = estimateOf(
       message('a', 1, 'x'.repeat(300)),
       message('a', 1, 'x'.repeat(600)),
@@ -87,7 +87,7 @@ describe('the estimate of a call', () => {
     assert.ok(usage.output >= 300, `${usage.output}`);
   });
 
-  test('nothing before the first answer, and nothing for what no model has said', () => {
+  test('is zero before the first answer and for text not from a model', () => {
     const synthetic = { ...message('a', 5).message, model: '<synthetic>' };
     const estimate = estimateOf(
       { type: 'system', subtype: 'init' },
@@ -96,7 +96,7 @@ describe('the estimate of a call', () => {
     sameValue(callCost(undefined, estimate), {});
   });
 
-  test('a result has the cost; what continues after it is added', () => {
+  test('takes the cost of a result and adds what continues after it', () => {
     const done = { turns: 1, costUsd: 0.5 };
     const told = result({ total_cost_usd: 0.5 });
     sameValue(callCost(done, estimateOf(message('a', 1), told)), done);
@@ -107,12 +107,12 @@ describe('the estimate of a call', () => {
     sameValue([costUsd.toFixed(3), costEstimated], ['0.504', true]);
   });
 
-  test('a result without a cost leaves the estimate', () => {
+  test('remains if the result has no cost', () => {
     const cost = callCost({ turns: 2 }, estimateOf(message('a', 0), result({})));
     sameValue([cost.costUsd, cost.costEstimated, cost.turns], [0.004, true, 2]);
   });
 
-  test('memory stays bounded, and the sum whole', () => {
+  test('uses bounded memory without losing part of the sum', () => {
     const { usage } = estimateOf(...Array.from({ length: 5_000 }, (_, i) => message(`m${i}`, 1)));
     sameValue([usage.input, usage.output], [5_000_000, 5_000]);
   });

@@ -6,11 +6,11 @@ import { distinctNames } from '../../src/views/folders/distinctNames.ts';
 const named = (...paths: readonly string[]) =>
   distinctNames(paths.map(path => ({ path, name: path.split('/').at(-1) ?? '' })));
 
-test('folders with names of their own keep them', () => {
+test('folders with unique names keep them', () => {
   assert.deepEqual(named('/w/shop', '/w/docs'), ['shop', 'docs']);
 });
 
-test('folders with the same name also get as much of their path as tells them apart', () => {
+test('folders with the same name get as much of their path as needed', () => {
   assert.deepEqual(named('/w/shop/api', '/w/bank/api', '/w/docs'), [
     'api (shop)',
     'api (bank)',

@@ -13,7 +13,7 @@ test('the shell that VS Code has started by itself is found', () => {
   assert.equal(emptyShell([found]), found);
 });
 
-test("a terminal that may be somebody's is left alone", () => {
+test('a terminal that may belong to someone is left alone', () => {
   assert.equal(emptyShell([]), undefined);
   assert.equal(emptyShell([shell(), shell()]), undefined, 'one of several');
   assert.equal(emptyShell([shell({ name: 'Watch' })]), undefined, 'a task, or named by a person');

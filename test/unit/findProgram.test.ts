@@ -32,7 +32,7 @@ describe('findProgram', () => {
     findProgram(name, { env: {}, home, platform: 'linux', ...options });
   const posix = { skip: process.platform === 'win32' };
 
-  it('takes the first program on PATH', posix, async () => {
+  it('returns the first program on PATH', posix, async () => {
     await file('a/no-such-agent', 0o644);
     await mkdir(folder('b/no-such-agent'), { recursive: true });
     const third = await file('c/no-such-agent');
@@ -41,7 +41,7 @@ describe('findProgram', () => {
     assert.equal(await find({ env: { PATH } }), third);
   });
 
-  it('does not let the working directory bring a program', posix, async () => {
+  it('never takes a program from the working directory', posix, async () => {
     await file('no-such-agent');
     const PATH = ['', '.', path.relative(process.cwd(), temp.path)].join(':');
     assert.equal(await find({ env: { PATH } }), undefined);
@@ -54,7 +54,7 @@ describe('findProgram', () => {
     assert.equal(await find({}), native);
   });
 
-  it('takes extensions into account on Windows', async () => {
+  it('respects extensions on Windows', async () => {
     await file('a/no-such-agent');
     const shim = await file('a/no-such-agent.cmd', 0o644);
     const binary = await file('b/no-such-agent.exe', 0o644);
@@ -99,7 +99,7 @@ describe('findProgram', () => {
     }
   });
 
-  it('names another setting where there is one', async () => {
+  it('names another setting if there is one', async () => {
     const settingName = "the agent's command";
     await assert.rejects(
       findProgram('x', { env: {}, home, platform: 'linux', setting: '/gone/x', settingName }),
@@ -108,7 +108,7 @@ describe('findProgram', () => {
   });
 
   for (const name of ['/gone/x', '~/gone/x', 'gone']) {
-    it(`does not offer to look for ${name}, which the person has named`, async () => {
+    it(`does not suggest looking for ${name}, which the person named`, async () => {
       await assert.rejects(
         findProgram(name, { env: {}, home, platform: 'linux', setting: name, settingName: 'it' }),
         {

@@ -37,12 +37,12 @@ describe('the table of folders in docs/ARCHITECTURE.md', async () => {
   const byFolder = new Map(table.map(room => [room.folder, room]));
   const files = (await sources('')).filter(file => file.includes('/'));
 
-  test('has a line for each folder with files, and none for another', () => {
+  test('has exactly one line for each folder with files', () => {
     const folders = new Set(files.map(folderOf));
     assert.deepEqual(table.map(({ folder }) => folder).sort(), [...folders].sort());
   });
 
-  test('goes upwards: a folder imports only what is above its line', () => {
+  test('points upwards: a folder imports only folders above its line', () => {
     const seen = new Set<string>();
     for (const { folder, imports, room } of table) {
       for (const imported of room === folder ? imports : [room]) {
@@ -55,7 +55,7 @@ describe('the table of folders in docs/ARCHITECTURE.md', async () => {
     }
   });
 
-  test('names every import, of types too, and nothing else', async () => {
+  test('lists exactly the imports of each folder, including types', async () => {
     const roomOf = (file: string) => byFolder.get(folderOf(file))?.room ?? '';
     const allowed = new Map(table.map(({ folder, imports }) => [folder, new Set(imports)]));
     const unused = new Map(table.map(({ folder, imports }) => [folder, new Set(imports)]));
@@ -78,7 +78,7 @@ describe('the table of folders in docs/ARCHITECTURE.md', async () => {
   });
 });
 
-test('no files import each other in a circle', async () => {
+test('no import cycle between files', async () => {
   const edges = new Map<string, string[]>();
   for (const file of await sources('')) {
     edges.set(

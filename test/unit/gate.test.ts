@@ -85,11 +85,11 @@ describe('runGate', () => {
     require('node:fs').renameSync('server.tmp', 'server.pid');`;
   const serverPid = async () => Number(await readFile(path.join(workspace, 'server.pid'), 'utf8'));
 
-  test('nothing to check is green', async () => {
+  test('no checks means success', async () => {
     assert.deepEqual(await gate([]), { green: true, checks: [], cancelled: false });
   });
 
-  test('checks run in order, until the first red one', async () => {
+  test('checks run in order up to the first failing one', async () => {
     const first = await program('first.js', "console.log('one')");
     const second = await program('second.js', "console.error('two'); process.exitCode = 3");
     const third = await program('third.js', "require('node:fs').writeFileSync('third', '')");
@@ -121,7 +121,7 @@ describe('runGate', () => {
     assert.equal(existsSync(path.join(workspace, 'third')), false);
   });
 
-  test('a line is a line of the shell', async () => {
+  test('a line is run by the shell', async () => {
     const fails = await program('fails.js', 'process.exitCode = 1');
     const works = await program('works.js', "console.log('works')");
     const check = only(await gate([`${fails} || ${works} && exit 5`]));
@@ -129,7 +129,7 @@ describe('runGate', () => {
     assert.equal(check.outputTail, 'works\n');
   });
 
-  test('a program that does not exist, a line that is none, a folder that does not exist', async () => {
+  test('a missing program, an invalid line and a missing folder are reported', async () => {
     const missing = only(await gate(['no-such-program-anywhere --run']));
     assert.equal(missing.ok, false);
     assert.notEqual(missing.exitCode, 0);
@@ -146,7 +146,7 @@ describe('runGate', () => {
     );
   });
 
-  test('both streams come in the order they were written', async () => {
+  test('both streams are kept in the order they were written', async () => {
     const command = await program(
       'both.js',
       `const { writeSync } = require('node:fs');
@@ -173,7 +173,7 @@ describe('runGate', () => {
     assert.equal(only(await gate([command], given)).outputTail, 'false env-test x\n');
   });
 
-  test('what asks for input gets none', async () => {
+  test('a check that reads input gets none', async () => {
     const command = await program(
       'ask.js',
       "process.stdin.resume().on('end', () => console.log('nobody there'))",
@@ -181,7 +181,7 @@ describe('runGate', () => {
     assert.equal(only(await gate([command])).outputTail, 'nobody there\n');
   });
 
-  test('the tail is the end, whole characters, and the file has it all', async () => {
+  test('the tail has whole characters, and the file has the full output', async () => {
     const command = await program('long.js', "console.log('begin' + '𝒳'.repeat(20000) + 'end')");
     const { outputTail } = only(await gate([command]));
     assert.ok(outputTail.length <= 8_000 && outputTail.length >= 7_999);
@@ -189,7 +189,7 @@ describe('runGate', () => {
     assert.match(await log(1), /^begin(?:𝒳)+end\n$/u);
   });
 
-  test('of a flood the file keeps the beginning and the end, and says what is missing', async () => {
+  test('a flood is cut to its beginning and end, with a note on what is missing', async () => {
     const command = await program(
       'flood.js',
       `const { writeSync } = require('node:fs');
@@ -211,13 +211,13 @@ describe('runGate', () => {
     );
   });
 
-  test('a second gate in the same folder writes over the first', async () => {
+  test('a second gate in the same folder overwrites the first', async () => {
     await gate([await program('a.js', "console.log('a long first output')")]);
     await gate([await program('b.js', "console.log('b')")]);
     assert.equal(await log(1), 'b\n');
   });
 
-  test('a check that takes too long is red, and its tree is ended', async () => {
+  test('a check that exceeds its time limit fails, and its process tree is ended', async () => {
     await program('server.js', server());
     // It would count as green by its exit code.
     const command = await program(
@@ -235,14 +235,14 @@ describe('runGate', () => {
     }
   });
 
-  test('a limit longer than a timer can be is no limit of 1 ms', async () => {
+  test('a limit beyond the maximum of timers does not become 1 ms', async () => {
     const command = await program('short.js', "setTimeout(() => console.log('done'), 50)");
     for (const timeLimitMs of [2 ** 40, Number.POSITIVE_INFINITY]) {
       assert.equal((await gate([command], { timeLimitMs })).green, true);
     }
   });
 
-  test('a server that a check leaves behind is ended, and the check stays green', async () => {
+  test('a server that a check leaves behind is ended, and the check still passes', async () => {
     await program('server.js', server());
     const command = await program('leaves.js', leavesServer("{ stdio: 'inherit' }"));
     const result = await gate([command]);
@@ -250,7 +250,7 @@ describe('runGate', () => {
     await gone(await serverPid());
   });
 
-  test('also one that left the process group and ignores SIGTERM', async () => {
+  test('the same for one that left the process group and ignores SIGTERM', async () => {
     await program('server.js', server("process.on('SIGTERM', () => {});"));
     const command = await program(
       'leaves.js',
@@ -262,7 +262,7 @@ describe('runGate', () => {
     }
   });
 
-  test('an output that stays open, or continues, blocks nothing', async () => {
+  test('an output that stays open or continues does not block', async () => {
     // Nothing tells this one from a process of somebody else.
     await program('server.js', server());
     const command = await program(
@@ -301,7 +301,7 @@ describe('runGate', () => {
     assert.equal(check.timedOut, false);
   });
 
-  test('a stop before it starts nothing', async () => {
+  test('a stop before the start starts nothing', async () => {
     const result = await gate(['echo x'], { signal: AbortSignal.abort() });
     assert.deepEqual(result, { green: false, checks: [], cancelled: true });
     const killed = await gate(['echo x'], { killSignal: AbortSignal.abort() });
@@ -309,7 +309,7 @@ describe('runGate', () => {
     assert.equal(existsSync(path.join(dir, 'check-1.log')), false);
   });
 
-  test('a stronger stop does not wait for what ignores the first', async () => {
+  test('a stronger stop does not wait for a check that ignores the first', async () => {
     const command = await program(
       'stubborn.js',
       `process.on('SIGTERM', () => require('node:fs').writeFileSync('asked', ''));
@@ -339,7 +339,7 @@ describe('runGate', () => {
     }
   });
 
-  test('a log that cannot be written is reported, and nothing is left running', async () => {
+  test('an unwritable log is reported, and nothing is left running', async () => {
     await mkdir(path.join(dir, 'check-1.log'), { recursive: true });
     const command = await program('x.js', "require('node:fs').writeFileSync('ran', '')");
     await assert.rejects(gate([command]), { code: /^E(ISDIR|PERM|ACCES)$/ as unknown as string });

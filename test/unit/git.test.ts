@@ -28,7 +28,7 @@ describe('GitRepository', () => {
   const subjects = async (options?: Parameters<GitRepository['commits']>[0]) =>
     (await repo.commits(options)).map(({ subject }) => subject);
 
-  test('status reports HEAD, branch and what is uncommitted', async () => {
+  test('status reports HEAD, branch and uncommitted changes', async () => {
     await write('late.txt', '');
     assert.deepEqual(await repo.status(), {
       head: first,
@@ -38,7 +38,16 @@ describe('GitRepository', () => {
     });
   });
 
-  test('root, head and branch, also from a folder below', async () => {
+  test('a folder that is gone is named; git is not said to be missing', async () => {
+    await rm(folder, { recursive: true });
+    await assert.rejects(repo.status(), (error: unknown) => {
+      assert.ok(error instanceof HumanError);
+      assert.match(error.message, /There is no folder .*my projeçt\. If it was moved/);
+      return true;
+    });
+  });
+
+  test('root, head and branch are found, even from a subfolder', async () => {
     await mkdir(path.join(folder, 'src/deep'), { recursive: true });
     const below = new GitRepository(path.join(folder, 'src/deep'));
     for (const at of [repo, below]) {
@@ -48,7 +57,7 @@ describe('GitRepository', () => {
     }
   });
 
-  test('a branch with a slash and letters of other languages', async () => {
+  test('a branch name with a slash and non-ASCII letters is read', async () => {
     await git('checkout', '--quiet', '-b', 'ralph/größe-漢字');
     assert.equal(await repo.branch(), 'ralph/größe-漢字');
   });
@@ -61,7 +70,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['First commit']);
   });
 
-  describe('HEAD and the newest commits are what git says', () => {
+  describe('HEAD and the newest commits match what git reports', () => {
     const FIELDS = '%H%x00%s%x00%an%x00%aI';
     async function assertAsGit(): Promise<void> {
       const lines = (await git('log', '--max-count=20', `--format=${FIELDS}`)).split('\n');
@@ -74,7 +83,7 @@ describe('GitRepository', () => {
       assert.deepEqual(await repo.commits({ limit: 20, at: head ?? '' }), expected);
     }
 
-    test('of subjects over several lines, other zones and other letters', async () => {
+    test('for subjects over several lines, other time zones and non-ASCII letters', async () => {
       await git(
         'commit',
         '--quiet',
@@ -98,7 +107,7 @@ describe('GitRepository', () => {
       await assertAsGit();
     });
 
-    test('of commits that come bit by bit, more than are kept', async () => {
+    test('for commits read in pieces, more than are kept', async () => {
       for (let round = 0; round < 3; round++) {
         for (let i = 0; i < 9; i++) {
           await commit(`commit ${round}-${i}`);
@@ -107,7 +116,7 @@ describe('GitRepository', () => {
       }
     });
 
-    test('after a reset, an amend, another branch and a merge', async () => {
+    test('after a reset, an amend, a branch switch and a merge', async () => {
       const second = await commit('second');
       await commit('third');
       await assertAsGit();
@@ -124,7 +133,7 @@ describe('GitRepository', () => {
       await assertAsGit();
     });
 
-    test('of packed refs and objects, a replaced commit and a linked work tree', async () => {
+    test('with packed refs and objects, a replaced commit and a linked work tree', async () => {
       await commit('second');
       await git('gc', '--quiet');
       await assertAsGit();
@@ -144,7 +153,7 @@ describe('GitRepository', () => {
       assert.equal(await repo.branch(), 'ralph/linked');
     });
 
-    test('of lost commits', async () => {
+    test('with lost commits', async () => {
       const second = await commit('second');
       const third = await commit('third');
       assert.equal(await repo.head(), third);
@@ -186,7 +195,7 @@ describe('GitRepository', () => {
     await assert.rejects(repo.commits());
   });
 
-  test('commits, newest first, whole, with their author and time', async () => {
+  test('commits are returned newest first with full subject, author and time', async () => {
     const second = await commit('feat: größer 漢字 "quoted" | pipe\n\nA body\nof lines');
     const [newest, oldest, ...rest] = await repo.commits();
     assert.deepEqual(rest, []);
@@ -198,7 +207,7 @@ describe('GitRepository', () => {
     assert.equal(oldest?.hash, first);
   });
 
-  test('some commits: a limit, since, at', async () => {
+  test('commits can be selected by limit, since and at', async () => {
     const second = await commit('second');
     await commit('third');
     assert.deepEqual(await subjects({ limit: 2 }), ['third', 'second']);
@@ -209,23 +218,23 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects({ since: (await repo.head()) ?? '' }), []);
   });
 
-  test('a commit without a message', async () => {
+  test('a commit without a message is read', async () => {
     await git('commit', '--quiet', '--allow-empty', '--allow-empty-message', '--message', '');
     assert.deepEqual(await subjects(), ['', 'First commit']);
   });
 
-  test("a subject that contains git's separators makes no other commits", async () => {
+  test("a subject with git's separators does not create extra commits", async () => {
     await commit('a\x1eb0b0b0b0\x1ffaked\x1fNobody\x1f2026-01-01');
     const hashes = (await repo.commits()).map(({ hash }) => hash);
     assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
   });
 
-  test('an option in the place of a commit is none', async () => {
+  test('an option in place of a commit is refused', async () => {
     await assert.rejects(repo.commits({ at: '--output=stolen' }));
     await assert.rejects(readFile(path.join(folder, 'stolen')), { code: 'ENOENT' });
   });
 
-  test('uncommitted changes: untracked, changed, staged, deleted; not ignored', async () => {
+  test('uncommitted changes include untracked, changed, staged and deleted files, but no ignored ones', async () => {
     assert.equal(await repo.hasUncommittedChanges(), false);
     await write('.gitignore', 'ignored\n');
     await commit('ignore');
@@ -243,18 +252,18 @@ describe('GitRepository', () => {
     assert.equal(await repo.hasUncommittedChanges(), true);
   });
 
-  test('looking never writes the index, since an agent may be committing', async () => {
+  test('reading never writes the index, since an agent may be committing', async () => {
     await writeFile(path.join(folder, '.git/index.lock'), '');
     assert.equal(await repo.hasUncommittedChanges(), false);
     assert.equal((await repo.commits()).length, 1);
   });
 
-  test('files of a root commit', async () => {
+  test('files of a root commit are listed', async () => {
     assert.deepEqual(await repo.changedFiles(first), [{ status: 'added', path: 'a.txt' }]);
     assert.equal(await repo.parent(first), undefined);
   });
 
-  test('files added, modified, deleted, renamed, binary, made executable', async () => {
+  test('files are listed as added, modified, deleted, renamed, binary or made executable', async () => {
     await write('gone.txt', 'x');
     await write('data.bin', Buffer.from([0, 1, 2, 255]));
     await write('run.sh', 'echo');
@@ -285,7 +294,7 @@ describe('GitRepository', () => {
     await assert.rejects(repo.fileAt(hash, 'gone.txt'));
   });
 
-  test('names with spaces, letters of other languages, quotes and line breaks', async () => {
+  test('names with spaces, non-ASCII letters, quotes and line breaks are read', async () => {
     const names = ['a b.txt', 'größe/漢字.txt', "it's.txt", '-dash.txt', ' lead.txt'];
     if (process.platform !== 'win32') {
       names.push('line\nbreak.txt', 'tab\t.txt', '"quoted".txt', 'back\\slash.txt', ':colon.txt');
@@ -319,7 +328,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await repo.changedFiles(await commit('empty')), []);
   });
 
-  test("a repository's own diff programs and text conversions are not run", async () => {
+  test('diff programs and text conversions of a repository do not run', async () => {
     await write('.gitattributes', '*.txt diff=evil\n');
     await write('a.txt', 'two\n');
     await git('config', 'diff.evil.command', 'touch ran #');
@@ -331,7 +340,7 @@ describe('GitRepository', () => {
     await assert.rejects(readFile(path.join(folder, 'ran')), { code: 'ENOENT' });
   });
 
-  test('what is no commit is said to be none', async () => {
+  test('an invalid commit is reported as such', async () => {
     for (const bad of ['', 'main', 'HEAD', '--all', `${first}^`, 'xyz', `${first} --output=x`]) {
       await assert.rejects(repo.resolveCommit(bad), HumanError, bad);
     }

@@ -20,7 +20,7 @@ describe('tools that a person allows during a run', () => {
   });
   afterEach(() => temp.remove());
 
-  test('are those of that run, once each', async () => {
+  test('are listed once per run', async () => {
     assert.deepEqual(await grantedTools(file()), []);
     for (const tool of ['WebFetch', 'WebSearch', 'WebFetch']) {
       await grantTool(file(), tool);
@@ -30,7 +30,7 @@ describe('tools that a person allows during a run', () => {
     assert.deepEqual(await readdir(path.dirname(file())), ['r1.json']);
   });
 
-  test('are added to those of the call, but not to a rule of patterns', async () => {
+  test('are added to those of the call, but not to a list of patterns', async () => {
     await mkdir(path.dirname(file()), { recursive: true });
     await writeFile(file(), '["WebFetch", "Bash(*)", 7, "Read,Bash", "Read"]');
     const alsoAllowed = await grantedTools(file());
@@ -41,7 +41,7 @@ describe('tools that a person allows during a run', () => {
     ]);
   });
 
-  test('a damaged file allows nothing, and is replaced', async () => {
+  test('ignore a damaged file and replace it', async () => {
     await mkdir(path.dirname(file()), { recursive: true });
     for (const text of ['', '[', '{"a": 1}', '"Bash"']) {
       await writeFile(file(), text);
@@ -51,19 +51,19 @@ describe('tools that a person allows during a run', () => {
     assert.deepEqual(await grantedTools(file()), ['WebFetch']);
   });
 
-  test('of old runs are forgotten', async () => {
+  test('are forgotten for old runs', async () => {
     await grantTool(file('old'), 'WebFetch');
     await utimes(file('old'), 0, 0);
     await grantTool(file(), 'WebFetch');
     assert.deepEqual(await readdir(path.dirname(file())), ['r1.json']);
   });
 
-  test('a folder that cannot be made is said', async () => {
+  test('report a folder that cannot be created', async () => {
     await writeFile(path.join(temp.path, '.config'), '');
     await assert.rejects(grantTool(file(), 'WebFetch'), { name: 'HumanError' });
   });
 
-  test('the list that they are added to is the own file, or the default', async () => {
+  test("are added to the person's own list or to the default", async () => {
     assert.deepEqual(await personsTools(env(), 'linux'), [
       ...['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep'],
     ]);

@@ -85,7 +85,7 @@ describe('the handoff in the workspace', () => {
     };
   }
 
-  test('has the shape of the whitepaper (7.1), from files, git and the run', async () => {
+  test('has the structure of the whitepaper (7.1), from files, git and the run', async () => {
     const state: RunState = {
       ...INITIAL_RUN_STATE,
       commits: [{ hash: 'c1', subject: 's', at: 'now', iteration: 1, storyId: 'US-1' }],
@@ -153,7 +153,7 @@ describe('the handoff in the workspace', () => {
     sameValue(warnings, []);
   });
 
-  test('what was done about the last error is handed on, when there is one', async () => {
+  test('includes what was done about the last error', async () => {
     const recoveryAttempt = 'called again twice';
     const from = await sources();
     assert.equal((await refreshHandoffFromFiles(fresh, from, onWarning)).lastError, undefined);
@@ -170,7 +170,7 @@ describe('the handoff in the workspace', () => {
     });
   });
 
-  test('the next story is the first ready one when none is given', async () => {
+  test('names the first ready story as next if none is given', async () => {
     const { storyId: _storyId, ...rest } = await sources();
     const next = async (done: boolean[]) =>
       (await refreshHandoffFromFiles(fresh, { ...rest, stories: storyList(done) }, onWarning)).prd
@@ -179,14 +179,14 @@ describe('the handoff in the workspace', () => {
     assert.equal(await next([true, true]), null);
   });
 
-  test('free-form: no story part', async () => {
+  test('omits the story part in free-form mode', async () => {
     const { storyId: _storyId, stories: _stories, ...rest } = await sources();
     const handoff = await refreshHandoffFromFiles(fresh, rest, onWarning);
     assert.equal('prd' in handoff, false);
     sameValue(handoff.stuckDetection, { lastPrdStatus: [], iterationsOnSameStory: 0 });
   });
 
-  test('a missing progress log is an empty one', async () => {
+  test('treats a missing progress log as empty', async () => {
     const from = await sources();
     await rm(from.progressFile);
     const handoff = await refreshHandoffFromFiles(fresh, from, onWarning);
@@ -194,7 +194,7 @@ describe('the handoff in the workspace', () => {
     sameValue(warnings, []);
   });
 
-  test('a repository without commits', async () => {
+  test('works in a repository without commits', async () => {
     const from = await sources();
     await rm(path.join(temp.path, '.git'), { recursive: true });
     await mkdir(path.join(temp.path, '.git/refs'), { recursive: true });
@@ -205,7 +205,7 @@ describe('the handoff in the workspace', () => {
     sameValue(warnings, []);
   });
 
-  test('sources that cannot be read leave what was known, and are reported', async () => {
+  test('keeps known values if sources cannot be read, and reports them', async () => {
     const from = await sources();
     const known = await refreshHandoffFromFiles(fresh, from, onWarning);
     await rm(from.progressFile);
@@ -220,7 +220,7 @@ describe('the handoff in the workspace', () => {
     sameValue(warnings.sort(), ['gitUnreadable', 'progressUnreadable']);
   });
 
-  test('a story with commits that is not done is not the last completed one', async () => {
+  test('does not name an open story with commits as the last completed one', async () => {
     const state: RunState = {
       ...INITIAL_RUN_STATE,
       commits: [{ hash: 'c1', subject: 'half of it', at: 'now', iteration: 1, storyId: 'US-2' }],
@@ -249,14 +249,14 @@ describe('the handoff in the workspace', () => {
     ['something else', '[]'],
     ['nothing', ''],
   ] as const) {
-    test(`a file that contains ${name} is none`, async () => {
+    test(`ignores a file that contains ${name}`, async () => {
       await writeHandoff(files.handoffFile, fresh);
       await writeFile(files.handoffFile, text);
       assert.equal(await readHandoff(files), undefined);
     });
   }
 
-  test('fields of a newer version are kept', async () => {
+  test('keeps fields of a newer version', async () => {
     await writeHandoff(files.handoffFile, { ...fresh, later: { a: 1 } });
     sameValue(await readHandoff(files), { ...fresh, later: { a: 1 } });
   });
@@ -275,7 +275,7 @@ describe('the size of the handoff', () => {
     incompleteIds: ids,
   });
 
-  test('a small one is left as it is', () => {
+  test('a small handoff is left as it is', () => {
     const handoff = { ...fresh, prd: prd(['US-1', 'US-2'], 'Todos') };
     sameValue(fitHandoff(handoff), handoff);
   });
@@ -340,7 +340,7 @@ describe('the size of the handoff', () => {
   );
   const words = fc.array(word, { maxLength: 30 });
 
-  test('whatever the files contain, it fits and can be read back', async () => {
+  test('it always fits and can be read back, whatever the files contain', async () => {
     await using temp = await tempDir('handoff-size-');
     const files = new RunFiles(temp.path);
     await fc.assert(
@@ -425,7 +425,7 @@ describe('the size of the handoff', () => {
     assert.match(progress.recentLearnings[0] ?? '', / (?:learned|words)…$/);
   });
 
-  test('unknown fields that leave no room are left out', () => {
+  test('unknown fields that leave no room are omitted', () => {
     const handoff = { ...fresh, later: 'x'.repeat(10_000) };
     sameValue(fitHandoff(handoff), fresh);
   });

@@ -10,8 +10,8 @@ import { allImports, importsOf, offending, sources, src } from '../support/impor
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFile(path.join(root, file), 'utf8');
 
-describe('imports run one way', () => {
-  test('this test sees imports at all', async () => {
+describe('imports go one way', () => {
+  test('this test detects imports', async () => {
     const seen = await importsOf('orchestrator/loop/freshRun.ts');
     assert.ok(seen.includes('orchestrator/loop/policy.ts'));
     assert.ok(seen.includes('orchestrator/journal/runState.ts'));
@@ -29,7 +29,7 @@ describe('imports run one way', () => {
     );
   });
 
-  test('nobody sees the class of an error: people get messageOf(error)', async () => {
+  test('error class names are never shown: people get messageOf(error)', async () => {
     const told: string[] = [];
     for (const file of await sources('')) {
       const text = await readFile(path.join(src, file), 'utf8');
@@ -60,7 +60,7 @@ describe('imports run one way', () => {
     );
   });
 
-  test("Node's own modules are named as such", async () => {
+  test("Node's own modules are imported with the node: prefix", async () => {
     const files = await sources('.');
     assert.deepEqual(
       offending(await allImports(files), imported => !builtinModules.includes(imported)),
@@ -68,7 +68,7 @@ describe('imports run one way', () => {
     );
   });
 
-  test('every import of ours is a file that exists', async () => {
+  test('every import of ours refers to an existing file', async () => {
     const files = await sources('.');
     const known = new Set(files);
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('imports run one way', () => {
   });
 });
 
-test('extension.ts wires and does no work', async () => {
+test('extension.ts only connects objects', async () => {
   assert.ok((await read('src/extension.ts')).split('\n').length < 120);
 });
 
@@ -98,7 +98,7 @@ describe('package.json', async () => {
   const commandIds = sorted(Object.values(contributions.Command));
   const viewIds: string[] = Object.values(contributions.View);
 
-  test('allows no VS Code older than the oldest that is tested', async () => {
+  test('allows no VS Code older than the oldest tested one', async () => {
     const oldest = vsCodeVersions.oldest.server.replace(/^4\.(\d+)\..*/, '1.$1.0');
     assert.match(oldest, /^1\.\d+\.0$/);
     assert.equal(manifest.engines.vscode, `^${oldest}`);
@@ -120,7 +120,7 @@ describe('package.json', async () => {
     assert.deepEqual(sorted(ids), sorted(viewIds));
   });
 
-  test('names no command, view or context key that does not exist', () => {
+  test('names no missing command, view or context key', () => {
     const used = [
       ...Object.values<{ command: string; when?: string }[]>(menus).flat(),
       ...viewsWelcome,
@@ -149,7 +149,7 @@ describe('package.json', async () => {
     }
   });
 
-  test('task type and file system are those of contributions.ts', () => {
+  test('uses the task type and file system of contributions.ts', () => {
     assert.deepEqual(
       taskDefinitions.map(({ type }: { type: string }) => type),
       [contributions.TASK_TYPE],
@@ -158,14 +158,14 @@ describe('package.json', async () => {
     assert.ok(manifest.activationEvents.includes(`onFileSystem:${contributions.GIT_SCHEME}`));
   });
 
-  test('every text is in package.nls.json, and every text there is used', async () => {
+  test('has every text in package.nls.json, and every text there is used', async () => {
     const nls = JSON.parse(await read('package.nls.json'));
     const used = new Set([...text.matchAll(/"%([\w.-]+)%"/g)].map(([, key]) => key ?? ''));
     assert.deepEqual(sorted(used), sorted(Object.keys(nls)));
     assert.ok(Object.values<string>(nls).every(value => value.trim() !== ''));
   });
 
-  test('links to no command of ours, and waits for none, that does not exist', async () => {
+  test('links to no missing command, and no activation event waits for one', async () => {
     const places = text + (await read('package.nls.json'));
     const named = [...places.matchAll(/\b(?:onCommand|command):(ralphFresh\.\w+)/g)];
     assert.ok(named.length > 5);
@@ -181,7 +181,7 @@ describe('package.json', async () => {
     }
   });
 
-  test('no text for people is in package.json itself', () => {
+  test('contains no text for people', () => {
     const inManifest = [
       ...commands.map(({ title }: { title: string }) => title),
       ...Object.values<{ name: string }[]>(views).flatMap(list => list.map(({ name }) => name)),
@@ -193,7 +193,7 @@ describe('package.json', async () => {
   });
 });
 
-test('no text and no document names a command of ralph-fresh that does not exist', async () => {
+test('no text or document names a missing command of ralph-fresh', async () => {
   const files = (await sources('.')).map(file => `src/${file}`);
   const documents = (await readdir(path.join(root, 'docs'))).filter(name => name.endsWith('.md'));
   const places = ['README.md', ...documents.map(name => `docs/${name}`), ...files];

@@ -13,7 +13,7 @@ function list(...passes: readonly boolean[]) {
   return parseStoryFile('/w/prd.json', JSON.stringify({ userStories }));
 }
 
-test('a start finds nothing to do when every story is done and no claim is left', () => {
+test('a start has nothing to do if every story is done and no claim is open', () => {
   assert.equal(isAllDone(list(true, true), INITIAL_RUN_STATE), true);
   assert.equal(isAllDone(list(true, true), over('twoChecksGreen').state), true);
   assert.equal(isAllDone(list(true, false), INITIAL_RUN_STATE), false);
@@ -24,7 +24,7 @@ test('a start finds nothing to do when every story is done and no claim is left'
   assert.equal(isAllDone(list(true), refused.state), false);
 });
 
-test('a start finds nothing to do when what is left is put aside', () => {
+test('a start has nothing to do if the remaining stories are put aside', () => {
   const file = list(true, false);
   assert.ok(file.kind === 'stories');
   const stories = file.stories.map(story =>
@@ -33,7 +33,7 @@ test('a start finds nothing to do when what is left is put aside', () => {
   assert.equal(isAllDone({ ...file, stories }, INITIAL_RUN_STATE), true);
 });
 
-test('what a complete run has come to', () => {
+test('the summary of a complete run', () => {
   const of = (name: string) => completedWords(over(name).state, english);
   assert.equal(of('severalStories'), 'All stories are done, after 3 iterations.');
   assert.equal(of('twoChecksGreen'), 'All stories are done, after 1 iteration.');
@@ -45,7 +45,7 @@ test('what a complete run has come to', () => {
   assert.match(completedWords(nothing, english), /nothing to do/);
 });
 
-test('only a living run has a story at work, also while it waits', () => {
+test('only a living run has a current story, even while it waits', () => {
   const waits: EventMatch = { type: 'pause.started' };
   assert.equal(runStanding(living('stuckAsks', waits)).storyId, 'US-001');
   assert.equal(runStanding(over('stuckAsks', waits)).storyId, undefined);

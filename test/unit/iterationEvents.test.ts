@@ -22,7 +22,7 @@ const events = [
   { type: 'run.ended', outcome: 'stopped', exitCode: 130, stories, iterations: 2 },
 ].map((body, index) => ({ seq: index + 1, at: '2026-03-01T12:00:00.000Z', ...body }) as RunEvent);
 
-test('one story alone has its events, with or without those of the whole run', () => {
+test('a single story shows its own events, with or without those of the whole run', () => {
   const typesOf = (isShown: (event: RunEvent) => boolean) =>
     events.filter(isShown).map(({ type }) => type);
   assert.deepEqual(typesOf(ofStory('US-001')), [
@@ -35,7 +35,7 @@ test('one story alone has its events, with or without those of the whole run', (
   assert.deepEqual(typesOf(ofStoryOrRun('US-009')), ['run.started', 'stop.requested', 'run.ended']);
 });
 
-test('the terminal of a run that shows one story says so before each line, in the color of its lane', () => {
+test('a terminal showing one story names it before each line in the color of its lane', () => {
   const transcript = new Transcript(english, 'window', { isShown: ofStoryOrRun('US-002') });
   const lines = events.flatMap(event => transcript.describe(event));
   const own = lines.filter(({ text }) => text.startsWith('US-002 │ '));

@@ -17,7 +17,7 @@ function rowsOf(name: string, until?: EventMatch, alive = true) {
 }
 
 describe('iterationRows', () => {
-  it('says whether a cost is an estimate', () => {
+  it('marks an estimated cost', () => {
     sameValue(
       rowsOf('stopped').map(({ costEstimated, costUsd }) => [costUsd, costEstimated]),
       [
@@ -27,7 +27,7 @@ describe('iterationRows', () => {
     );
   });
 
-  it('has the result of each iteration', () => {
+  it('shows the result of each iteration', () => {
     const events = recorded('maxIterations', begun(3));
     const hashes = events.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : []));
     assert.equal(hashes.length, 3);
@@ -66,7 +66,7 @@ describe('iterationRows', () => {
     ]);
   });
 
-  it('leaves out what is not known: story in a free task, cost', () => {
+  it('omits unknown values: the story of a free task, the cost', () => {
     const [row] = rowsOf('freeTask', { type: 'iteration.ended', iteration: 1 });
     assert.ok(row);
     const known = Object.entries(row).filter(([, value]) => value !== undefined);
@@ -79,11 +79,11 @@ describe('iterationRows', () => {
     ]);
   });
 
-  it('calls the iteration of a dead loop interrupted', () => {
+  it('shows the iteration of a killed loop as interrupted', () => {
     assert.equal(rowsOf('severalStories', begun(1), false)[0]?.outcome, 'interrupted');
   });
 
-  it('calls an iteration without an end interrupted when the run has ended or continued', () => {
+  it('shows an iteration without an end as interrupted if the run has ended or continued', () => {
     assert.equal(rowsOf('stoppedInCheck')[0]?.outcome, 'interrupted');
     // A loop of today judges what was cut off before it goes on; a journal may have lost that event.
     const goneOn = recorded('killedAndResumed', begun(3)).filter(
@@ -95,7 +95,7 @@ describe('iterationRows', () => {
     );
   });
 
-  it('shows two iterations under way where there are two lanes', () => {
+  it('shows two running iterations in a run with two lanes', () => {
     // No run has several lanes yet: one of today, in which the first iteration goes on while the second begins.
     const events = recorded('severalStories', begun(2))
       .filter(({ type }) => type !== 'iteration.ended')
@@ -108,7 +108,7 @@ describe('iterationRows', () => {
     );
   });
 
-  it('gives the reason in data', () => {
+  it('returns the reason as data', () => {
     const first = (name: string) => rowsOf(name, { type: 'iteration.ended', iteration: 1 })[0];
     const reasons: Readonly<Record<string, IterationReason | undefined>> = {
       timeLimit: { kind: 'hardLimit' },
@@ -131,7 +131,7 @@ describe('iterationRows', () => {
     }
   });
 
-  it("forgets a call's failure when the next call went well, and a reviewer's", () => {
+  it('drops the failure of a call, or of a reviewer, if the next call succeeds', () => {
     for (const name of ['retry', 'reviewRetried']) {
       const events = recorded(name);
       assert.ok(events.some(event => event.type === 'agent.ended' && event.error !== undefined));
@@ -140,7 +140,7 @@ describe('iterationRows', () => {
     }
   });
 
-  it('continues with the iteration that was cut off when the run is resumed', () => {
+  it('resumes the interrupted iteration when the run is resumed', () => {
     const outcomes = (until?: EventMatch) =>
       rowsOf('checkedAgain', until).map(({ outcome }) => outcome);
     sameValue(outcomes({ type: 'run.ended', outcome: 'stopped' }), ['interrupted']);
@@ -148,7 +148,7 @@ describe('iterationRows', () => {
     sameValue(outcomes(), ['storyDone']);
   });
 
-  it('changes nothing for events that are repeated or belong to no iteration', () => {
+  it('ignores events that are repeated or belong to no iteration', () => {
     const events = recorded('severalStories');
     // Of a damaged journal: they tell of iterations that it does not have.
     const strays = events
@@ -161,7 +161,7 @@ describe('iterationRows', () => {
     );
   });
 
-  it('has no rows without iterations', () => {
+  it('is empty without iterations', () => {
     sameValue(iterationRows([], { alive: false }), []);
     sameValue(rowsOf('severalStories', { type: 'run.started' }), []);
   });

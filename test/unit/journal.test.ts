@@ -56,7 +56,7 @@ async function readNew(reader: JournalReader): Promise<string[]> {
 }
 
 describe('a journal', () => {
-  test('that somebody removed or replaced is restored completely, and continues', {
+  test('is restored completely and continues if it was removed or replaced', {
     skip: process.platform === 'win32' && 'a file that is open cannot be removed',
   }, async () => {
     const elsewhere = path.join(temp.path, 'elsewhere');
@@ -85,7 +85,7 @@ describe('a journal', () => {
     assert.equal(await readFile(elsewhere, 'utf8'), 'mine');
   });
 
-  test('gives back what was appended, numbered and dated, one line each', async () => {
+  test('returns appended events numbered and dated, one per line', async () => {
     const before = Date.now();
     const written = await append(text('one'), text('two\nlines \u2028 "quoted" 😀'));
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('a journal', () => {
     assert.equal(await readFile(file, 'utf8'), '');
   });
 
-  test('notifies its listeners after the line is on the disk', async () => {
+  test('notifies its listeners after the line is on disk', async () => {
     const journal = await JournalWriter.open(file);
     const seen: string[] = [];
     const listener = journal.onDidAppend(() => seen.push(''));
@@ -125,7 +125,7 @@ describe('a journal', () => {
     assert.deepEqual(seen, ['one', 'two']);
   });
 
-  test('may be closed while it is synced, and is closed then', async () => {
+  test('may be closed during a sync and is closed afterwards', async () => {
     const journal = await JournalWriter.open(file);
     journal.append(text('one'));
     const synced = journal.syncBeside();
@@ -142,7 +142,7 @@ describe('a journal', () => {
     }
   });
 
-  test('continues with the next number when it is opened again', async () => {
+  test('continues with the next number when it is reopened', async () => {
     await append(text('one'), text('two'));
     await append(text('three'));
     const events = await readJournal(file);
@@ -175,7 +175,7 @@ describe('a journal', () => {
     });
   }
 
-  test('that is nothing but a torn line starts again', async () => {
+  test('starts again if it contains only a torn line', async () => {
     await raw('{"seq":1,');
     await append(text('one'));
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe('a journal', () => {
     );
   });
 
-  test('keeps foreign lines and skips them', async () => {
+  test('keeps foreign lines but skips them', async () => {
     await append(text('one'));
     await raw('{"seq":2,"at":"x","type":"run.paused"}\nnot JSON\n\n[1]\n');
     await append(text('two'));
@@ -199,7 +199,7 @@ describe('a journal', () => {
     assert.equal((await append(text('two')))[0]?.seq, 3);
   });
 
-  test('a line of megabytes hides only itself', async () => {
+  test('a megabyte line hides only itself', async () => {
     await append(text('one'));
     await raw(`${'x'.repeat(3_000_000)}\n`);
     await append(text('two'));
@@ -208,7 +208,7 @@ describe('a journal', () => {
 });
 
 describe('a reader', () => {
-  test('follows the journal as it grows, each event once', async () => {
+  test('follows the growing journal and returns each event once', async () => {
     const reader = new JournalReader(file);
     assert.deepEqual(await readNew(reader), []);
     await append(text('one'), text('two'));
@@ -218,7 +218,7 @@ describe('a reader', () => {
     assert.deepEqual(await readNew(reader), ['three']);
   });
 
-  test('waits for the rest of a line that is written in two parts', async () => {
+  test('waits for the rest of a line written in two parts', async () => {
     const reader = new JournalReader(file);
     await append(text('one'), text('zwölf 😀'));
     const bytes = await readFile(file);
@@ -233,7 +233,7 @@ describe('a reader', () => {
     assert.deepEqual(await readNew(reader), ['one', 'zwölf 😀']);
   });
 
-  test('never took in a torn line that the next writer drops', async () => {
+  test('ignores a torn line that the next writer removes', async () => {
     const reader = new JournalReader(file);
     await append(text('one'));
     await raw('{"seq":2,"at":"x","type":"agent.text","text":"torn');
@@ -249,8 +249,8 @@ describe('a reader', () => {
   });
 });
 
-describe('ids of runs', () => {
-  test('are names of folders', () => {
+describe('run ids', () => {
+  test('are valid folder names', () => {
     assert.equal(isRunId(newRunId()), true);
     assert.match(newRunId(new Date('2026-01-02T03:04:05.678Z')), /^2026-01-02T03-04-05/);
     for (const bad of [
@@ -270,7 +270,7 @@ describe('ids of runs', () => {
     }
   });
 
-  test('sort by time, also within a second', () => {
+  test('sort by time, even within a second', () => {
     const start = Date.parse('2026-01-02T03:04:05Z');
     const ids = Array.from({ length: 100 }, (_, i) => newRunId(new Date(start + i * 10)));
     const late = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ''));
@@ -281,7 +281,7 @@ describe('ids of runs', () => {
 describe('a crafted journal', () => {
   const line = (seq: number) => `${JSON.stringify({ seq, at: 'now', ...text('odd') })}\n`;
 
-  test('with a number that no run comes to is refused', async () => {
+  test('with an impossibly high number is refused', async () => {
     for (const seq of [2 ** 50 + 1, Number.MAX_SAFE_INTEGER, 1e300]) {
       await raw(line(seq));
       await assert.rejects(append(text('one')), /is damaged; start a new run with --new/);
@@ -289,14 +289,14 @@ describe('a crafted journal', () => {
     }
   });
 
-  test('cannot make the numbers run out unseen', async () => {
+  test('cannot exhaust the numbers unnoticed', async () => {
     await raw(line(2 ** 50 - 1));
     assert.equal((await append(text('last')))[0]?.seq, 2 ** 50);
     await assert.rejects(append(text('one')), /is damaged; start a new run with --new/);
   });
 });
 
-test('an event too long to be read back is cut, with a mark', async () => {
+test('an event too long to be read back is cut and marked', async () => {
   for (const char of ['x', '\u0001', '😀']) {
     const [written] = await append({ type: 'agent.text', text: char.repeat(2_000_000) });
     const read = (await readJournal(file)).at(-1);

@@ -78,7 +78,7 @@ describe('the outcome of an iteration', () => {
     test(name, () => assert.equal(judge({ ...usual, ...evidence }).outcome, expected));
   }
 
-  test('without a story nothing is done by it', () => {
+  test('without a story, the iteration is never judged as story done', () => {
     const { story: _story, ...freeForm } = usual;
     assert.equal(judge({ ...freeForm, storiesAfter: allDone }).outcome, 'progress');
     assert.equal(judge({ ...freeForm, commits: 1 }).outcome, 'progress');
@@ -86,7 +86,7 @@ describe('the outcome of an iteration', () => {
 });
 
 describe('the promise', () => {
-  test('is accepted when the files agree', () => {
+  test('is accepted if the files agree', () => {
     const { signal, verdict } = judge({
       ...usual,
       storiesAfter: allDone,
@@ -96,7 +96,7 @@ describe('the promise', () => {
     assert.deepEqual(verdict, { kind: 'complete' });
   });
 
-  test('is refused when the files contradict it', () => {
+  test('is refused if the files contradict it', () => {
     const { signal, verdict } = judge({
       ...usual,
       storiesAfter: doneAfter,
@@ -106,33 +106,33 @@ describe('the promise', () => {
     assert.equal(verdict, undefined);
   });
 
-  test('in free-form mode there is no file to ask', () => {
+  test('is accepted without files in free-form mode', () => {
     const evidence = { ...usual, storiesBefore: [], storiesAfter: [] };
     assert.deepEqual(judge({ ...evidence, result: promise('TASK_COMPLETE') }).verdict, {
       kind: 'complete',
     });
   });
 
-  test('is the configured one', () => {
+  test('is the configured phrase', () => {
     const evidence = { ...usual, storiesAfter: allDone, completionPromise: 'FINI' };
     assert.deepEqual(judge({ ...evidence, result: promise('FINI') }).verdict, { kind: 'complete' });
     assert.equal(judge({ ...evidence, result: promise('FIN') }).verdict, undefined);
   });
 
-  test('of a call that failed is none', () => {
+  test('does not count if the call failed', () => {
     const result = said('<promise>TASK_COMPLETE</promise>', true);
     const judgement = judge({ ...usual, storiesAfter: allDone, result });
     assert.equal(judgement.signal, undefined);
     assert.equal(judgement.verdict, undefined);
   });
 
-  test('a question is reported in its own words, and is no verdict', () => {
+  test('a question is passed on literally and gives no verdict', () => {
     const { signal, verdict } = judge({ ...usual, result: promise('NEEDS_HUMAN: Which colour?') });
     assert.deepEqual(signal, { kind: 'needsHuman', message: 'Which colour?', accepted: true });
     assert.equal(verdict, undefined);
   });
 
-  test('blocked ends no run', () => {
+  test('a blocked story does not end the run', () => {
     const { signal, verdict } = judge({ ...usual, result: promise('TASK BLOCKED: no access') });
     assert.deepEqual(signal, { kind: 'blocked', message: 'no access', accepted: true });
     assert.equal(verdict, undefined);
@@ -145,14 +145,14 @@ describe('errors', () => {
     ['authentication', /^because of authentication\. Log in .*the same command continues\.$/],
     ['notStarted', /^because of notStarted$/],
   ] as const) {
-    test(`${kind} is fatal, and what helps is said`, () => {
+    test(`${kind} is fatal, and the message says what helps`, () => {
       const { verdict } = judge({ ...usual, result: failed(kind) });
       assert.ok(verdict?.kind === 'fatal');
       assert.match(englishOf(verdict.message), next);
     });
   }
   for (const kind of ['api', 'hardLimit'] as const) {
-    test(`${kind} is not`, () => {
+    test(`${kind} is not fatal`, () => {
       assert.equal(judge({ ...usual, result: failed(kind) }).verdict, undefined);
     });
   }
@@ -161,7 +161,7 @@ describe('errors', () => {
 describe('storyChanges', () => {
   const none: ReadonlyMap<string, boolean> = new Map();
 
-  test('both directions, in the order of the file', () => {
+  test('are found in both directions, in file order', () => {
     const storiesBefore = storyList({ done: true }, {}, {});
     const storiesAfter = storyList({}, { done: true }, {});
     assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), [
@@ -170,13 +170,13 @@ describe('storyChanges', () => {
     ]);
   });
 
-  test('stories that came or went are no changes, nor is a new order', () => {
+  test('ignore added and removed stories and a new order', () => {
     const storiesBefore = storyList({ id: 'A', done: true }, { id: 'B' }, { id: 'gone' });
     const storiesAfter = storyList({ id: 'new', done: true }, { id: 'B' }, { id: 'A', done: true });
     assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), []);
   });
 
-  test("a person's ticks are not the agent's", () => {
+  test("ignore a person's ticks", () => {
     const changes = storyChanges({
       storiesBefore: storyList({}, {}),
       storiesAfter: allDone,

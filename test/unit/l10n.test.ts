@@ -50,8 +50,8 @@ function shapeOf(text: string): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-describe('the texts to be translated', () => {
-  test('are found in code, whatever their quotes, and not in comments', () => {
+describe('translatable texts', () => {
+  test('are found in code with any quotes, but not in comments', () => {
     const source = [
       "l10n.t('It\\'s {0}', name);",
       't(\n  "two\\nlines",\n);',
@@ -80,14 +80,14 @@ describe('the texts to be translated', () => {
     }
   });
 
-  test('what is missing, left over or differs in its places is a problem', () => {
+  test('missing, surplus and mismatched placeholders are reported as problems', () => {
     const kind = { english: { a: 'A {0}', b: 'B', c: '[C](command:c)' }, fileOf: () => '' };
     assert.deepEqual(problemsOf(kind, { a: 'Ä {0}', b: 'B', c: '[Z](command:c)' }), []);
     assert.equal(problemsOf(kind, { a: 'Ä', b: ' ', d: 'D' }).length, 4);
     assert.equal(problemsOf(kind, { a: 'Ä {0}', b: 'B', c: '[Z](command:d)' }).length, 1);
   });
 
-  test('every error of the loop for a person is said by a template', () => {
+  test('every error that the loop shows to people is a template', () => {
     const bare = globSync(['src/orchestrator/**/*.ts', `src/cli/{${OF_WINDOWS.join()}}.ts`], {
       cwd: root,
     })
@@ -102,7 +102,7 @@ describe('the texts to be translated', () => {
     assert.deepEqual(bare, []);
   });
 
-  test('one thing is not counted as several: a text with a count has a singular form', () => {
+  test('every text with a count has a singular form', () => {
     const texts = [...SENTENCES.values()];
     assert.ok(texts.length > 500);
     const ones = new Set(texts.map(shapeOf));
@@ -115,7 +115,7 @@ describe('the texts to be translated', () => {
     );
   });
 
-  test('are many', () => {
+  test('are found in large numbers', () => {
     const [code, manifest] = textKinds(root);
     assert.ok(Object.keys(code?.english ?? {}).length > 50);
     assert.ok(Object.keys(manifest?.english ?? {}).length > 50);

@@ -19,14 +19,14 @@ function known(until: EventMatch, ...done: readonly string[]): [string, boolean]
   return [...new LandedTicks().known(living('lanes', until).state, { stories })];
 }
 
-test('the tick of a story that is landing is not taken for a change by somebody else', () => {
+test('the tick of a landing story is not attributed to others', () => {
   // The branch has it a moment before the journal says so.
   const candidate: EventMatch = { type: 'landing.candidate', iteration: 1 };
   assert.deepEqual(known(candidate, 'US-001'), [['US-001', true]]);
   assert.deepEqual(known({ type: 'landing.landed', iteration: 1 }, 'US-001'), [['US-001', true]]);
 });
 
-test('other ticks are news', () => {
+test('other ticks are reported as changes', () => {
   assert.deepEqual(known({ type: 'agent.text', iteration: 2 }, 'US-001'), []);
   assert.deepEqual(known({ type: 'landing.candidate', iteration: 1 }), []);
   assert.deepEqual(known({ type: 'landing.candidate', iteration: 1 }, 'US-002'), []);
@@ -96,7 +96,7 @@ describe('a landed story that is not done in the folder', () => {
     return { before, landed: await git.commit('Landed') };
   }
 
-  test('a person has committed that: it is to be done again, at once', async t => {
+  test('is redone at once if a person committed the change', async t => {
     const found = await looks(t, async git => {
       const { landed } = await landing(git);
       await list(git);
@@ -105,7 +105,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [['US-001'], ['US-001']]);
   });
 
-  test('a person has not committed that: it counts at the second look', async t => {
+  test('is redone at the second look if a person did not commit the change', async t => {
     const found = await looks(t, async git => {
       const { landed } = await landing(git);
       await list(git);
@@ -114,7 +114,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [[], ['US-001']]);
   });
 
-  test('a person is on a branch without the landing: it says nothing', async t => {
+  test('is not redone if a person is on a branch without the landing', async t => {
     const found = await looks(t, async git => {
       const { before, landed } = await landing(git);
       await git.git('switch', '--quiet', '--create', 'side', before);
@@ -125,7 +125,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [[], []]);
   });
 
-  test('the branch could not follow yet: it says nothing', async t => {
+  test('is not redone if the branch could not follow yet', async t => {
     const found = await looks(t, async git => {
       const { before, landed } = await landing(git);
       await git.git('reset', '--quiet', '--hard', before);
@@ -134,7 +134,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [[], []]);
   });
 
-  test('a person has taken the landing out of the history: it is to be done again', async t => {
+  test('is redone if a person removed the landing from the history', async t => {
     const found = await looks(t, async git => {
       const { before, landed } = await landing(git);
       await git.git('reset', '--quiet', '--hard', before);
@@ -143,7 +143,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [['US-001'], ['US-001']]);
   });
 
-  test('a person has amended the landing, and works elsewhere: it stays landed', async t => {
+  test('stays landed if a person amended the landing and works elsewhere', async t => {
     const found = await looks(t, async git => {
       const { before, landed } = await landing(git);
       await git.git('commit', '--quiet', '--amend', '--message', 'Landed, in other words');

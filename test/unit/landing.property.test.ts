@@ -51,8 +51,8 @@ const journalOf = (bodies: readonly RunEventBody[]): RunEvent[] =>
     (body, index) => ({ ...body, seq: index + 1, at: '2026-01-01T00:00:00Z' }) as RunEvent,
   );
 
-describe('whatever agents and the queue write', () => {
-  test('it folds, and a story that has landed is never started again', () => {
+describe('for any events of agents and the queue', () => {
+  test('the journal can be folded, and a landed story is never started again', () => {
     fc.assert(
       fc.property(events, bodies => {
         const state = foldRun(journalOf(bodies));

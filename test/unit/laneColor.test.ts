@@ -25,7 +25,7 @@ function contrast(one: string, other: string): number {
 
 for (const [theme, palette] of Object.entries(THEMES)) {
   // The terminal raises it to 4.5 (`terminal.integrated.minimumContrastRatio`), unless a person turns that off.
-  test(`the colors of lanes can be read in the theme ${theme}, and no two are equal`, () => {
+  test(`lane colors are readable and distinct in the theme ${theme}`, () => {
     for (const color of LANE_COLORS) {
       const ratio = contrast(palette[color], palette.background);
       assert.ok(ratio >= 2.9, `${color}: ${ratio}`);
@@ -34,7 +34,7 @@ for (const [theme, palette] of Object.entries(THEMES)) {
   });
 }
 
-test('each lane keeps its color, and eight of them look different', () => {
+test('each lane keeps its color, and eight of them are distinct', () => {
   const looks = Array.from({ length: 16 }, (_, index) => laneColor(index + 1));
   assert.equal(new Set(looks.slice(0, 8)).size, 8);
   assert.deepEqual(looks.slice(8), looks.slice(0, 8));

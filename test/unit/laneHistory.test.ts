@@ -35,8 +35,8 @@ const words = (events: readonly RunEvent[]) => {
   return queue.map(({ work }) => `${work.storyId} ${queueWords(queue, work.iteration, english)}`);
 };
 
-describe('the history of lanes', () => {
-  test('a work begins, waits for a limit and to land, is checked and lands', () => {
+describe('the lane history', () => {
+  test('shows work as it begins, waits for a limit, waits to land, is checked and lands', () => {
     const events = seconds(
       begun(1, 1),
       {
@@ -65,13 +65,13 @@ describe('the history of lanes', () => {
     assert.deepEqual(stretches(work?.landings), [[7, 8]]);
   });
 
-  test('without lanes there is none', () => {
+  test('is empty without lanes', () => {
     for (const name of recordedNames().filter(name => !name.startsWith('lanes'))) {
       assert.deepEqual(laneHistory(recorded(name)).works, [], name);
     }
   });
 
-  test('a conflict comes back without having been checked', () => {
+  test('returns a conflict without having checked it', () => {
     const { queue, works } = laneHistory(recorded('lanes'));
     assert.deepEqual(
       works.map(({ landedAt, lane, returned }) => [
@@ -89,7 +89,7 @@ describe('the history of lanes', () => {
     assert.deepEqual(queue, []);
   });
 
-  test('a break of the loop is no work, and what it interrupted ends there', () => {
+  test('shows no work while the loop is down, and ends work it interrupted', () => {
     const events = [
       ...seconds(begun(1, 1), begun(2, 2), queued(2), {
         ...{ type: 'run.ended', outcome: 'stopped', exitCode: 130, stories, iterations: 2 },
@@ -119,7 +119,7 @@ describe('the history of lanes', () => {
 describe('the landing queue', () => {
   const three = [begun(1, 1), begun(2, 2), begun(3, 3), queued(2), queued(1), queued(3)];
 
-  test('is in the order in which agents end; each says what it waits for', () => {
+  test('is in the order in which agents finish, and says what each entry waits for', () => {
     assert.deepEqual(words(seconds(...three)), [
       'US-2 is next to land',
       'US-1 waits for US-2',
@@ -139,7 +139,7 @@ describe('the landing queue', () => {
     ]);
   });
 
-  test('of a stack that is red, only the half that is tried again is being checked', () => {
+  test('checks only the half of a failed stack that is retried', () => {
     const stack = [candidate(2, 'c2', 'x'), candidate(1, 'c1', 'c2'), candidate(3, 'c3', 'c1')];
     assert.deepEqual(words(seconds(...three, ...stack)), [
       'US-2 is being checked together with US-1 and 1 more',
@@ -163,7 +163,7 @@ describe('the landing queue', () => {
 describe('a real run of a hundred stories on sixteen lanes', () => {
   const events = recordedLong('manyLanes');
 
-  test('no lane has two agents at once, and all have landed in the order of the queue', () => {
+  test('no lane has two agents at once, and all work lands in queue order', () => {
     const { queue, works } = laneHistory(events);
     assert.equal(works.length, 107);
     assert.deepEqual(queue, []);
@@ -181,14 +181,14 @@ describe('a real run of a hundred stories on sixteen lanes', () => {
     assert.equal(works.filter(({ returned }) => returned !== undefined).length, 7);
   });
 
-  test('at each moment at most one of the queue is checked, the first one', () => {
+  test('at most the first entry of the queue is checked at any time', () => {
     for (let end = 1; end <= events.length; end += 7) {
       const { queue } = laneHistory(events.slice(0, end));
       assert.ok(queue.every(({ isLanding }, index) => !isLanding || index === 0));
     }
   });
 
-  test('events that are missing, repeated or in another order do no harm', () => {
+  test('missing, repeated or reordered events do no harm', () => {
     const shuffled = fc.shuffledSubarray([...events.slice(0, 400)], { minLength: 300 });
     fc.assert(
       fc.property(shuffled, some => {
@@ -202,7 +202,7 @@ describe('a real run of a hundred stories on sixteen lanes', () => {
   });
 });
 
-describe('the account of a run', () => {
+describe('the account state of a run', () => {
   const started = (iteration: number, budgetUsd?: number): RunEventBody => ({
     ...{ type: 'agent.started', iteration, pid: 1, budgetUsd },
   });
@@ -213,7 +213,7 @@ describe('the account of a run', () => {
     ...{ type: 'warning', code: 'fewerLanes', detail: `${lanes}` },
   });
 
-  test('what open calls have reserved, also in a real run', () => {
+  test('sums what open calls have reserved, even in a real run', () => {
     assert.equal(accountState(seconds(started(1, 4), started(2, 3))).reservedUsd, 7);
     assert.equal(accountState(seconds(started(1, 4), started(2, 3), ended(1))).reservedUsd, 3);
     assert.equal(accountState(seconds(started(1))).reservedUsd, 0);
@@ -222,7 +222,7 @@ describe('the account of a run', () => {
     assert.equal(accountState(recorded('budget')).reservedUsd, 0);
   });
 
-  test('fewer lanes while it rejects requests, one more for each call that ends well', () => {
+  test('reduces lanes while requests are rejected, and adds one for each successful call', () => {
     assert.equal(accountState(seconds()).mostLanes, undefined);
     assert.equal(accountState(seconds(fewer(1))).mostLanes, 1);
     assert.equal(accountState(seconds(fewer(1), ended(1))).mostLanes, 2);

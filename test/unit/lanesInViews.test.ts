@@ -17,9 +17,10 @@ import {
   returnedWords,
 } from '../../src/presentation/workWords.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
+import { askedIn } from '../../src/views/progress/askedQuestion.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
-import { alertOf, alertsOf, isPast } from '../../src/views/run/alertOf.ts';
-import { fittingActions } from '../../src/views/run/fittingActions.ts';
+import { alertOf, alertsOf, isPast, openQuestion } from '../../src/views/run/alertOf.ts';
+import { canResume, fittingActions } from '../../src/views/run/fittingActions.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
 import { storyStates } from '../../src/views/stories/storyState.ts';
 import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
@@ -84,8 +85,8 @@ const limited = (...iterations: readonly number[]) => {
   return watched(events, true);
 };
 
-describe('several stories at work', () => {
-  test('each of them runs in the list of stories, and says that it waits to land', () => {
+describe('several running stories', () => {
+  test('each is shown as running in the list of stories, and as waiting to land', () => {
     assert.deepEqual(kinds(living('lanes', BOTH)), [
       ['running', 1],
       ['running', 2],
@@ -94,7 +95,7 @@ describe('several stories at work', () => {
     assert.deepEqual(kinds(living('lanes', CANDIDATE)), ['landing', ['running', 2]]);
   });
 
-  test('what waited to land when the run ended or was killed still waits', () => {
+  test('work waiting to land still waits after the run ends or is killed', () => {
     assert.deepEqual(kinds(over('lanes', QUEUED)), ['queued', undefined]);
     const events = recorded('lanes', QUEUED);
     const ended: RunEvent = {
@@ -113,7 +114,7 @@ describe('several stories at work', () => {
     );
   });
 
-  test('work that came back says why, until the story has another agent or another chance', () => {
+  test('returned work shows its reason until the story gets another agent or another chance', () => {
     const back = living('lanes', BACK);
     const found = storyStatus({ id: 'US-002', done: false }, back, [back.state]);
     assert.ok(found?.kind === 'returned');
@@ -129,7 +130,7 @@ describe('several stories at work', () => {
     assert.equal(kinds(more(back, { type: 'story.reset', storyId: 'US-002' }))[1], undefined);
   });
 
-  test('checks that failed at the landing are the reason', () => {
+  test('failed checks are shown as the reason of a returned landing', () => {
     const check = {
       ...{ iteration: 2, command: 'npm test', exitCode: 1, ok: false, timedOut: false },
       ...{ durationMs: 1, outputTail: 'two\nthree' },
@@ -155,7 +156,7 @@ describe('several stories at work', () => {
     assert.equal(returnedSentence(work, english), 'The check npm test failed (exit code 1).');
   });
 
-  test('a paused story is not ready; one that still runs gets no further agent', () => {
+  test('a paused story is not ready; a running one gets no further agent', () => {
     const pause = { type: 'story.paused', storyId: 'US-002', paused: true } as const;
     const both = more(living('lanes', BOTH), pause);
     const status = storyStatus({ id: 'US-002', done: false }, both, [both.state]);
@@ -173,7 +174,20 @@ describe('several stories at work', () => {
     assert.equal(kinds({ ...back, alive: false, state: limit })[1], 'returned');
   });
 
-  test('what an agent does is told in a few kinds', () => {
+  test('a story whose conflict a person settles gets no agent, and says so', () => {
+    const settle = { type: 'story.settling', storyId: 'US-002', settling: true } as const;
+    const back = more(living('lanes', BACK), settle);
+    assert.equal(kinds(back)[1], 'settling');
+    // Whatever else is known of it, and if no run is active.
+    assert.equal(
+      kinds(more(back, { type: 'story.paused', storyId: 'US-002', paused: true }))[1],
+      'settling',
+    );
+    assert.equal(kinds({ ...back, alive: false })[1], 'settling');
+    assert.equal(kinds(more(back, { ...settle, settling: false }))[1], 'returned');
+  });
+
+  test('the activity of an agent is reduced to a few kinds', () => {
     const said = (activity?: string) => doingWords(doingOf(activity), english);
     assert.deepEqual(
       [
@@ -197,14 +211,14 @@ describe('several stories at work', () => {
     assert.deepEqual(minuteWords('never', NOW.getTime(), english), []);
   });
 
-  test('the status bar counts them; one alone is named as without lanes', () => {
+  test('the status bar shows their number; a single one is shown as without lanes', () => {
     assert.deepEqual(status(living('lanes', BOTH)), {
       ...{
         icon: 'sync~spin',
         text: 'Ralph 2 at work · 0/2',
         heard: 'Ralph, 2 at work, 0 of 2 done',
       },
-      ...{ urgency: 'none', cause: '' },
+      ...{ urgency: 'none', causes: [] },
     });
     assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 0/2 · 1 landing');
     const alone = living('lanes', { type: 'iteration.started', iteration: 3 });
@@ -220,6 +234,32 @@ describe('several stories at work', () => {
     assert.deepEqual(fittingActions(limited(1), here).slice(0, 3), [
       ...['tryNow', 'pause', 'stopAfterIteration'],
     ]);
+    // What is offered has an effect.
+    assert.equal(canResume(limited(1).state), true);
+    assert.equal(canResume(living('lanes', BOTH).state), false);
+  });
+
+  test('a run whose stories or lanes are all paused names them, and offers to continue one', () => {
+    const here = { allDone: false, isTrusted: true, folders: 1 };
+    const offered = (run: RecordedRun) => [
+      fittingActions(run, here)[0],
+      snapshot(run).run?.actions[0]?.action,
+    ];
+    const pause = { type: 'pause.started', reason: 'person' } as const;
+    const held = more(living('lanes', BACK), {
+      ...{ type: 'story.paused', storyId: 'US-002', paused: true },
+    });
+    const stories = more(held, { ...pause, stories: ['US-002'] });
+    assert.deepEqual(offered(stories), ['continueStory', 'continueStory']);
+    assert.equal(
+      snapshot(stories).run?.sentence,
+      'All open stories are paused: US-002. Continue one of them, and the run goes on.',
+    );
+    const lanes = more(living('lanes', BACK), { ...pause, lanes: [1, 2] });
+    assert.deepEqual(offered(lanes), ['continueLane', 'continueLane']);
+    assert.match(snapshot(lanes).run?.sentence ?? '', /^All lanes are paused: 1, 2\. Continue one/);
+    const whole = more(living('lanes', BACK), pause);
+    assert.deepEqual(offered(whole), ['resume', 'resumeRun']);
   });
 
   test('the page has a row for each lane, and announces beginnings and ends', () => {
@@ -245,7 +285,7 @@ describe('several stories at work', () => {
     ]);
     assert.deepEqual(
       run.actions.map(({ label }) => label),
-      ['Pause', 'Stop After Iterations', 'Stop', 'Skip a Story…', 'Show Terminal'],
+      ['Pause After Iteration', 'Stop After Iteration', 'Stop', 'Skip a Story…', 'Show Terminal'],
     );
     const after = snapshot(living('lanes', ASKED));
     assert.deepEqual(after.announcements, [
@@ -264,7 +304,7 @@ describe('several stories at work', () => {
     );
   });
 
-  test('the list of iterations has all that run, and what did not land', () => {
+  test('the list of iterations shows everything running and everything that did not land', () => {
     const words = (run: RecordedRun) =>
       iterationRows(run.events, run).map(row => `${row.number} ${rowWord(row, english)}`);
     assert.deepEqual(words(living('lanes', BOTH)), ['1 running', '2 running']);
@@ -274,8 +314,8 @@ describe('several stories at work', () => {
     assert.deepEqual(words(over('lanes', BOTH)), ['1 interrupted', '2 interrupted']);
   });
 
-  test('the Iterations view has what runs first, then the landing queue, then what is over', () => {
-    const nodes = new IterationNodes('/folder', 'r1');
+  test('the Iterations view shows running work first, then the landing queue, then the past', () => {
+    const nodes = new IterationNodes('/folder', 'r1', english);
     const groups = (until: EventMatch) => {
       const { events } = living('lanes', until);
       const { groups: shown } = nodes.grouped(nodes.update(events, true).nodes);
@@ -296,7 +336,25 @@ describe('several stories at work', () => {
     ]);
   });
 
-  test('a landing has its changes until it has landed, and keeps them if it does not', () => {
+  test('a queued line is drawn again when it says something else, not for each change of the queue', () => {
+    const { events } = living('lanes', QUEUED);
+    const queued = events.at(-1);
+    assert.ok(queued?.type === 'landing.queued');
+    const nodes = new IterationNodes('/folder', 'r1', english);
+    nodes.update(events, true);
+    const longer = [...events, { ...queued, seq: queued.seq + 1, iteration: 2 }];
+    const { changed, nodes: shown } = nodes.update(longer, true);
+    assert.deepEqual(
+      changed.map(({ row }) => row.number),
+      [2],
+    );
+    assert.deepEqual(
+      shown.map(({ queued: facts }) => facts?.words),
+      ['waits for US-001', 'is next to land'],
+    );
+  });
+
+  test('a landing shows its changes until it lands, and keeps them if it is returned', () => {
     const landing = (until: EventMatch) =>
       iterationRows(recorded('lanes', until), { alive: true }).map(row => row.landing);
     const [queued] = landing(QUEUED);
@@ -309,7 +367,7 @@ describe('several stories at work', () => {
     assert.equal(candidate?.type === 'landing.candidate' && candidate.commit, first?.commit);
   });
 
-  test('rows are in the order of their numbers, whichever began first', () => {
+  test('rows are sorted by number, whichever began first', () => {
     const later = recorded('lanes', BOTH).map(event =>
       'iteration' in event && typeof event.iteration === 'number'
         ? { ...event, iteration: 3 - event.iteration }
@@ -321,7 +379,7 @@ describe('several stories at work', () => {
     );
   });
 
-  test('the charts follow the ends, not the numbers', () => {
+  test('the charts follow the order of ends, not the numbers', () => {
     // The second one ends first.
     const events = recorded('lanes', RETURNED).flatMap(event =>
       event.type === 'iteration.ended' ? { ...event, iteration: 2 } : event,
@@ -338,14 +396,14 @@ describe('several stories at work', () => {
     assert.match(charts.sum?.words ?? '', /^\$\d\.\d\d spent$/);
   });
 
-  test('a killed loop names how many were at work', () => {
+  test('a killed loop reports how many agents were working', () => {
     assert.equal(
       snapshot(over('lanes', BOTH)).run?.sentence,
       'The loop was killed while 2 stories were at work. Start a run to continue from here.',
     );
   });
 
-  test('which story is meant is known only if one is at work', () => {
+  test('an unnamed story is resolved only if a single one is running', () => {
     const standing = runStanding(living('lanes', BOTH));
     assert.deepEqual([standing.storyIds, standing.storyId], [['US-001', 'US-002'], undefined]);
     assert.equal(runStanding(living('lanes', ASKED)).storyId, 'US-002');
@@ -353,7 +411,7 @@ describe('several stories at work', () => {
 });
 
 describe('the question of one story', () => {
-  test('is told while the others work, less urgently than one that the run waits for', () => {
+  test('is shown while the others work, with less urgency than one the run waits for', () => {
     const run = living('lanesAsk', ASKED);
     assert.deepEqual(kinds(run), ['needsYou', ['running', 2]]);
     assert.deepEqual(alertsOf(run), [
@@ -365,7 +423,7 @@ describe('the question of one story', () => {
     const words = status(run);
     assert.deepEqual(
       [words?.icon, words?.text, words?.urgency],
-      ['bell-dot', 'Ralph asks you · US-002 · 0/2', 'warning'],
+      ['bell-dot', 'Ralph US-001 asks you · 1 at work · 0/2', 'warning'],
     );
     const shown = snapshot(run).run;
     assert.equal(shown?.status, 'Running, and needs you');
@@ -373,7 +431,7 @@ describe('the question of one story', () => {
     assert.deepEqual([shown.quote, shown.question?.id], ['Blue or green?', 'r1/1']);
   });
 
-  test('ends the run when nothing else is left, and is not told twice', () => {
+  test('ends the run if nothing else is left, and is not alerted twice', () => {
     const before = alertOf(living('lanesAsk', ASKED));
     const after = alertOf(over('lanesAsk'));
     assert.equal(after?.kind === 'question' && after.ended, true);
@@ -381,7 +439,7 @@ describe('the question of one story', () => {
     assert.equal(before && isPast(before, over('lanesAsk'), 'r1'), false);
   });
 
-  test('is one of several: each is told, each is answered by its story, none is past because of another', () => {
+  test('can be one of several, each alerted and answered separately', () => {
     const asks = (iteration: number, seq: number) => ({
       ...{ seq, at: NOW.toISOString(), type: 'promise.seen' as const, iteration },
       ...{ signal: 'needsHuman' as const, message: `Question ${iteration}`, accepted: true },
@@ -394,16 +452,29 @@ describe('the question of one story', () => {
       ['US-001', 'US-002'],
     );
     assert.ok(alerts.every(alert => !isPast(alert, run, 'r1')));
+    // An answer belongs to one question of one run.
+    const openOf = (runId: string, iteration: number) =>
+      openQuestion(run, { runId, iteration })?.storyId;
+    assert.deepEqual(
+      [openOf('r1', 2), openOf('r1', 3), openOf('r2', 2)],
+      ['US-002', undefined, undefined],
+    );
+    assert.deepEqual(askedIn(snapshot(run).run?.question?.id ?? ''), { runId: 'r1', iteration: 1 });
+    // Who has seen the first one has not seen the second one.
+    const words = status(run);
+    assert.deepEqual(words?.causes, ['r1 question 1', 'r1 question 2']);
+    assert.match(words.text, /^Ralph has 2 questions · /);
     // The field in which somebody may be writing stays that of the first.
     assert.equal(snapshot(run).run?.quote, 'Question 1');
+    assert.match(snapshot(run).run?.question?.help ?? '', /^Question 1 of 2; the next one follows/);
     assert.deepEqual(eventsOfRequest({ type: 'answer', text: 'A', storyId: 'US-001' }, run.state), [
       { type: 'question.answered', question: 'Question 1', answer: 'A', storyId: 'US-001' },
     ]);
   });
 });
 
-describe('a branch that cannot follow', () => {
-  test('is told once, with the files that are in the way', () => {
+describe('a branch that is held back', () => {
+  test('is reported once with the blocking files', () => {
     const run = living('lanesHeld', HELD);
     assert.deepEqual(alertsOf(run), [
       { kind: 'held', cause: 'held localChanges shared.txt', reason: 'localChanges' },
@@ -422,7 +493,7 @@ describe('a branch that cannot follow', () => {
     assert.equal(isPast(alert, watched(followed, true), 'r1'), true);
   });
 
-  test('is told after the end, with what to do', () => {
+  test('is reported after the end with the next step', () => {
     assert.match(
       snapshot(over('lanesHeld')).run?.sentence ?? '',
       /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge refs\/ralph-fresh\/landed\//,
@@ -434,8 +505,8 @@ describe('a branch that cannot follow', () => {
   });
 });
 
-test('in the terminal the story stands before the look of a line, not in it', () => {
-  const screen = new TerminalScreen();
+test('the terminal puts the story before a line, outside its style', () => {
+  const screen = new TerminalScreen({ style: 'dim', text: '…' });
   assert.equal(
     screen.add([{ style: 'tool', text: 'US-001 │ ● Edit(a.js)' }]),
     '\x1b[90mUS-001 │ \x1b[0m\x1b[36m● \x1b[0m\x1b[1mEdit\x1b[0m(a.js)\x1b[0m\r\n',

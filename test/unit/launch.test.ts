@@ -57,28 +57,28 @@ async function launch(
 
 describe('a start in the background', () => {
   const exits = 'process.exit(1);';
-  it('has come about when the first agent has started', async () => {
+  it('has succeeded when the first agent has started', async () => {
     assert.equal(((await launch([agent], exits)) as Launch).kind, 'works');
   });
 
-  it('says what the run waits for', async () => {
+  it('reports what the run waits for', async () => {
     const launched = await launch([waits, fails], exits);
     assert.ok('kind' in launched && launched.kind === 'waits');
     assert.equal(launched.waiting.kind, 'limit');
   });
 
-  it('says how the run ended before that', async () => {
+  it('reports how the run ended before that', async () => {
     const launched = await launch([fails], exits);
     assert.ok('kind' in launched && launched.kind === 'ended');
     assert.deepEqual([launched.state.exitCode, launched.state.detail], [1, 'no agent']);
   });
 
-  it('has failed when the loop is killed before that', async () => {
+  it('fails if the loop is killed before that', async () => {
     const launched = await launch([], "process.kill(process.pid, 'SIGKILL');");
     assert.match('refused' in launched ? launched.refused : '', /killed before its first agent/);
   });
 
-  it('tells the last words of such a loop, once', async () => {
+  it('returns the last output of such a loop once', async () => {
     const output = errorOutput(say('Line {0}: {1}', 2, say('unknown error')), {
       ...{ asData: true, clean: text => text },
     });
@@ -86,7 +86,7 @@ describe('a start in the background', () => {
     sameValue(launched, { refused: 'HumanError: Line 2: unknown error' });
   });
 
-  it('reads the journal of the run before once, however long the loop takes', async t => {
+  it("reads the previous run's journal once, however long the loop takes", async t => {
     await using temp = await tempDir('launch-');
     const files = new RunFiles(temp.path);
     const before = '2020-01-01T00-00-00-000-abcdef';
@@ -103,7 +103,7 @@ describe('a start in the background', () => {
     assert.equal(new Set(read.mock.calls.map(call => call.this)).size, 1);
   });
 
-  it('has failed with the words of a loop that dies before that', async () => {
+  it('fails with the output of a loop that dies before that', async () => {
     const launched = await launch([], "throw new Error('what a day');");
     assert.match('refused' in launched ? launched.refused : '', /what a day/);
   });

@@ -6,7 +6,7 @@ import { lineOrigin } from '../../src/orchestrator/git/lineOrigin.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
-describe('where lines come from', () => {
+describe('the origin of lines', () => {
   let temp: TempDir;
   let folder: string;
 
@@ -21,7 +21,7 @@ describe('where lines come from', () => {
 
   const { git, write, commit } = gitFolder(() => ({ folder, home: temp.path }));
 
-  test('each line has the commit that wrote it, after later ones and a rename', async () => {
+  test('each line has the commit that wrote it, even after later commits and a rename', async () => {
     const start = (await git('rev-parse', 'HEAD')).trim();
     await write('[a] $(b).txt', 'one\nTWO\nthree\nfour\n');
     const second = await commit();
@@ -43,7 +43,7 @@ describe('where lines come from', () => {
     assert.deepEqual(then, { lines: [start], file: [second, start] });
   });
 
-  test('an option is no commit', async () => {
+  test('an option is not accepted as a commit', async () => {
     await assert.rejects(lineOrigin(folder, { commit: '--output=x', path: '[a] $(b).txt' }, 1, 1));
   });
 });

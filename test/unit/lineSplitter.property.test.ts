@@ -51,7 +51,7 @@ function model(text: string, max: number): SplitLine[] {
 }
 
 describe('LineSplitter', () => {
-  test('gives the same lines wherever the chunks are cut', () => {
+  test('returns the same lines wherever the chunks are split', () => {
     fc.assert(
       fc.property(texts, places, (text, cuts) => {
         assert.deepEqual(split(cutAt(Buffer.from(text), cuts)), model(text, 1_000));
@@ -60,7 +60,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  test('a limit cuts lines and counts what it drops', () => {
+  test('cuts lines at a limit and counts the dropped bytes', () => {
     fc.assert(
       fc.property(texts, places, fc.integer({ min: 1, max: 12 }), (text, cuts, max) => {
         assert.deepEqual(split(cutAt(Buffer.from(text), cuts), max), model(text, max));
@@ -69,7 +69,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  test('any bytes at all give lines, and as many as there are line breaks', () => {
+  test('returns one line per line break for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), places, (bytes, cuts) => {
         const lines = split(cutAt(bytes, cuts));
@@ -79,7 +79,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  test('a chunk may be a part of a larger buffer that is used again', () => {
+  test('accepts a chunk that is part of a reused buffer', () => {
     const buffer = Buffer.from('xxone\ntwoxx');
     const splitter = new LineSplitter(100);
     const lines = splitter.push(buffer.subarray(2, 9));
@@ -88,7 +88,7 @@ describe('LineSplitter', () => {
     assert.deepEqual(splitter.end(), { text: 'two', dropped: 0 });
   });
 
-  test('of a line far beyond the limit only the head is kept', () => {
+  test('keeps only the head of a line far beyond the limit', () => {
     const splitter = new LineSplitter(10);
     const chunk = Buffer.alloc(1 << 16, 'x');
     for (let i = 0; i < 100; i++) {

@@ -39,14 +39,14 @@ function inGerman(events: readonly RunEvent[]): readonly string[] {
 }
 
 describe('a message', () => {
-  test('is an English text with its values, which can be messages', () => {
+  test('is an English text with values, which can be messages themselves', () => {
     assert.equal(englishOf(LINE), 'Line 2: The answer contains no JSON object.');
     assert.equal(englishOf('a text {0}'), 'a text {0}');
     assert.equal(englishOf(sentences([LINE, 'It said: no.'])), `${englishOf(LINE)} It said: no.`);
     assert.equal(englishOf(say('{0} {1} {0}', 'a{1}')), 'a{1} {1} a{1}');
   });
 
-  test('has a text of limited length, whatever a file has made of it', () => {
+  test('has a text of limited length, whatever a file contains', () => {
     let message = say('{0}'.repeat(1_000), 'word');
     for (let depth = 0; depth < 10; depth += 1) {
       message = say('{0}'.repeat(1_000), message);
@@ -54,14 +54,14 @@ describe('a message', () => {
     assert.ok(englishOf(message).length < 1_000_000);
   });
 
-  test('keeps its sentence when the texts in it are shortened', () => {
+  test('keeps its sentence when its values are shortened', () => {
     const long = say('{0}: {1}', 'x'.repeat(100), say('Line {0}: {1}', 3, 'y'.repeat(100)));
     const short = withTexts(long, text => shorten(text, 10));
     assert.equal(englishOf(short), `${'x'.repeat(9)}…: Line 3: ${'y'.repeat(9)}…`);
     assert.deepEqual(distinct([LINE, say('Line {0}: {1}', 2, NO_JSON), NO_JSON]), [LINE, NO_JSON]);
   });
 
-  test('is translated with the messages in it; the texts of others stay as they are', () => {
+  test('is translated with nested messages, while texts of others stay unchanged', () => {
     assert.equal(german.said(LINE), 'Zeile 2: Die Antwort enthält kein JSON-Objekt.');
     assert.equal(
       german.said(say('Line {0}: {1}', 2, englishOf(NO_JSON))),
@@ -73,7 +73,7 @@ describe('a message', () => {
     );
   });
 
-  test('is what an error for people says', () => {
+  test('is the text of an error for people', () => {
     const error = new HumanError(LINE);
     assert.equal(error.message, englishOf(LINE));
     assert.deepEqual([error.said, saidOf(error)], [LINE, LINE]);
@@ -81,7 +81,7 @@ describe('a message', () => {
     assert.equal(saidOf(new Error('git said no')), 'git said no');
   });
 
-  test('is read from a file up to a depth that no stack minds', () => {
+  test('is read from a file up to a safe depth', () => {
     const words = wordsSchema();
     for (const good of ['text', LINE, sentences([LINE, 'b'])]) {
       assert.deepEqual(words.parse(JSON.parse(JSON.stringify(good))), good);
@@ -96,10 +96,10 @@ describe('a message', () => {
   });
 });
 
-describe('the error of another process of ours', () => {
+describe('the error of another of our processes', () => {
   const clean = withoutControls;
 
-  test('is English in its output, with the message in the next line when that is asked for', () => {
+  test('is English in its output, followed by the message as data on request', () => {
     const env: NodeJS.ProcessEnv = { RALPH_FRESH_ERRORS: 'json', PATH: '/bin' };
     assert.equal(takeAsksForData(env), true);
     assert.deepEqual(env, { PATH: '/bin' });
@@ -111,7 +111,7 @@ describe('the error of another process of ours', () => {
     assert.deepEqual(errorIn(output), LINE);
   });
 
-  test('is read with what was said before it', () => {
+  test('is read together with the output before it', () => {
     const output = `(node:12) Warning: something\n${errorOutput(LINE, { asData: true, clean })}`;
     assert.equal(
       german.said(errorIn(output)),
@@ -119,7 +119,7 @@ describe('the error of another process of ours', () => {
     );
   });
 
-  test('is read as a text if it is one', () => {
+  test('is read as plain text otherwise', () => {
     assert.equal(errorIn('ralph-fresh: no\n'), 'no');
     assert.equal(errorIn('error: unknown option\n'), 'error: unknown option');
     assert.equal(errorIn(' \n'), '');
@@ -128,7 +128,7 @@ describe('the error of another process of ours', () => {
 });
 
 describe('the journal', () => {
-  test('of a real run has no sentence of ours as a text, but some as messages', () => {
+  test('of a real run stores our sentences as messages, not as text', () => {
     for (const name of recordedNames()) {
       assert.deepEqual(storedSentences(recorded(name)), [], name);
     }
@@ -136,12 +136,12 @@ describe('the journal', () => {
     assert.ok(messages.length >= 10, `${messages.length}`);
   });
 
-  test('with such a text is noticed', () => {
+  test('with one of our sentences as text is detected', () => {
     const [event] = events([{ type: 'warning', code: 'gitUnreadable', detail: englishOf(LINE) }]);
     assert.deepEqual(storedSentences(event ? [event] : []), [`warning.detail: ${englishOf(LINE)}`]);
   });
 
-  test('tells the same if it was written before, with English texts', () => {
+  test('of an older version with English texts gives the same output', () => {
     const journals = [...recordedNames().map(name => recorded(name)), events(everyEvent('7'))];
     let changed = 0;
     for (const now of journals) {

@@ -7,7 +7,7 @@ import { otherMode } from '../../src/orchestrator/preconditions/otherMode.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
-describe('the modes of oh-my-claudecode in a folder', () => {
+describe('modes of oh-my-claudecode in a folder', () => {
   async function folder(t: { after(fn: () => Promise<void>): void }) {
     const dir = await tempDir('ralph-fresh-modes-');
     t.after(() => dir.remove());
@@ -20,7 +20,7 @@ describe('the modes of oh-my-claudecode in a folder', () => {
   }
 
   for (const mode of ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const) {
-    test(`${mode} that is active keeps us from starting`, async t => {
+    test(`an active ${mode} prevents a start`, async t => {
       const { files, state } = await folder(t);
       const settings = {
         ...({ agent: 'demo', branch: 'stay', reviewer: false } as const),
@@ -38,13 +38,13 @@ describe('the modes of oh-my-claudecode in a folder', () => {
     });
   }
 
-  test('the state of ralph may be one folder up, where older versions keep it', async t => {
+  test('the state of ralph may be one folder up, as in older versions', async t => {
     const { files, state } = await folder(t);
     await state('ralph-state.json', { active: true });
     assert.equal((await activeOtherMode(files))?.mode, 'ralph');
   });
 
-  test('a file that is no state says nothing', async t => {
+  test('an invalid state file is ignored', async t => {
     const { files, state } = await folder(t);
     for (const content of ['{', 'null', '[]', '{"active":"true"}', '']) {
       await state('state/ralph-state.json', content);

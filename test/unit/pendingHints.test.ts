@@ -16,7 +16,7 @@ import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { recorded } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 
-describe('hints that wait', () => {
+describe('pending hints', () => {
   let temp: TempDir;
   let files: RunFiles;
   const texts = async () => (await pendingHints(files)).map(({ text }) => text);
@@ -28,7 +28,7 @@ describe('hints that wait', () => {
   });
   afterEach(() => temp.remove());
 
-  test('are kept in order, changed and withdrawn', async () => {
+  test('are kept in order and can be changed and withdrawn', async () => {
     sameValue(await pendingHints(files), []);
     const one = await addPendingHint(files, { text: 'One\n"x" ü', storyId: 'US-001' });
     const two = await addPendingHint(files, { text: 'Two' });
@@ -43,18 +43,18 @@ describe('hints that wait', () => {
     assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
   });
 
-  test('many writers at once lose none', async () => {
+  test('are not lost with many parallel writers', async () => {
     const all = Array.from({ length: 20 }, (_, i) => `hint ${i}`);
     await Promise.all(all.map(text => addPendingHint(files, { text })));
     sameValue((await texts()).sort(), all.sort());
   });
 
-  test('what cannot be written is said in words for a person', async () => {
+  test('an unwritable hint gives an error for people', async () => {
     await mkdir(files.hintsFile, { recursive: true });
     await assert.rejects(addPendingHint(files, { text: 'Two' }), HumanError);
   });
 
-  test('what is no hint is left out; a link is not followed', async () => {
+  test('invalid hints are omitted; a link is not followed', async () => {
     const one = await addPendingHint(files, { text: 'One' });
     await appendFile(files.hintsFile, '{"id":7}\nnot JSON\n{"id":"x","text":""}\n{"id":"half');
     sameValue(await pendingHints(files), [one]);
@@ -83,7 +83,7 @@ test('a hint is delivered in the iteration that starts after it was given', () =
   sameValue([...toldHints(given)], []);
 });
 
-test('a review note says where, what and about which code', () => {
+test('a review note names the place, the comment and the code', () => {
   const note = {
     folder: '/w',
     commit: 'abcdef0123456789',

@@ -3,13 +3,17 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { changesIn, placeOfStory } from '../../src/orchestrator/places/placeChanges.ts';
+import {
+  changesIn,
+  fileInPlace,
+  placeOfStory,
+} from '../../src/orchestrator/places/placeChanges.ts';
 import { PlaceFiles } from '../../src/orchestrator/places/placeFiles.ts';
 import { UserOfPlaces, writeAll } from '../support/placesOf.ts';
 import { sameValue } from '../support/sameValue.ts';
 
-describe('what has changed in a place', () => {
-  test('is everything that differs from its start, committed or not; links lead nowhere', async () => {
+describe('changes in a place', () => {
+  test('include everything that differs from its start, committed or not; links are not followed', async () => {
     await using user = await UserOfPlaces.make({
       'gone.txt': 'gone\n',
       'same.txt': 'same\n',
@@ -53,7 +57,7 @@ describe('what has changed in a place', () => {
     );
   });
 
-  test('is read without running what the agent has configured there', async () => {
+  test('are read without running anything that the agent configured there', async () => {
     await using user = await UserOfPlaces.make();
     const place = await user.take();
     const agent = user.at(place.root);
@@ -71,7 +75,22 @@ describe('what has changed in a place', () => {
     assert.ok(!existsSync(mark));
   });
 
-  test('is found by the story that has the place', async () => {
+  test('has files that are read only while the place serves the same agent, and never behind a link', async () => {
+    await using user = await UserOfPlaces.make();
+    const place = await user.take('lane-1', {}, { story: 'US-001', iteration: 3 });
+    const file = { place: 'lane-1', runId: 'run-1', iteration: 3, path: 'src/b.txt' };
+    const at = (other: Partial<typeof file>) => fileInPlace(user.folder, { ...file, ...other });
+    assert.equal(await at({}), path.join(place.root, 'src', 'b.txt'));
+    await symlink('/etc', path.join(place.root, 'folder'));
+    for (const other of [
+      ...[{ iteration: 4 }, { runId: 'run-2' }, { place: 'lane-2' }, { place: '../lane-1' }],
+      ...[{ path: '../lane-1.own/record.json' }, { path: 'folder/hostname' }, { path: 'none' }],
+    ]) {
+      assert.equal(await at(other), undefined, JSON.stringify(other));
+    }
+  });
+
+  test('are found by the story that has the place', async () => {
     await using user = await UserOfPlaces.make();
     const about = { runId: 'run-1', storyId: 'US-001' };
     assert.equal(await placeOfStory(user.folder, about), undefined);

@@ -24,14 +24,14 @@ describe('the folder of places', () => {
     assert.equal(at({ LOCALAPPDATA: 'C:\\L' }, 'win32'), 'C:\\L\\ralph-fresh\\places\\*');
   });
 
-  test('without one, the next step is named', () => {
+  test('names the next step if there is none', () => {
     assert.throws(() => at({}, 'linux'), /Set HOME/);
     assert.throws(() => at({}, 'win32'), /Set LOCALAPPDATA/);
   });
 });
 
 describe('a place', () => {
-  test('has the files of the commit on the branch, and no way to the branches of the user', async () => {
+  test("has the files of the commit on the branch, and no access to the user's branches", async () => {
     await using user = await UserOfPlaces.make();
     await user.user.git('tag', 'v1');
     const commit = await user.user.head();
@@ -51,7 +51,7 @@ describe('a place', () => {
     assert.deepEqual(await user.refs('refs/ralph-fresh/places/abc123/'), { 'lane-2': commit });
   });
 
-  test('is used again, with another commit, without what is kept of the last work', async () => {
+  test('is reused with another commit, without the kept files of earlier work', async () => {
     await using user = await UserOfPlaces.make();
     const place = await user.workIn(async (agent, taken) => {
       await agent.write('new.txt', 'new');
@@ -73,7 +73,7 @@ describe('a place', () => {
     assert.deepEqual(await user.refs(WORK), {});
   });
 
-  test('keeps work that nobody has kept before it is used again', async () => {
+  test('keeps unsaved work before it is reused', async () => {
     await using user = await UserOfPlaces.make();
     const place = await user.take('lane-1', {}, { story: 'US-001', iteration: 3 });
     const agent = user.at(place.root);
@@ -90,7 +90,7 @@ describe('a place', () => {
     assert.equal((await user.filesOf(uncommitted))['left.txt'], 'left');
   });
 
-  test('starts in the same subfolder, with the story file and progress log of the user as they are', async () => {
+  test("starts in the same subfolder with the user's current story file and progress log", async () => {
     await using user = await UserOfPlaces.make({ 'packages/a/.omc/prd.json': '{"old":1}' });
     const workspace = path.join(user.root, 'packages', 'a');
     await user.user.write('packages/a/.omc/prd.json', '{"new":2}\r\n');
@@ -119,7 +119,7 @@ describe('a place', () => {
     ]);
   });
 
-  test("forgets what checks left there, which is nobody's work", async () => {
+  test('discards files left by checks, which belong to nobody', async () => {
     await using user = await UserOfPlaces.make();
     for (let time = 0; time < 3; time += 1) {
       const place = await user.take('queue', {}, { isScratch: true });
@@ -141,7 +141,7 @@ describe('a place', () => {
     assert.ok(!existsSync(path.join(user.folder, 'queue')));
   });
 
-  test('has what an earlier agent had not committed, as changes that are not committed', async () => {
+  test("has an earlier agent's uncommitted work as uncommitted changes", async () => {
     await using user = await UserOfPlaces.make();
     const commit = await user.user.head();
     const first = await user.workIn(async agent => {
@@ -188,7 +188,7 @@ describe('a place', () => {
     );
   });
 
-  test('has the files of .worktreeinclude that git ignores, and nothing of our state', async () => {
+  test('has git-ignored files of .worktreeinclude, but none of our state', async () => {
     await using user = await UserOfPlaces.make({
       '.gitignore': '.env*\n.omc/state\nsecret/\nnode_modules\n',
       '.worktreeinclude': '.env\nsecret/*.key\nplain.txt\n.omc\nnode_modules\n',
@@ -208,7 +208,7 @@ describe('a place', () => {
     assert.equal(await textOf(again.root, '.env'), 'newer');
   });
 
-  test('is as sparse as the tree of the user', async () => {
+  test("is as sparse as the user's work tree", async () => {
     await using user = await UserOfPlaces.make({ 'docs/c.txt': 'c' });
     await user.user.git('sparse-checkout', 'set', 'src');
     const { root } = await user.workIn(async (agent, place) => {
@@ -224,7 +224,7 @@ describe('a place', () => {
     assert.deepEqual(await readdir(path.join(root, 'src')), ['b.txt']);
   });
 
-  test('has the identity and line ends of the user, and neither remotes nor hooks', async () => {
+  test("has the user's identity and line endings, but no remotes or hooks", async () => {
     await using user = await UserOfPlaces.make({ '.gitattributes': '*.txt filter=loud\n' });
     await user.user.git('config', 'core.autocrlf', 'true');
     await user.user.git('config', 'filter.loud.smudge', 'tr a-z A-Z # "quoted" \\back');
@@ -240,7 +240,7 @@ describe('a place', () => {
     assert.doesNotMatch(config, /hookspath|remote|credential/i);
   });
 
-  test('keeps pointers where Git LFS is configured, but not installed', async () => {
+  test('keeps LFS pointers if Git LFS is configured but not installed', async () => {
     await using user = await UserOfPlaces.make();
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n';
     await user.user.write('big.bin', pointer);
@@ -254,7 +254,7 @@ describe('a place', () => {
     assert.equal((await keepWork(place, user.root, 'refs/x/1')).uncommitted, undefined);
   });
 
-  test('can be taken of a shallow clone and of a linked work tree', async () => {
+  test('can be cloned from a shallow clone and from a linked work tree', async () => {
     await using user = await UserOfPlaces.make();
     await user.user.commit('second');
     const shallow = path.join(user.temp.path, 'shallow');
@@ -278,7 +278,7 @@ describe('a place', () => {
     }
   });
 
-  test('four at once, each with its own ports; one taken twice is refused', async () => {
+  test('is taken four times in parallel, each with its own ports; taking one twice is refused', async () => {
     await using user = await UserOfPlaces.make();
     const names = ['lane-1', 'lane-2', 'lane-3', 'queue'];
     const places = await Promise.all(names.map(name => user.take(name)));
@@ -291,7 +291,7 @@ describe('a place', () => {
     ]);
   });
 
-  test('the garbage collection of the user takes nothing away', async () => {
+  test("loses nothing to the user's garbage collection", async () => {
     await using user = await UserOfPlaces.make();
     await user.user.write('lost.txt', 'lost');
     const commit = await user.user.commit();
@@ -302,7 +302,7 @@ describe('a place', () => {
     assert.equal(await user.at(place.root).git('show', 'HEAD:lost.txt'), 'lost');
   });
 
-  test('a branch or a commit that cannot be is an error with a reason', async () => {
+  test('an invalid branch or commit gives an error with a reason', async () => {
     await using user = await UserOfPlaces.make();
     await assert.rejects(user.take('lane-1', {}, { branch: 'a..b' }), /a\.\.b/);
     await assert.rejects(user.take('lane-1', {}, { commit: 'ab'.repeat(20) }), /abababab/);
@@ -310,7 +310,7 @@ describe('a place', () => {
     assert.equal((await user.take()).name, 'lane-1');
   });
 
-  test('a link in the repository that leads out of it gets no copy of a file', async () => {
+  test('a link that leads out of the repository does not get a copy of a file', async () => {
     await using user = await UserOfPlaces.make();
     const outside = path.join(user.temp.path, 'outside');
     await mkdir(outside);
@@ -323,7 +323,7 @@ describe('a place', () => {
   });
 });
 
-describe('what makes places impossible is said before a run', () => {
+describe('what prevents places is reported before a run', () => {
   test('submodules, a partial clone', async () => {
     await using user = await UserOfPlaces.make();
     const before = await user.user.head();
@@ -336,7 +336,7 @@ describe('what makes places impossible is said before a run', () => {
     assert.match((await problemWithPlaces(user.root, before))?.key ?? '', /partial clone/);
   });
 
-  test('a git that is too old', { skip: isWindows }, async () => {
+  test('an outdated git', { skip: isWindows }, async () => {
     await using user = await UserOfPlaces.make();
     const bin = path.join(user.temp.path, 'bin');
     await mkdir(bin);
@@ -353,7 +353,7 @@ describe('what makes places impossible is said before a run', () => {
   });
 });
 
-describe('a place in which an agent did damage is made again', () => {
+describe('a place damaged by an agent is recreated', () => {
   const damages: Record<string, (root: string) => Promise<unknown>> = {
     'deleted .git': root => rm(path.join(root, '.git'), { recursive: true }),
     'made .git a dangling link': async root => {
@@ -368,7 +368,7 @@ describe('a place in which an agent did damage is made again', () => {
     'deleted the objects': root => rm(path.join(root, '.git', 'objects'), { recursive: true }),
   };
   for (const [name, damage] of Object.entries(damages)) {
-    test(`${name}: what is left is kept, the place set aside`, async () => {
+    test(`${name}: the rest is kept, and the place is set aside`, async () => {
       await using user = await UserOfPlaces.make();
       await user.workIn(async (agent, { root }) => {
         await agent.write('new.txt', 'committed');
@@ -408,7 +408,7 @@ describe('a place in which an agent did damage is made again', () => {
     assert.equal((await user.filesOf(hash))['a.txt'], 'hidden');
   });
 
-  test('a folder of that name that is not ours is set aside, not deleted', async () => {
+  test('a foreign folder of that name is set aside, not deleted', async () => {
     await using user = await UserOfPlaces.make();
     await mkdir(path.join(user.folder, 'lane-1'), { recursive: true });
     await writeFile(path.join(user.folder, 'lane-1', 'mine.txt'), 'mine');

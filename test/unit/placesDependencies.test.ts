@@ -39,7 +39,7 @@ function counting(user: UserOfPlaces) {
 }
 
 describe('dependencies of a place', () => {
-  test('are a copy of those of the user', async () => {
+  test("are copied from the user's", async () => {
     await using user = await project();
     const place = await user.take();
     assert.equal(await textOf(place.root, 'node_modules/x/index.js'), 'x');
@@ -54,7 +54,7 @@ describe('dependencies of a place', () => {
     assert.equal(await user.at(place.root).git('status', '--porcelain'), '');
   });
 
-  test('stay as they are while the lock files do', async () => {
+  test('stay as they are while the lock files are unchanged', async () => {
     await using user = await project();
     const { root } = await user.workIn(async agent => {
       await agent.write('node_modules/.cache/x', 'of a tool');
@@ -72,7 +72,7 @@ describe('dependencies of a place', () => {
     ['a lock file', 'package-lock.json'],
     ['what an installer notes', 'node_modules/.package-lock.json'],
   ] as const) {
-    test(`are copied anew if the agent changed ${what}`, async () => {
+    test(`are copied again if the agent changed ${what}`, async () => {
       await using user = await project();
       const { root } = await user.workIn(async agent => {
         await agent.write(file, '{"v":"of the agent"}');
@@ -85,7 +85,7 @@ describe('dependencies of a place', () => {
     });
   }
 
-  test('are copied with a warning if the lock files differ from those of the user', async () => {
+  test("are copied with a warning if the lock files differ from the user's", async () => {
     await using user = await project();
     await user.user.write('package-lock.json', '{"v":2}');
     const place = await user.take();
@@ -121,7 +121,7 @@ describe('dependencies of a place', () => {
     }
   });
 
-  test('a Python environment uses the place', { skip: isWindows }, async () => {
+  test('a Python environment points to the place', { skip: isWindows }, async () => {
     await using user = await project();
     const bytes = Buffer.from([0xff, 0xfe, 0x41]);
     await writeAll(user.root, {
@@ -139,8 +139,8 @@ describe('dependencies of a place', () => {
   });
 });
 
-describe('the command that prepares a place', { skip: isWindows }, () => {
-  test('runs when the lock files have changed, and not again; what it made stays', async () => {
+describe('the setup command of a place', { skip: isWindows }, () => {
+  test('runs only when the lock files have changed, and its output stays', async () => {
     await using user = await project();
     const { runs, setup } = counting(user);
     const { root } = await user.workIn(async () => undefined, 'lane-1', { setup });
@@ -163,7 +163,7 @@ describe('the command that prepares a place', { skip: isWindows }, () => {
     assert.deepEqual(place.warnings, []);
   });
 
-  test('a failure is told with its output; the next one tries again', async () => {
+  test('a failure is reported with its output, and the next place tries again', async () => {
     await using user = await project();
     const setup = 'echo out; echo err >&2; exit 3';
     await assert.rejects(user.take('lane-1', { setup }), (error: Error) => {
@@ -176,7 +176,7 @@ describe('the command that prepares a place', { skip: isWindows }, () => {
     assert.equal(await textOf(place.root, 'node_modules/x/index.js'), 'x');
   });
 
-  test('it is ended at its time limit, and when the run is stopped', async () => {
+  test('is ended at its time limit and when the run is stopped', async () => {
     await using user = await project();
     const setup = `echo $$ > ${user.temp.path}/pid; sleep 1000`;
     const slow = user.take('lane-1', { setup, setupLimitMs: 200 });

@@ -28,8 +28,8 @@ async function keep(
   return { place, kept: await keepWork(place, user.root, REF) };
 }
 
-describe('what an agent left is kept in the repository of the user', () => {
-  test('commits, changed, new and deleted files; not what git ignores', async () => {
+describe("an agent's work is kept in the user's repository", () => {
+  test('commits and changed, new and deleted files, but not what git ignores', async () => {
     await using user = await UserOfPlaces.make({ '.gitignore': 'out/\nforced.txt\n' });
     let head = '';
     const { kept } = await keep(user, async agent => {
@@ -58,7 +58,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.equal(subject, `Uncommitted work of US-001 (kept by Ralph Fresh) ${head}`);
   });
 
-  test('an agent that did nothing leaves its start', async () => {
+  test('an idle agent leaves only its start commit', async () => {
     await using user = await UserOfPlaces.make();
     const { kept } = await keep(user, async () => undefined);
     const head = await user.user.head();
@@ -103,7 +103,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.match((await user.filesOf(uncommitted))['x.txt'] ?? '', /<<<<<<</);
   });
 
-  test('a branch without commits: the files are kept on top of the start', async () => {
+  test('a branch without commits: the files are kept on top of the start commit', async () => {
     await using user = await UserOfPlaces.make();
     const { kept } = await keep(user, async agent => {
       await agent.git('switch', '--quiet', '--orphan', 'empty');
@@ -114,7 +114,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.deepEqual(await user.filesOf(kept.uncommitted ?? ''), { 'new.txt': 'new' });
   });
 
-  test('another repository in its place: its commits are kept, too', async () => {
+  test('a replaced repository: its commits are kept, too', async () => {
     await using user = await UserOfPlaces.make();
     let head = '';
     const { kept } = await keep(user, async (agent, { root }) => {
@@ -130,7 +130,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.equal((await user.filesOf(head))['new.txt'], 'new');
   });
 
-  test('a repository inside of it is named as not kept', async () => {
+  test('a nested repository is reported as not kept', async () => {
     await using user = await UserOfPlaces.make();
     const { kept } = await keep(user, async agent => {
       await agent.write('left.txt', 'left');
@@ -144,7 +144,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.equal(await user.user.git('show', `${kept.uncommitted}:left.txt`), 'left');
   });
 
-  test('a corrupt branch does not take the others with it', async () => {
+  test('a corrupt branch does not affect the others', async () => {
     await using user = await UserOfPlaces.make();
     let head = '';
     const { kept } = await keep(user, async (agent, { root }) => {
@@ -175,7 +175,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.equal((await listPlaces(user.folder)).length, 2);
   });
 
-  test('the story file behind a link that the agent made', { skip: isWindows }, async () => {
+  test('the story file behind a link made by the agent', { skip: isWindows }, async () => {
     await using user = await UserOfPlaces.make({ '.omc/prd.json': '{}' });
     const storyFile = path.join(user.root, '.omc', 'prd.json');
     const place = await user.take('lane-1', { storyFile });
@@ -186,7 +186,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.deepEqual([...kept.files].sort(), ['.omc', '.omc/prd.json', 'moved/prd.json']);
   });
 
-  test('a place that is gone, or was never one, is a problem and no error', async () => {
+  test('a missing or invalid place is reported without an error', async () => {
     await using user = await UserOfPlaces.make();
     const { kept, place } = await keep(user, (_, { root }) => rm(root, { recursive: true }));
     assert.match(englishOf(kept.problem ?? ''), /is gone/);
@@ -250,7 +250,7 @@ describe('what an agent left is kept in the repository of the user', () => {
     assert.equal(existsSync(path.join(again.root, '.git', 'hooks', 'post-merge')), false);
   });
 
-  test('whatever files an agent leaves, the kept commit has exactly these', async () => {
+  test('the kept commit has exactly the files that an agent leaves, whatever they are', async () => {
     await using user = await UserOfPlaces.make();
     const place = await user.take();
     const name = fc.constantFrom('a.txt', 'src', 'src/b.txt', 'src/c', 'd/e/f', 'd/e', 'ü (1)*');
@@ -290,7 +290,7 @@ describe('what an agent left is kept in the repository of the user', () => {
   });
 });
 
-describe('a process that is killed while it takes a place', { skip: isWindows }, () => {
+describe('a process killed while taking a place', { skip: isWindows }, () => {
   const room = pathToFileURL(path.resolve(import.meta.dirname, '../../src/orchestrator/places'));
   const PROGRAM = `
 const { ClonePlaces } = await import('${room.href}/clonePlaces.ts');
@@ -316,7 +316,7 @@ exec git "$@"
     return bin;
   }
 
-  test('at any call of git: the next one gives a clean place, and nothing is lost', async () => {
+  test('at any git call: the next process gets a clean place, and nothing is lost', async () => {
     await using user = await UserOfPlaces.make();
     await user.user.write('c.txt', 'c\n');
     const commit = await user.user.commit();
@@ -371,7 +371,7 @@ exec git "$@"
 });
 
 describe('the list of places', () => {
-  test('says what each served, its size, and whether it may go', async () => {
+  test('shows the use of each place, its size, and whether it can be removed', async () => {
     await using user = await UserOfPlaces.make();
     const base = await user.user.head();
     const safe = await user.take('lane-1', {}, { story: 'US-001', iteration: 3 });
@@ -430,7 +430,7 @@ describe('the list of places', () => {
     );
   });
 
-  test('a place that was set aside is listed and stays', async () => {
+  test('includes places that were set aside and stay', async () => {
     await using user = await UserOfPlaces.make();
     await user.workIn((_, { root }) => rm(path.join(root, '.git'), { recursive: true }));
     await (await user.take()).dispose();
@@ -446,7 +446,7 @@ describe('the list of places', () => {
     assert.equal((await listPlaces(user.folder)).length, 1);
   });
 
-  test('a folder without places has none', async () => {
+  test('is empty for a folder without places', async () => {
     await using user = await UserOfPlaces.make();
     assert.deepEqual(await listPlaces(user.folder), []);
     assert.deepEqual(await cleanPlaces(user.folder, user.root), []);

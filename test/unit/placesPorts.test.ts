@@ -21,7 +21,7 @@ async function canListen(port: number): Promise<boolean> {
 }
 
 describe('leased ports', () => {
-  test('are different for all lanes at once, and free for the agent', async () => {
+  test('are different for all parallel lanes, and unused', async () => {
     await using temp = await tempDir('ralph-ports-');
     const counts = [10, 3, 10, 7];
     const leases = await Promise.all(counts.map(count => leasePorts(temp.path, count)));
@@ -41,7 +41,7 @@ describe('leased ports', () => {
     assert.deepEqual(await readdir(temp.path), []);
   });
 
-  test('leave out a port that somebody uses', async () => {
+  test('skip a port that is in use', async () => {
     await using temp = await tempDir('ralph-ports-');
     const lease = await leasePorts(temp.path, 2);
     await lease.dispose();
@@ -54,7 +54,7 @@ describe('leased ports', () => {
     server.close();
   });
 
-  test('of a process that has died are free again', async () => {
+  test('of a dead process are free again', async () => {
     await using temp = await tempDir('ralph-ports-');
     const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
     await once(child, 'exit');
@@ -65,7 +65,7 @@ describe('leased ports', () => {
     await lease.dispose();
   });
 
-  test('that a living process has are not given to others', async () => {
+  test('of a living process are not given to others', async () => {
     await using temp = await tempDir('ralph-ports-');
     const file = path.join(temp.path, '20000-12000.json');
     await writeFile(file, JSON.stringify({ pid: process.pid }));

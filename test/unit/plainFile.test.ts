@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => temp.remove());
 
 describe('the files of a run', { skip: noLinks }, () => {
-  it('are written as a whole, in a folder that is made for them', async () => {
+  it('are written atomically in a folder created for them', async () => {
     const file = path.join(files.iterationDir(RUN_ID, 2), 'prompt.md');
     await writePlainFile(file, 'one');
     await writePlainFile(file, Buffer.from('two'));
@@ -42,7 +42,7 @@ describe('the files of a run', { skip: noLinks }, () => {
     assert.deepEqual(await readdir(path.dirname(file)), ['prompt.md']);
   });
 
-  it('are never written through a link: the link is replaced', async () => {
+  it('are never written through a link, which is replaced instead', async () => {
     const victim = path.join(outside, 'victim');
     const file = path.join(dir, 'receipt.json');
     for (const target of [victim, path.join(outside, 'absent')]) {
@@ -56,13 +56,13 @@ describe('the files of a run', { skip: noLinks }, () => {
     assert.deepEqual(await readdir(outside), ['victim']);
   });
 
-  it('leave nothing behind when they cannot be written', async () => {
+  it('leave nothing behind if they cannot be written', async () => {
     await mkdir(path.join(dir, 'receipt.json'));
     await assert.rejects(writePlainFile(path.join(dir, 'receipt.json'), 'ours'));
     assert.deepEqual(await readdir(dir), ['receipt.json']);
   });
 
-  it('are refused below a folder that is a link, from .omc down', async () => {
+  it('are refused below a linked folder, from .omc down', async () => {
     const chain = [dir, path.dirname(dir), files.runDir(RUN_ID), files.runsDir, files.stateDir];
     for (const place of [...chain, path.dirname(files.stateDir)]) {
       await rm(place, { recursive: true, force: true });
@@ -81,7 +81,7 @@ describe('the files of a run', { skip: noLinks }, () => {
     requirePlainState(files, RUN_ID);
   });
 
-  it('are read and created only where no pipe or link is', async () => {
+  it('are not read from or created at a pipe or link', async () => {
     const pipe = path.join(dir, 'stories-before.json');
     const link = path.join(dir, 'stream.jsonl');
     execFileSync('mkfifo', [pipe]);
@@ -104,7 +104,7 @@ describe('the inbox', () => {
 
   const types = async (reader: InboxReader) => (await reader.takeNew()).map(({ type }) => type);
 
-  it('gives a request behind a flood without a line break', async () => {
+  it('returns a request after a flood without a line break', async () => {
     const reader = new InboxReader(inbox, await inboxSize(inbox));
     const flood = Buffer.alloc(17 * 1024 * 1024, 'x');
     await writeFile(inbox, flood);
@@ -115,7 +115,7 @@ describe('the inbox', () => {
     assert.deepEqual(await types(new InboxReader(inbox)), ['stop']);
   });
 
-  it('drops a line that is too long, and no other', async () => {
+  it('drops only lines that are too long', async () => {
     const long = JSON.stringify({ ...stop, why: 'x'.repeat(64 * 1024) });
     await writeFile(inbox, `${long}\n{"type":"pause"}\n{"type":"resu`);
     const reader = new InboxReader(inbox);
@@ -124,7 +124,7 @@ describe('the inbox', () => {
     assert.deepEqual(await types(reader), ['resume']);
   });
 
-  it('is read from its beginning when it is smaller than before, or another file', async () => {
+  it('is read from the start if it has shrunk or was replaced', async () => {
     await writeFile(inbox, '{"type":"pause"}\n{"type":"pause"}\n');
     const reader = new InboxReader(inbox, await inboxSize(inbox));
     assert.deepEqual(await types(reader), []);
@@ -137,7 +137,7 @@ describe('the inbox', () => {
     assert.deepEqual((await types(reader)).at(-1), 'stop');
   });
 
-  it('that was removed and comes again is read from its beginning', async () => {
+  it('is read from the start if it was removed and recreated', async () => {
     const reader = new InboxReader(inbox);
     await writeFile(inbox, '{"type":"pause"}\n');
     assert.deepEqual(await types(reader), ['pause']);
@@ -148,7 +148,9 @@ describe('the inbox', () => {
     assert.deepEqual(await types(reader), ['stop']);
   });
 
-  it('that is not a file is reported once, and hides no cancel', { skip: noLinks }, async () => {
+  it('is reported once if it is not a file, and does not hide a cancel', {
+    skip: noLinks,
+  }, async () => {
     await symlink('/dev/zero', inbox);
     await assert.rejects(new InboxReader(inbox).takeNew(), HumanError);
     assert.throws(() => postRequest(files, RUN_ID, stop), HumanError);
@@ -187,13 +189,13 @@ describe('the state file', () => {
     return seen;
   }
 
-  it('removed alone is a cancel', async () => {
+  it('cancels the run if it alone is removed', async () => {
     const { cancels, damages } = await told(() => rm(files.stateFile));
     assert.ok(cancels > 0);
     assert.deepEqual(damages, []);
   });
 
-  it('gone with its folder, or with the journal, is damage', async () => {
+  it('counts as damaged if its folder or the journal is also missing', async () => {
     const all = await told(() => rm(files.stateDir, { recursive: true }));
     assert.deepEqual(all, { cancels: 0, damages: [files.stateDir] });
     await mkdir(files.runDir(RUN_ID), { recursive: true });
@@ -208,11 +210,11 @@ describe('the state file', () => {
   });
 });
 
-describe('git', { skip: noLinks }, () => {
+describe('hiding the state from git', { skip: noLinks }, () => {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: files.workspace, encoding: 'utf8' });
 
-  it('removes what a start that was killed has left half made, and nothing else', async () => {
+  it('removes only the half-made files of a killed start', async () => {
     await gitRepo(files.workspace);
     const info = path.join(files.workspace, '.git', 'info');
     await mkdir(info, { recursive: true });
@@ -237,7 +239,7 @@ describe('git', { skip: noLinks }, () => {
     );
   });
 
-  it('does not see the state, even when the .gitignore is gone', async () => {
+  it('works even if the .gitignore is missing', async () => {
     await gitRepo(temp.path);
     await ignoreStateDir(files);
     await ignoreStateDir(files);
@@ -249,7 +251,7 @@ describe('git', { skip: noLinks }, () => {
     assert.equal(exclude.split('\n').filter(line => line === 'project/.omc/state/').length, 1);
   });
 
-  it('has the .gitignore whole or not at all, so that a kill leaves none that hides nothing', async () => {
+  it('writes the .gitignore atomically, so that a kill never leaves an empty one', async () => {
     const ignoreFile = path.join(files.stateDir, '.gitignore');
     const seen = new Set<string>();
     for (let round = 0; round < 50; round++) {
@@ -273,7 +275,7 @@ describe('git', { skip: noLinks }, () => {
     );
   });
 
-  it('may have a folder that takes no file of ours, whatever the system calls that', async t => {
+  it('tolerates an info folder that we cannot write to, whatever the error code', async t => {
     await gitRepo(temp.path);
     await rm(path.join(temp.path, '.git', 'info'), { recursive: true, force: true });
     const { open } = fsPromises;
@@ -293,7 +295,7 @@ describe('git', { skip: noLinks }, () => {
     assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
   });
 
-  it('gets nothing through links', async () => {
+  it('writes nothing through links', async () => {
     await gitRepo(temp.path);
     const victim = path.join(outside, 'victim');
     const exclude = path.join(temp.path, '.git', 'info', 'exclude');

@@ -18,15 +18,15 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-describe('the folder of a planner that leaves', () => {
-  it('stays with what its calls left, and names no planner', async () => {
+describe('the folder of a planner when it ends', () => {
+  it('keeps the files of its calls but no longer names a planner', async () => {
     await writeFile(path.join(folder.dir, 'prompt.md'), 'Plan it');
     await folder.leave();
     assert.equal(existsSync(path.join(folder.dir, 'prompt.md')), true);
     assert.deepEqual(await deadPlans(files), []);
   });
 
-  it('is removed when it is empty, and may be gone already', async () => {
+  it('is removed if it is empty, and may already be gone', async () => {
     await folder.leave();
     assert.equal(existsSync(folder.dir), false);
     await folder.leave();

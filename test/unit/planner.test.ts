@@ -145,19 +145,19 @@ describe('planStories', () => {
     assert.equal(existsSync(inWorkspace('.omc/state/plan/prd.json')), false);
   });
 
-  test('the last JSON block of the answer counts where there is no structured one', async () => {
+  test('the last JSON block of the answer is used if there is no structured output', async () => {
     const example = '```json\n{"project": "only an example"}\n```';
     const answer = `I looked at it. A plan looks like\n${example}\nHere is mine:\n\n\`\`\`json\n${JSON.stringify(plan({ description: 'Run ```npm test```.' }), null, 2)}\n\`\`\`\nGood luck with { this }!`;
     assert.equal((await planned(scripted(said(answer)).call)).kind, 'planned');
     assert.match(await read(storyFile), /Run ```npm test```\./);
   });
 
-  test('bare JSON in the middle of text is found, too', async () => {
+  test('bare JSON inside text is found', async () => {
     const answer = said(`The plan: ${JSON.stringify(plan())} That is all.`);
     assert.equal((await planned(scripted(answer).call)).kind, 'planned');
   });
 
-  test('what is wrong with a draft goes into the next prompt, with the draft at hand', async () => {
+  test('the next prompt names the problems of a draft and refers to the draft', async () => {
     const draftFile = inWorkspace('.omc/state/plan/prd.json');
     const bad = plan({ userStories: [story(), second({ dependsOn: ['US-007'] })] });
     const { call, requests } = scripted(structured(bad, 0.5), said('Sorry, no.'), async () => {
@@ -184,7 +184,7 @@ describe('planStories', () => {
     assert.ok(events[2]?.type === 'plan.written' && events[2].costUsd === 0.75);
   });
 
-  test('after two repairs it gives up, and what was there stays', async () => {
+  test('after two repairs it gives up and leaves existing files unchanged', async () => {
     await writeFile(storyFile, '{"userStories": [{"id": "A", "passes": false}]}');
     await writeFile(progressFile(), 'learned much');
     const bad = structured(plan({ userStories: [] }));
@@ -198,7 +198,7 @@ describe('planStories', () => {
     assert.equal((await readJournal(journalFile())).length, 3);
   });
 
-  test('no draft of an earlier plan is taken for this one', async () => {
+  test('a draft of an earlier plan is never reused', async () => {
     const bad = structured(plan({ userStories: [] }));
     await planned(scripted(bad, bad, bad).call);
     const { call, requests } = scripted(said('Nothing.'), structured(plan()));
@@ -206,7 +206,7 @@ describe('planStories', () => {
     assert.ok(!requests[1]?.prompt.includes('.omc/state/plan/prd.json'));
   });
 
-  test('stories that were there are kept byte for byte, and no archive is written over', async () => {
+  test('existing stories are archived byte for byte, and no archive is overwritten', async () => {
     const old = '\uFEFF{\r\n "branchName": "ralph/Größe & Gewicht", "userStories": []\r\n}';
     for (const [n, name] of ['grosse', 'grosse-2'].entries()) {
       const expected = `2026-01-28-151403-${name.replace('grosse', 'gro-e-gewicht')}`;
@@ -223,7 +223,7 @@ describe('planStories', () => {
     assert.ok(written?.type === 'plan.written' && written.archived?.startsWith('.omc/archive/'));
   });
 
-  test('a broken story file, or a log alone, is kept as well', async () => {
+  test('a broken story file or a lone log is also archived', async () => {
     await writeFile(storyFile, '{ broken');
     await planned(scripted(structured(plan())).call);
     sameValue(await archives(), ['2026-01-28-151403-stories']);
@@ -253,7 +253,7 @@ describe('planStories', () => {
     sameValue(await readJournal(journalFile()), []);
   });
 
-  test('a place that cannot be written is refused before anybody is asked', async () => {
+  test('an unwritable place is refused before any call', async () => {
     const nobody = scripted().call;
     const outside = path.join(temp.path, 'outside.json');
     await writeFile(outside, '{"userStories": []}');
@@ -326,7 +326,7 @@ describe('checkPlan', () => {
     assert.match(englishOf(problems.at(-1) ?? ''), /more problems/);
   });
 
-  test('keeps what else the agent wrote, but not a task of its own', () => {
+  test('keeps extra fields of the agent, but not its own version of the task', () => {
     const checked = checkPlan(
       plan({ originalTask: 'Another', risks: ['none'], userStories: [story({ notes: 'n' })] }),
       TASK,
@@ -338,7 +338,7 @@ describe('checkPlan', () => {
     assert.equal(root.userStories[0].notes, 'n');
   });
 
-  test('says of a branch name what git says', async () => {
+  test("reports git's message about a branch name", async () => {
     const names = [
       'main',
       'ralph/todo-api',
@@ -385,7 +385,7 @@ describe('checkPlan', () => {
   });
 });
 
-test('plannedTaskOf', () => {
+test('plannedTaskOf returns the original task of a plan', () => {
   assert.equal(plannedTaskOf('\uFEFF{"originalTask": "a\\nb"}'), 'a\nb');
   for (const text of [
     '',
@@ -403,7 +403,7 @@ test('plannedTaskOf', () => {
 describe('writeTaskStories', () => {
   const write = (...tasks: string[]) => writeTaskStories({ tasks, files, storyFile, now: NOW });
 
-  test('one story for each task, in order', async () => {
+  test('creates one story per task, in order', async () => {
     const long = `${'word '.repeat(60)}end`;
     const result = await writeTaskStories({
       tasks: [' Add login ', 'Add logout\nAlso in the menu.', long],
@@ -451,7 +451,7 @@ describe('writeTaskStories', () => {
     sameValue(await archives(), []);
   });
 
-  test('other tasks, or another order, take the place of the old file', async () => {
+  test('other tasks or another order replace the old file', async () => {
     await write('a', 'b');
     const old = await read(storyFile);
     const result = await write('b', 'a');
@@ -465,7 +465,7 @@ describe('writeTaskStories', () => {
     assert.equal((await archives()).length, 2);
   });
 
-  test('tasks that are empty or the same are refused', async () => {
+  test('empty or duplicate tasks are refused', async () => {
     await assert.rejects(write(), HumanError);
     await assert.rejects(write('a', ' \n'), /Task 2 of 2 is empty/);
     await assert.rejects(write('a', 'b', ' a '), /Tasks 1 and 3/);
@@ -473,7 +473,7 @@ describe('writeTaskStories', () => {
   });
 });
 
-test('a kill at any moment loses no stories', async () => {
+test('a kill at any moment does not lose stories', async () => {
   const placing = pathToFileURL(
     path.resolve(import.meta.dirname, '../../src/orchestrator/planner/taskStories.ts'),
   );

@@ -344,6 +344,15 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     { ...usual, stories: storyList({ dependsOn: ['S2'] }, { dependsOn: ['S1'] }, { done: true }) },
     'noReadyStory: S1, S2',
   ],
+  [
+    'what has the same id by mistake is named once',
+    {
+      ...usual,
+      stories: [...storyList({}), ...storyList({})],
+      state: state(2, { S1: { blocked: 'x' } }),
+    },
+    'noReadyStory: S1',
+  ],
   ['no story left in the file', { ...usual, stories: [] }, 'noReadyStory: '],
   [
     'no ready story comes before the maximum',
@@ -508,7 +517,7 @@ describe('decide, with two lanes', () => {
     test(name, () => assert.equal(inShort(decide(situation)), expected));
   }
 
-  test('whatever the order in which they end: each story once, none before what it depends on', () => {
+  test('in any order of ends, each story is done once and never before its dependencies', () => {
     const story = fc.record({ needs: fc.array(fc.nat(6), { maxLength: 2 }) });
     const list = fc.array(story, { minLength: 1, maxLength: 7 });
     const property = fc.property(
@@ -562,7 +571,7 @@ describe('decide, with two lanes', () => {
   });
 });
 
-describe('a story is still to be done', () => {
+describe('a story is still open', () => {
   const toDo = (story: Partial<Story>, record: Partial<StoryRecord> = {}) =>
     isStillToDo('S1', {
       ...{
@@ -572,7 +581,7 @@ describe('a story is still to be done', () => {
       },
     });
 
-  test('while it is there, open, and not left alone', () => {
+  test('while it exists, is not done, and is not given up', () => {
     assert.equal(toDo({}), true);
     assert.equal(toDo({ done: true }), false);
     assert.equal(toDo({ done: true }, { refused: true }), true, 'a refused claim is not done');

@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const corpus = process.env['RALPH_CORPUS'] ?? path.join(root, '../shared/corpus');
 const schemaFile = path.join(root, 'schemas/prd.schema.json');
 
-test('the files in schemas/ are the generated ones: if not, run "npm run schema"', async () => {
+test('the files in schemas/ are up to date: if not, run "npm run schema"', async () => {
   const files = schemaFiles(root);
   assert.deepEqual(
     (await readdir(path.join(root, 'schemas'))).sort(),
@@ -24,7 +24,7 @@ test('the files in schemas/ are the generated ones: if not, run "npm run schema"
   }
 });
 
-test('the extension contributes it for every prd.json, in the language of the window', async () => {
+test('the extension applies it to every prd.json, in the language of the window', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   assert.deepEqual(contributes.jsonValidation, [
     { fileMatch: ['prd.json'], url: '%schema.prd.file%' },
@@ -38,7 +38,7 @@ test('the extension contributes it for every prd.json, in the language of the wi
   );
 });
 
-test('each language differs from English only in words', async () => {
+test('the languages differ only in text', async () => {
   const shapeOf = (text: string) =>
     text.replaceAll(/"(?:description|label|title)": "(?:[^"\\]|\\.)*"|\$\{\d:[^}]*\}/g, '');
   const [english, ...others] = schemaFiles(root);
@@ -52,7 +52,7 @@ test('each language differs from English only in words', async () => {
   }
 });
 
-test('what a person sees of it: each field is explained, a new story is offered', async () => {
+test('each field has a description, and a new story is offered', async () => {
   const schema = JSON.parse(await readFile(schemaFile, 'utf8'));
   const { story } = schema.definitions;
   for (const [key, { description }] of Object.entries<{ description?: string }>(story.properties)) {
@@ -68,7 +68,7 @@ for (const [name, folder] of [
   ['the fixtures', path.join(root, 'test/fixtures/stories')],
   ['the corpus', path.join(corpus, 'prd')],
 ] as const) {
-  test(`no story file of ${name} that the reader takes is wrong by the schema`, async t => {
+  test(`every story file of ${name} that the reader accepts is valid by the schema`, async t => {
     if (!existsSync(folder)) {
       t.diagnostic(`${folder} is not here`);
       return;
@@ -89,7 +89,7 @@ for (const [name, folder] of [
   });
 }
 
-test('it is no schema of everything', () => {
+test('the schema does not accept everything', () => {
   for (const value of ['text', 3, null, true]) {
     assert.ok(!prdSchema.safeParse(value).success);
   }

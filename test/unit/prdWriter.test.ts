@@ -17,7 +17,7 @@ function readBack(text: string): StoryList {
 }
 
 describe('stories written as prd.json', () => {
-  test('of a plan keep their order, their words and what is done', () => {
+  test('of a plan keep their order, text and done state', () => {
     const plan = parseStoryFile(
       '/w/PLAN.md',
       '# Shop\n\n## Basket\n- [x] Show the basket\n- [ ] Empty the basket\n\n## Till\n- [ ] Pay\n',
@@ -32,7 +32,7 @@ describe('stories written as prd.json', () => {
     assert.equal(stories[0]?.done, true);
   });
 
-  test('are read as they were, whatever their texts hold', () => {
+  test('can be read back unchanged, whatever their texts contain', () => {
     const text = fc.string({ unit: 'grapheme' }).map(one => `x${one.trim()}`);
     const line = text.map(one => one.replaceAll(/[\r\n]/g, ' ').trim());
     const story = fc.record(
@@ -64,7 +64,7 @@ describe('stories written as prd.json', () => {
     );
   });
 
-  test('every file with stories at a known place is a source', async () => {
+  test('can come from every file with stories at a known place', async () => {
     await using temp = await tempDir('sources-');
     const write = async (file: string, text: string) => {
       await mkdir(path.dirname(path.join(temp.path, file)), { recursive: true });

@@ -15,12 +15,12 @@ function charts(events: readonly RunEvent[], t = english) {
 }
 
 describe('shownCharts', () => {
-  it('draws nothing before an iteration has ended', () => {
+  it('shows nothing before an iteration has ended', () => {
     assert.equal(charts(recorded('maxIterations', { type: 'run.started' })), undefined);
     assert.equal(charts(recorded('maxIterations', { type: 'iteration.started' })), undefined);
   });
 
-  it('shows stories left and cost, in numbers and in words', () => {
+  it('shows remaining stories and cost as numbers and as text', () => {
     const shown = charts(recorded('maxIterations'));
     assert.deepEqual(
       shown?.points.map(({ label, left, cost, sum }) => [label, left, cost, sum]),
@@ -41,13 +41,13 @@ describe('shownCharts', () => {
     assert.equal(shown?.cost?.top, 0.5);
   });
 
-  it('leaves out what there is not: stories of a free task, costs of an agent that costs nothing', () => {
+  it('omits stories of a free task, and costs of an agent without costs', () => {
     const free = charts(recorded('freeTask'));
     assert.ok(free);
     assert.deepEqual([free.stories, free.sum, free.cost], [undefined, undefined, undefined]);
   });
 
-  it('counts what planning has cost before the first iteration', () => {
+  it('includes the cost of planning before the first iteration', () => {
     const events = recorded('planned', { type: 'iteration.ended', iteration: 1 });
     assert.deepEqual(
       charts(events)?.points.map(({ sum }) => sum),
@@ -55,7 +55,7 @@ describe('shownCharts', () => {
     );
   });
 
-  it('shows no estimate as a fact', () => {
+  it('marks estimates', () => {
     const shown = charts(
       recorded('maxIterations').map(body =>
         body.type === 'iteration.ended' && body.iteration === 2
@@ -78,7 +78,7 @@ describe('shownCharts', () => {
     );
   });
 
-  it('puts iterations together where there are many', () => {
+  it('groups iterations if there are many', () => {
     const total = 1_000;
     const shown = charts(
       longRun('severalStories', total, (event, iteration) =>
@@ -97,7 +97,7 @@ describe('shownCharts', () => {
     assert.equal(shown.cost?.title, 'Cost per 17 iterations');
   });
 
-  it("writes numbers as the window's language does", () => {
+  it("formats numbers in the window's language", () => {
     const german = charts(recorded('maxIterations'), inGerman);
     assert.match(german?.sum?.words ?? '', /1,00\s\$ of the budget of 4,00\s\$/);
   });

@@ -45,13 +45,13 @@ const limit = (iteration: number): RunEventBody => ({
 });
 
 describe('lanes on the progress page', () => {
-  test('are not there if the agent works in the user’s tree', () => {
+  test('are hidden if the agent works in the user’s tree', () => {
     for (const name of recordedNames().filter(name => !name.startsWith('lanes'))) {
       assert.equal(shown(over(name)).run?.lanes, undefined, name);
     }
   });
 
-  test('say who works on what, and can be more, fewer or paused', () => {
+  test('show who works on what, and can be added, removed or paused', () => {
     const { count, lanes } = lanesOf(living('lanes', BOTH));
     assert.deepEqual(count, { words: '2 agents at once', isLeast: false, isMost: false });
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('lanes on the progress page', () => {
     assert.deepEqual(changed.count, { words: '1 agent at once', isLeast: true, isMost: false });
   });
 
-  test('say once for all that the account rejects requests, or has reached its limit', () => {
+  test('show once for all lanes that the account rejects requests or has reached its limit', () => {
     assert.deepEqual(lanesOf(living('lanes', BOTH)).account, []);
     assert.deepEqual(lanesOf(plus(limit(1))).account, [
       {
@@ -90,7 +90,7 @@ describe('lanes on the progress page', () => {
     ]);
   });
 
-  test('show what came back and why, and what has landed', () => {
+  test('show returned work with the reason, and landed work', () => {
     const returned = lanesOf(living('lanes', { type: 'iteration.ended', iteration: 2 }));
     assert.deepEqual(returned.returned, [
       {
@@ -113,7 +113,7 @@ describe('lanes on the progress page', () => {
     );
   });
 
-  test('a bar says everything in words, and the table says the same', () => {
+  test('a bar describes everything in text, and the table shows the same', () => {
     const { axis, lanes, landings, table } = lanesOf(over('lanes'));
     const words = lanes.flatMap(({ bars }) => bars.map(bar => [bar.look, bar.words]));
     assert.match(
@@ -146,21 +146,24 @@ describe('lanes on the progress page', () => {
     );
   });
 
-  test('a usage limit is a part of the bar', () => {
+  test('a usage limit is shown as a part of the bar', () => {
     const [first] = lanesOf(plus(limit(1))).lanes;
     assert.equal(first?.bars[0]?.limits?.length, 1);
     assert.match(first.bars[0].words, /of these, .* waiting for the usage limit/);
   });
 
-  test('the cost says what calls have reserved', () => {
+  test('the cost includes what calls have reserved', () => {
     const events = plus(
       { type: 'agent.started', iteration: 1, pid: 7, budgetUsd: 3 },
       { type: 'agent.started', iteration: 2, pid: 8, budgetUsd: 4.5 },
     ).map(event => (event.type === 'run.started' ? { ...event, budgetUsd: 10 } : event));
-    assert.equal(shown(events).run?.cost?.words, '$0.00 of $10.00 spent, $7.50 reserved');
+    assert.equal(
+      shown(events).run?.cost?.words,
+      '$0.00 of $10.00 spent; $7.50 set aside for agents at work, who give back what they do not use',
+    );
   });
 
-  test('texts of strangers are shortened, and have no control characters', () => {
+  test('foreign texts are shortened and have no control characters', () => {
     const hostile = `\u001b[31m\u202e$(alert)${'x'.repeat(500)}`;
     const events = recorded('lanes').map(event =>
       event.type === 'iteration.started'
@@ -176,7 +179,7 @@ describe('lanes on the progress page', () => {
 describe('a hundred stories on sixteen lanes', () => {
   const events = recordedLong('manyLanes');
 
-  test('all bars lie on the axis, and their number has a limit, also of ten times as many', () => {
+  test('all bars fit on the axis, and their number is limited even for ten times as many', () => {
     const many = Array.from({ length: 10 }, (_, round) =>
       events
         .filter(({ type }) => type !== 'run.started' && type !== 'run.ended')
@@ -203,7 +206,7 @@ describe('a hundred stories on sixteen lanes', () => {
     }
   });
 
-  test('each piece of news is told once, whatever the pace', () => {
+  test('each event is announced once at any update rate', () => {
     for (const step of [12, 60]) {
       const told: string[] = [];
       let before: readonly string[] = [];

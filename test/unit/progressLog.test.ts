@@ -43,7 +43,7 @@ function said(text: string): Omit<ProgressLog, 'entries'> {
 }
 
 describe('parseProgressLog', () => {
-  test('the usual style: patterns, and the learnings of each entry', () => {
+  test('patterns and the learnings of each entry are read in the usual style', () => {
     sameValue(said(USUAL), {
       patterns: ['Use `pnpm typecheck` before committing', 'Components go in src/ui/'],
       learnings: [
@@ -54,7 +54,7 @@ describe('parseProgressLog', () => {
     });
   });
 
-  test('Windows line breaks', () => {
+  test('Windows line breaks are accepted', () => {
     sameValue(parseProgressLog(USUAL.replaceAll('\n', '\r\n')), parseProgressLog(USUAL));
   });
 
@@ -105,17 +105,17 @@ describe('parseProgressLog', () => {
     });
   }
 
-  test('learnings in the line of their heading', () => {
+  test('learnings in the same line as their heading are read', () => {
     const text = '## 2026-01-11\n- Changed a file\n- **Learnings:** Port 0 in tests\n';
     sameValue(parseProgressLog(text).learnings, ['Port 0 in tests']);
   });
 
-  test('what comes after nested learnings is none', () => {
+  test('text after nested learnings is not included', () => {
     const text = '## 2026-01-11\n- **Learnings:**\n  - Learned\n- Files changed: a.ts\n  - b.ts\n';
     sameValue(parseProgressLog(text).learnings, ['Learned']);
   });
 
-  test('an entry without learnings gives its bullets, next to others that have some', () => {
+  test('an entry without learnings contributes its bullets, even if other entries have learnings', () => {
     const text = '## Iteration 1\n- Did a\n## Iteration 2\n- Did b\n### Learnings\n- Learned b\n';
     sameValue(parseProgressLog(text).learnings, ['Did a', 'Learned b']);
   });
@@ -130,31 +130,31 @@ describe('parseProgressLog', () => {
     '## Codebase Patterns (Study These First)',
     '## Discovered Patterns',
   ]) {
-    test(`patterns under ${heading}, also when they come last`, () => {
+    test(`patterns under ${heading} are read, even at the end`, () => {
       const text = `## 2026-01-11\n- Did a\n\n${heading}\n- P1\n  - P2\n`;
       sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['Did a'] });
     });
   }
 
-  test('empty check boxes say nothing, ticked work does', () => {
+  test('empty checkboxes are skipped, ticked work is kept', () => {
     const text = '## 2026-01-11\n- [ ]\n- [x] Did a\n';
     sameValue(parseProgressLog(text).learnings, ['[x] Did a']);
   });
 
-  test('nothing in it', () => {
+  test('an empty log has no learnings', () => {
     for (const text of ['', '\n\n', '# Ralph Progress Log\nStarted: today\n---\n', 'words\n']) {
       sameValue(said(text), { patterns: [], learnings: [] });
     }
   });
 
-  test('bullets without any heading are not lost', () => {
+  test('bullets without any heading are read', () => {
     sameValue(parseProgressLog('- Port 0 in tests\n- Use pnpm\n').learnings, [
       'Port 0 in tests',
       'Use pnpm',
     ]);
   });
 
-  test('patterns below headings of their own', () => {
+  test('patterns under their own headings are read', () => {
     const text =
       '## Codebase Patterns\n\n### Types\n- P1\n\n### Patterns of dates\n- P2\n\n---\n## Notes\n- N\n';
     sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['N'] });
@@ -165,20 +165,20 @@ describe('parseProgressLog', () => {
     sameValue(said(text), { patterns: ['P1'], learnings: ['Did a'] });
   });
 
-  test('numbered lists', () => {
+  test('numbered lists are read', () => {
     const text =
       '## Patterns\n1. P1\n2) P2\n## 2026-01-11\n**Notes for Next Developer:**\n1. First\n10. Tenth\n';
     sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['First', 'Tenth'] });
   });
 
-  test('a learning in each bullet, and other names stay with what they say', () => {
+  test('a learning label per bullet is removed, and other labels are kept', () => {
     const text =
       '## 2026-01-11\n- Did a\n- **Learning:** one\n- Learned: two\n' +
       '## 2026-01-12\n### Learnings\n- **Learning:** three\n- Gotcha: four\n- five\n';
     sameValue(parseProgressLog(text).learnings, ['one', 'two', 'three', 'Gotcha: four', 'five']);
   });
 
-  test('the next bold label ends learnings that a label began', () => {
+  test('learnings begun by a bold label end at the next one', () => {
     const text =
       '### Feature\n**Learnings:**\n- L\n\n**Files Changed:**\n- a.ts\n## Two\n### Learnings\n**API:**\n- M\n';
     sameValue(parseProgressLog(text).learnings, ['L', 'M']);
@@ -190,13 +190,13 @@ describe('parseProgressLog', () => {
     sameValue(parseProgressLog(text).learnings, ['L']);
   });
 
-  test('a bullet that continues on the next lines is one', () => {
+  test('a bullet over several lines is read as one', () => {
     const text =
       '## Patterns\n- Routes live\n  in src/app.ts\n\n  not this\n## 2026-01-11\n- a\n  b\nc\n';
     sameValue(said(text), { patterns: ['Routes live in src/app.ts'], learnings: ['a b'] });
   });
 
-  test('places that nobody filled in say nothing', () => {
+  test('placeholders are skipped', () => {
     const empty = [
       '(none yet)',
       'None',
@@ -224,14 +224,14 @@ describe('parseProgressLog', () => {
     sameValue(parseProgressLog(real.map(text => `- ${text}\n`).join('')).learnings, real);
   });
 
-  test('a code block ends with its own mark, and code within a line is none', () => {
+  test('a code block ends only at its own mark, and inline code does not start one', () => {
     const log = parseProgressLog(
       '## 2026-01-11\n```npm test``` passes.\n- a\n````\n```\n- none\n````\n- b\n',
     );
     sameValue(log.learnings, ['a', 'b']);
   });
 
-  test('code blocks say nothing, also one that was cut off', () => {
+  test('code blocks are skipped, even an unclosed one', () => {
     const text =
       '## 2026-01-11\n- a\n```yaml\n## no heading\n- none\n```\n- b\n## Iteration 2\n- c\n```\n- cut\n## Iteration 3\n- d\n';
     sameValue(parseProgressLog(text).learnings, ['a', 'b', 'c', 'd']);
@@ -241,7 +241,7 @@ describe('parseProgressLog', () => {
   describe('the newest entry at the top', () => {
     const entry = (heading: string, learning: string) => `${heading}\n- ${learning}\n\n`;
 
-    test('by dates', () => {
+    test('by date', () => {
       const text =
         entry('## Key files', 'K') +
         entry('## 2026-01-13 - US-3', 'c') +
@@ -251,12 +251,12 @@ describe('parseProgressLog', () => {
       sameValue(parseProgressLog(text).learnings, ['K', 'a', 'b1', 'b2', 'c']);
     });
 
-    test('by iterations', () => {
+    test('by iteration number', () => {
       const text = entry('## Iteration 10 - c', 'c') + entry('## Iteration 9 - b', 'b');
       sameValue(parseProgressLog(text).learnings, ['b', 'c']);
     });
 
-    test('one wrong date changes nothing', () => {
+    test('a single wrong date changes nothing', () => {
       const text =
         entry('## 2026-01-31 - US-1', 'a') +
         entry('## 2025-02-01 - US-2', 'b') +
@@ -306,7 +306,7 @@ describe('parseProgressLog', () => {
       });
     }
 
-    test('in file order, of the second and third level, and no title', () => {
+    test('are found in file order at the second and third level, without the title', () => {
       const text = '# Log of 3 things\n## B\n### 2026-01-11\n#### deep\n## A\n';
       sameValue(
         parseProgressLog(text).entries.map(({ heading }) => heading),
@@ -315,7 +315,7 @@ describe('parseProgressLog', () => {
     });
   });
 
-  test('never throws, whatever is in it', () => {
+  test('are parsed without an error, whatever the text contains', () => {
     const line = fc.oneof(
       fc.constantFrom(...headings, ...learnings, '## Codebase Patterns', '- x', '  - y', '', '```'),
       fc.string({ unit: 'binary' }),
@@ -332,14 +332,14 @@ describe('parseProgressLog', () => {
     );
   });
 
-  test('a long line of blanks does not take minutes', async () => {
+  test('are parsed quickly with a long line of spaces', async () => {
     await endsSoon(
       'src/orchestrator/context/progressLog.ts',
       "module.parseProgressLog('## 2026-01-11\\n' + ' '.repeat(1_000_000) + 'x');",
     );
   });
 
-  test('long lines of other kinds neither', async () => {
+  test('are parsed quickly with other long lines', async () => {
     await endsSoon(
       'src/orchestrator/context/progressLog.ts',
       `for (const part of ['- ', '*', '# ', '**Learnings', '-\\n', ':**', '\\t- ', '[ ]', '## (\\n', '1. (no ', '#- [\\n', '('.repeat(1999) + '\\n', '## ' + '-'.repeat(1990) + '\\n', '- ' + '**a'.repeat(600) + '\\n']) {
@@ -350,7 +350,7 @@ describe('parseProgressLog', () => {
 });
 
 describe('readProgressLog', () => {
-  test('no file is an empty log, a folder is an error', async () => {
+  test('a missing file is an empty log, a folder is an error', async () => {
     await using temp = await tempDir('progress-');
     const empty = { patterns: [], learnings: [], entries: [] };
     sameValue(await readProgressLog(path.join(temp.path, 'none.txt')), empty);
@@ -358,14 +358,14 @@ describe('readProgressLog', () => {
     await assert.rejects(readProgressLog(path.join(temp.path, 'folder')));
   });
 
-  test('a small file is read as it is', async () => {
+  test('a small file is read completely', async () => {
     await using temp = await tempDir('progress-');
     const file = path.join(temp.path, 'progress.txt');
     await writeFile(file, `\uFEFF${USUAL}`);
     sameValue(await readProgressLog(file), parseProgressLog(USUAL));
   });
 
-  test('of a huge file the patterns at the top and what was learned last', async () => {
+  test('of a huge file, the patterns at the top and the latest learnings are read', async () => {
     await using temp = await tempDir('progress-');
     const file = path.join(temp.path, 'progress.txt');
     const entries = Array.from(
@@ -384,7 +384,7 @@ describe('readProgressLog', () => {
     }
   });
 
-  test('a huge file without a line break says nothing', async () => {
+  test('a huge file without a line break gives nothing', async () => {
     await using temp = await tempDir('progress-');
     const file = path.join(temp.path, 'progress.txt');
     await writeFile(file, `- ${'x'.repeat(10_000)}`);

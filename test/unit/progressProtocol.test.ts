@@ -25,7 +25,7 @@ describe('parseFromPage', () => {
     { type: 'openCommit', hash: `${SHA1}0123456789abcdef01234567` },
   ];
   for (const message of valid) {
-    it(`takes ${JSON.stringify(message)}`, () => {
+    it(`accepts ${JSON.stringify(message)}`, () => {
       assert.deepEqual(parseFromPage(message), message);
     });
   }

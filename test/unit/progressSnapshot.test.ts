@@ -26,7 +26,7 @@ const ended = (iteration: number): EventMatch => ({ type: 'iteration.ended', ite
 const paused: EventMatch = { type: 'pause.started' };
 
 describe('progressSnapshot', () => {
-  it('shows the empty page while there has been no run', () => {
+  it('shows the empty page before the first run', () => {
     const events: RunEvent[] = [];
     const empty = progressSnapshot({ state: foldRun(events), alive: false }, events, {
       t: english,
@@ -36,7 +36,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(empty.announcements, []);
   });
 
-  it('shows what runs now, and announces each change of it', () => {
+  it('shows what is running and announces each change', () => {
     const { run, announcements } = snapshot(living('severalStories', begun(2)));
     assert.equal(run?.active, true);
     assert.equal(run.stories?.words, '1 of 3 stories done');
@@ -53,7 +53,7 @@ describe('progressSnapshot', () => {
     );
   });
 
-  it('announces the steps of an iteration, and nothing between two', () => {
+  it('announces the steps of an iteration, and nothing between iterations', () => {
     const said = (until: EventMatch) => snapshot(living('checksAndReview', until)).announcements;
     const between = ['Iteration 1: Claim refused.'];
     assert.deepEqual(said(ended(1)), between);
@@ -81,14 +81,14 @@ describe('progressSnapshot', () => {
     assert.equal(run.now, undefined);
   });
 
-  it('names the iteration that a kill cut off, and none that had ended', () => {
+  it('names the iteration interrupted by a kill, but none that had ended', () => {
     const killed = (until: EventMatch) => snapshot(over('severalStories', until)).run?.sentence;
     assert.match(killed(begun(1)) ?? '', /killed in iteration 1\./);
     assert.match(killed(ended(1)) ?? '', /killed after iteration 1\./);
     assert.match(killed({ type: 'run.started' }) ?? '', /killed before its first iteration\./);
   });
 
-  it('says for every outcome what it means', () => {
+  it('describes every outcome', () => {
     const recordings = {
       completed: over('severalStories'),
       maxIterations: over('maxIterations'),
@@ -109,7 +109,7 @@ describe('progressSnapshot', () => {
     }
   });
 
-  it('says what a living run waits for, and what the agent asks', () => {
+  it('shows what an active run waits for and what the agent asks', () => {
     assert.equal(snapshot(living('steered', paused)).run?.status, 'Paused');
     const asked = snapshot(living('questionWaits', paused)).run;
     assert.deepEqual([asked?.glyph, asked?.quote], ['needsYou', 'Blue or green?']);
@@ -126,7 +126,7 @@ describe('progressSnapshot', () => {
     assert.match(unknown?.sentence ?? '', /tries again automatically/);
   });
 
-  it('shows the cost next to the budget, and the checks', () => {
+  it('shows the cost with the budget, and the checks', () => {
     const { run } = snapshot(living('steered', ended(1)));
     assert.deepEqual(run?.cost, { value: 0.25, max: 5, words: '$0.25 of $5.00 spent' });
     const checks = snapshot(over('twoChecksGreen')).run?.facts.find(
@@ -136,7 +136,7 @@ describe('progressSnapshot', () => {
     assert.equal(snapshot(living('severalStories', begun(1))).run?.cost, undefined);
   });
 
-  it('marks what is estimated', () => {
+  it('marks estimates', () => {
     const { run } = snapshot(over('stopped'));
     assert.equal(run?.cost?.words, '≈ $0.75 spent');
     assert.deepEqual(
@@ -145,14 +145,14 @@ describe('progressSnapshot', () => {
     );
   });
 
-  it('says why a claim was refused', () => {
+  it('shows why a claim was refused', () => {
     const first = (name: string) => snapshot(over(name)).run?.timeline.iterations.at(-1);
     assert.equal(first('firstCheckRed')?.outcome, 'Claim refused');
     assert.equal(first('firstCheckRed')?.reason, 'The check test -f green failed (exit code 1).');
     assert.match(first('review')?.reason ?? '', /^The reviewer: There is no test\. /);
   });
 
-  it('says who pays as far as it is known', () => {
+  it('shows who pays, as far as known', () => {
     const billing = (run: RecordedRun) =>
       snapshot(run).run?.facts.find(({ label }) => label === 'Billing');
     const has = (run: RecordedRun, text: string) =>
@@ -163,7 +163,7 @@ describe('progressSnapshot', () => {
     has(living('budget', { type: 'run.started' }), 'API key in the environment');
   });
 
-  it('never shows a cost as nothing', () => {
+  it('never shows an unknown cost as zero', () => {
     // No fake agent is that cheap.
     const cheap = recorded('severalStories', ended(1)).map(
       (event): RunEvent =>
@@ -205,7 +205,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(snapshot(over('ticked'), 0, { allDone: true }).run?.actions, []);
   });
 
-  it('says that nobody works during the wait for a usage limit', () => {
+  it('shows that no agent works during the wait for a usage limit', () => {
     const { run } = snapshot(living('limitKnown', { type: 'limit.waiting' }));
     assert.deepEqual(
       [run?.glyph, run?.status, run?.now?.step],
@@ -213,17 +213,19 @@ describe('progressSnapshot', () => {
     );
   });
 
-  it('lets a question be answered while it waits, and after it has ended the run', () => {
+  it('allows an answer while a question waits and after it has ended the run', () => {
     const asked: EventMatch = { type: 'promise.seen' };
     assert.equal(snapshot(living('questionWaits', asked)).run?.question, undefined);
     assert.deepEqual(snapshot(living('questionWaits', paused)).run?.question, {
       id: 'r1/1',
+      storyId: 'US-001',
       send: 'Send Answer',
       help: 'The next agent is told the question and your answer.',
     });
     const { question, actions } = snapshot(over('question')).run ?? {};
     assert.deepEqual(question, {
       id: 'r1/1',
+      storyId: 'US-001',
       send: 'Answer and Continue',
       help: 'The next agent is told the question and your answer.',
     });
@@ -234,7 +236,7 @@ describe('progressSnapshot', () => {
     assert.match(after?.sentence ?? '', /Your answer is saved/);
   });
 
-  it('shows what the agent and the loop did last, as text', () => {
+  it('shows the latest activity of agent and loop as text', () => {
     const until: EventMatch = { type: 'agent.tool', id: 'last' };
     const { run } = snapshot(living('tools', until));
     const last = run?.activity.slice(-3) ?? [];
@@ -261,7 +263,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(shown?.activity.slice(-3), last);
   });
 
-  it('shows what the checks and the reviewer said, and what can be opened', () => {
+  it('shows the results of checks and reviewer, and what can be opened', () => {
     const [second, first] = snapshot(over('checksAndReview')).run?.timeline.iterations ?? [];
     assert.deepEqual(
       [first, second].map(shown =>

@@ -93,7 +93,7 @@ function refusal(text: string): string {
 }
 
 describe('a prompt template', () => {
-  test('as the whitepaper writes it', () => {
+  test('is rendered in the syntax of the whitepaper', () => {
     assert.equal(
       render(WHITEPAPER),
       `# Ralph Fresh Context - Iteration 7/20
@@ -118,18 +118,18 @@ Next story: US-003
     );
   });
 
-  test('with Windows line breaks and a byte order mark it is the same', () => {
+  test('is rendered the same with Windows line breaks and a byte order mark', () => {
     assert.equal(render(WHITEPAPER.replaceAll('\n', '\r\n')), render(WHITEPAPER));
   });
 
-  test('a block in one line', () => {
+  test('can have a block on one line', () => {
     assert.equal(
       render('{{#each patterns}}- {{this}}; {{/each}}.'),
       '- Routes in app.ts; - Use pnpm; .\n',
     );
   });
 
-  test('facts and lists by name', () => {
+  test('can use facts and lists by name', () => {
     assert.equal(
       render(
         '{{ project }} {{branch}} {{remaining}} {{nextStoryTitle}} {{completion_promise}} {{storyFile}} {{progressFile}}|{{lastError}}|\n{{learnings}}\n{{recentCommits}}\n{{verify}}',
@@ -138,7 +138,7 @@ Next story: US-003
     );
   });
 
-  test('sections by name, as in the usual prompt', () => {
+  test('can use sections by name, as in the built-in prompt', () => {
     const usual = iterationPrompt(input).sections;
     const template = usual.map(({ name }) => `{{${name}}}`).join('\n\n');
     assert.equal(render(template), generateIterationPrompt(input));
@@ -159,7 +159,7 @@ Next story: US-003
     }
   });
 
-  test('a section without anything to say leaves no gap', () => {
+  test('leaves no gap for an empty section', () => {
     assert.equal(render('A\n\n{{hints}}\n\n{{failedCheck}}\n\nB'), 'A\n\nB\n');
     assert.equal(render('A\n{{hints}}\nB'), 'A\nB\n');
     assert.equal(render('A {{hints}} B'), 'A  B\n');
@@ -169,7 +169,7 @@ Next story: US-003
     );
   });
 
-  test('what is filled in is not filled in again', () => {
+  test('does not expand placeholders in inserted text', () => {
     assert.match(render('{{story}}'), /Write \{\{task\}\} and \{\{unknown\}\}, \$& and \$1\./);
     assert.equal(
       render('{{original_prompt}}', { task: '{{N}} $1 {{#each patterns}}' }),
@@ -181,16 +181,16 @@ Next story: US-003
     assert.equal(render('Do the next thing.'), 'Do the next thing.\n');
   });
 
-  test('braces, comments and three braces', () => {
+  test('can contain braces, comments and triple braces', () => {
     assert.equal(render('A \\{{task}} \\{{ B'), 'A {{task}} {{ B\n');
     assert.equal(render('A\n{{! a note }}\nB { } {{{N}}}'), 'A\nB { } 7\n');
   });
 
-  test('is cleaned of control characters', () => {
+  test('loses its control characters', () => {
     assert.equal(render('a\u001b[31mb\u0000c'), 'abc\n');
   });
 
-  test('its sections distinguish its own text from what is filled in', () => {
+  test('distinguishes its own text from inserted text in its sections', () => {
     const { sections, text } = iterationPrompt(
       input,
       parsePromptTemplate('Iteration {{N}}\n\n{{story}}\n\nEnd', 'x'),
@@ -204,8 +204,8 @@ Next story: US-003
   });
 });
 
-describe('a wrong template is refused with its place', () => {
-  test('an unknown placeholder: the line, the nearest name, and all of them', () => {
+describe('an invalid template is refused with the line of the error', () => {
+  test('an unknown placeholder is reported with its line, the nearest name and all names', () => {
     const message = refusal('A\n\n{{taks}}\n');
     assert.match(
       message,
@@ -241,13 +241,13 @@ describe('a wrong template is refused with its place', () => {
     test(JSON.stringify(text.slice(0, 50)), () => assert.match(refusal(text), expected));
   }
 
-  test('contains no terminal control characters, and no more than a line of it', () => {
+  test('messages contain no terminal control characters and at most one line of the template', () => {
     assert.ok(refusal(`{{${'x'.repeat(10_000)}}}`).length < 1_000);
   });
 });
 
-describe('the file of the template', () => {
-  test('is read; none is none', async () => {
+describe('the template file', () => {
+  test('is read if it exists', async () => {
     await using temp = await tempDir('template-');
     const file = path.join(temp.path, 'prompt.md');
     assert.equal(await readPromptTemplate(file), undefined);
@@ -257,7 +257,7 @@ describe('the file of the template', () => {
     assert.equal(generateIterationPrompt(input, template), 'Iteration 7\n');
   });
 
-  test('one that is too large, a folder, or no text is refused', async () => {
+  test('is refused if it is too large, a folder, or not text', async () => {
     await using temp = await tempDir('template-');
     const file = path.join(temp.path, 'prompt.md');
     const message = async () => {
@@ -278,8 +278,8 @@ describe('the file of the template', () => {
   });
 });
 
-describe('the size of a prompt by a template', () => {
-  test('whatever is filled in, an accepted template keeps to its bound', () => {
+describe('the size of a rendered template', () => {
+  test('is bounded, whatever is inserted', () => {
     const huge = '漢字 word #\n'.repeat(20_000);
     const part = fc.oneof(
       fc.constantFrom(...PLACEHOLDERS).map(name => `{{${name}}}\n`),

@@ -53,7 +53,7 @@ const input: PromptInput = {
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('sectionLine', () => {
-  it('finds every section of a prompt of ours', () => {
+  it('finds every section of our own prompt', () => {
     const { sections, text } = iterationPrompt(input);
     assert.equal(sections.length, 11);
     sections.forEach((section, index) => {
@@ -61,7 +61,7 @@ describe('sectionLine', () => {
     });
   });
 
-  it("finds the sections of a person's own template, and its own text between them", () => {
+  it("finds the sections of a custom template and the template's own text", () => {
     const template = parsePromptTemplate(
       'Be kind.\nBe quick.\n\n{{task}}\n\nNow the story, which is what you work on today:\n\n{{story}}\n\nThe end.\n{{N}} of {{MAX}}\n',
       'prompt.md',
@@ -78,7 +78,7 @@ describe('sectionLine', () => {
     });
   });
 
-  it('stays within a prompt that is missing or different', () => {
+  it('stays within a missing or different prompt', () => {
     const { sections } = iterationPrompt(input);
     assert.equal(sectionLine('', sections, 5), 1);
     assert.equal(sectionLine('# Something else\n', sections, 10), 2);
@@ -113,7 +113,7 @@ describe('shownPrompt', () => {
     ]);
   });
 
-  it('is of the newest iteration, and has a name for every section of a run', () => {
+  it('shows the newest iteration and names every section', () => {
     const prompt = shown(recorded('checksAndReview'));
     assert.equal(prompt?.iteration, 2);
     const begun = recorded('checksAndReview').findLast(({ type }) => type === 'iteration.started');
@@ -124,7 +124,7 @@ describe('shownPrompt', () => {
     });
   });
 
-  it('has a name for every section there is', () => {
+  it('has a name for every possible section', () => {
     const { sections } = iterationPrompt(input);
     const titles = shown(withSections(sections))?.sections.map(({ title }) => title) ?? [];
     assert.equal(titles.length, sections.length);
@@ -133,7 +133,7 @@ describe('shownPrompt', () => {
     });
   });
 
-  it('shows only the size for a journal without sections', () => {
+  it('shows only the size if the journal has no sections', () => {
     // As 0.1 wrote it.
     sameValue(shown(withSections(undefined)), {
       iteration: 2,

@@ -12,7 +12,7 @@ const run = recorded('stuckLater');
 const agentEnded = (iteration: number): EventMatch => ({ type: 'agent.ended', iteration });
 
 describe('the receipt of a run', () => {
-  test('each iteration with what it took, brought and cost', () => {
+  test('shows the duration, result and cost of each iteration', () => {
     const { iterations, ...facts } = receiptOf(run);
     assert.deepEqual(
       [facts.run, facts.agent, facts.model, facts.payer, facts.planning],
@@ -42,7 +42,7 @@ describe('the receipt of a run', () => {
     assert.equal(fourth?.endedAt, of('iteration.ended')?.at);
   });
 
-  test('the calls of a reviewer are part of their iteration', () => {
+  test('counts the calls of a reviewer as part of their iteration', () => {
     const [first] = receiptOf(recorded('checksAndReview')).iterations;
     // Two seconds of calls in an iteration that says one, as when it was cut off and judged later.
     assert.deepEqual(
@@ -51,7 +51,7 @@ describe('the receipt of a run', () => {
     );
   });
 
-  test('the model of each agent: what it reported, or else what its story chose; not the reviewer’s', () => {
+  test('shows the reported model of each agent, or that of its story, but not the reviewer’s', () => {
     const models = (events: readonly RunEvent[]) =>
       receiptOf(events).iterations.map(({ model }) => model);
     const reviewed = recorded('checksAndReview');
@@ -75,7 +75,7 @@ describe('the receipt of a run', () => {
     assert.equal(models(untold)[0], 'chosen');
   });
 
-  test('the sums of each story and of the run', () => {
+  test('sums up each story and the run', () => {
     const { stories, total } = receiptOf(run);
     assert.deepEqual(
       stories.map(({ story, iterations, outcome, costUsd, inputTokens }) => [
@@ -94,7 +94,7 @@ describe('the receipt of a run', () => {
     });
   });
 
-  test('an estimate stays one in the sums that contain it, and in the table', () => {
+  test('marks sums that contain an estimate, also in the table', () => {
     const stopped = recorded('stopped');
     const receipt = receiptOf(stopped);
     const estimated = (parts: readonly { costEstimated: boolean }[]) =>
@@ -107,7 +107,7 @@ describe('the receipt of a run', () => {
     assert.match(iterationText(receiptOf(stopped, 2)), /≈ \$0\.50/);
   });
 
-  test('the sums of the iteration itself count, since old journals have no others', () => {
+  test('uses the totals of the iteration for old journals, which have no others', () => {
     // As 0.1 wrote it: nothing is told of a call, and each number of the iteration is another one.
     const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
     const old = recorded('twoChecksGreen').map((event): RunEvent => {
@@ -124,7 +124,7 @@ describe('the receipt of a run', () => {
     );
   });
 
-  test('the calls of the planning agent are listed separately, and are part of the total', () => {
+  test('lists the calls of the planning agent separately and includes them in the total', () => {
     const planned = recorded('planned', { type: 'iteration.ended', iteration: 1 });
     const { iterations, planning, total } = receiptOf(planned);
     assert.equal(planning?.costUsd, 2);
@@ -133,7 +133,7 @@ describe('the receipt of a run', () => {
     assert.match(receiptText(receiptOf(planned)), /^plan +0\.0/m);
   });
 
-  test('an active iteration has no outcome yet, but already has a cost', () => {
+  test('shows the cost of an active iteration, which has no outcome yet', () => {
     const { iterations, total } = receiptOf(recorded('severalStories', agentEnded(1)));
     assert.deepEqual(
       iterations.map(({ outcome, endedAt, costUsd }) => [outcome, endedAt, costUsd]),
@@ -142,7 +142,7 @@ describe('the receipt of a run', () => {
     assert.equal(total.costUsd, 0.25);
   });
 
-  test('an iteration whose number one had before that no agent began has no outcome yet', () => {
+  test('shows no outcome for a new iteration that reuses the number of one without an agent', () => {
     const all = recorded('startedLater');
     const again = all.findLastIndex(({ type }) => type === 'iteration.started');
     const end = all.findIndex(({ type }, index) => index > again && type === 'agent.ended');
@@ -155,7 +155,7 @@ describe('the receipt of a run', () => {
     assert.equal(one?.startedAt, all[again]?.at);
   });
 
-  test('only one iteration', () => {
+  test('can show a single iteration', () => {
     const { iterations, stories, total } = receiptOf(run, 5);
     assert.deepEqual(
       [iterations.map(({ iteration }) => iteration), stories.map(({ iterations }) => iterations)],
@@ -165,7 +165,7 @@ describe('the receipt of a run', () => {
     assert.deepEqual(receiptOf(run, 7).iterations, []);
   });
 
-  test('an empty journal', () => {
+  test('is empty for an empty journal', () => {
     const receipt = receiptOf([]);
     assert.deepEqual([receipt.run, receipt.iterations, receipt.total.costUsd], [null, [], 0]);
     assert.match(receiptText(receipt), /No iteration yet/);
@@ -173,7 +173,7 @@ describe('the receipt of a run', () => {
 });
 
 describe('the receipt as text', () => {
-  test('a line for each iteration, each story and the total', () => {
+  test('has a line for each iteration, each story and the total', () => {
     const [heading] = receiptText(receiptOf(recorded('budget'))).split('\n');
     assert.equal(heading, 'Run r1 · claude, fake-model · billed to the API account');
     const lines = receiptText(receiptOf(run)).split('\n');
@@ -184,7 +184,7 @@ describe('the receipt as text', () => {
     assert.equal(find(/^ *6× +total .*\$1\.50 +3$/), 1);
   });
 
-  test('minutes and cached tokens are shown', () => {
+  test('shows minutes and cached tokens', () => {
     // Recorded calls take a second and cache nothing, see neutralJournal.
     const usage = { input: 10, output: 20, cacheRead: 30, cacheWrite: 40 };
     const slow = recorded('twoChecksGreen').map(event =>
@@ -196,7 +196,7 @@ describe('the receipt as text', () => {
     );
   });
 
-  test('in another language its columns are aligned, wide letters too', () => {
+  test('is aligned in other languages, even with wide letters', () => {
     const t = Object.assign((message: string) => (message === 'story done' ? '完了' : message), {
       language: 'ja',
       said: englishOf,
@@ -208,7 +208,7 @@ describe('the receipt as text', () => {
     assert.equal(rows.filter(line => line.includes('完了')).length, 1);
   });
 
-  test('what agents wrote does not control the terminal', () => {
+  test('cannot be used by agents to control the terminal', () => {
     // A loop takes such text out before it writes it; a journal may be of another one.
     const receipt = receiptOf(
       recorded('twoChecksGreen').map((event): RunEvent => {

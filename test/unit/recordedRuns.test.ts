@@ -170,14 +170,14 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
 /** Runs that were stopped while a check ran. */
 const CUT_OFF: readonly string[] = ['stoppedInCheck', 'checkedAgain'];
 
-describe('views over journals of real runs', () => {
-  test('each scenario is recorded, and looked at here', () => {
+describe('views of recorded journals', () => {
+  test('every scenario is recorded and checked here', () => {
     sameValue(recordedNames().sort(), Object.keys(SCENARIOS).sort());
     sameValue(Object.keys(SHOWN).sort(), Object.keys(SCENARIOS).sort());
   });
 
   for (const [name, [status, ...iterations]] of Object.entries(SHOWN)) {
-    test(`${name}: how it ended, and why each iteration came out so`, () => {
+    test(`${name}: how the run and each iteration ended, and why`, () => {
       const { run } = snapshot(recorded(name), false);
       assert.equal(run?.status, status);
       sameValue(
@@ -189,7 +189,7 @@ describe('views over journals of real runs', () => {
     });
   }
 
-  test('in no moment of a run that lives a check looks cut off, unless it was', () => {
+  test('no check of a running loop looks interrupted at any moment, unless it was', () => {
     for (const name of recordedNames()) {
       for (const events of prefixes(name)) {
         const last = events.at(-1);
@@ -206,7 +206,7 @@ describe('views over journals of real runs', () => {
     }
   });
 
-  test('each check is reported when it has ended, with its output', () => {
+  test('each check is reported with its output when it ends', () => {
     const commands = (name: string, iteration: number) =>
       checksOf(recorded(name), iteration).map(({ command, ok }) => [command, ok]);
     sameValue(commands('twoChecksGreen', 1), [
@@ -221,7 +221,7 @@ describe('views over journals of real runs', () => {
     sameValue(commands('stoppedInCheck', 1), [['echo one', true]]);
   });
 
-  test('a claim that is checked again counts as it is checked last', () => {
+  test('the last check of a repeatedly checked claim counts', () => {
     const events = recorded('checkedAgain');
     const checks = ['echo one', 'test -f green || sleep 60'].map(command => [command, true]);
     sameValue(
@@ -234,11 +234,11 @@ describe('views over journals of real runs', () => {
         ?.checks.map(({ command, ended }) => [command, ended?.ok]),
       checks,
     );
-    const [node] = new IterationNodes('/folder', 'r1').update(events, true).nodes;
+    const [node] = new IterationNodes('/folder', 'r1', english).update(events, true).nodes;
     assert.equal(node?.checks, 2);
   });
 
-  test('journals of 0.1, which tell the ends of all checks together, show none as cut off', () => {
+  test('journals of 0.1, which record the ends of all checks together, show no interrupted check', () => {
     const events = recorded('twoChecksGreen');
     const ends = events.filter(({ type }) => type === 'check.ended');
     const old = events.flatMap(event =>
@@ -255,7 +255,7 @@ describe('views over journals of real runs', () => {
     );
   });
 
-  test('every moment has words: page, rows, prompt, and a transcript of each iteration', () => {
+  test('page, rows, prompt and transcripts have text at every moment', () => {
     for (const name of recordedNames()) {
       for (const events of prefixes(name)) {
         for (const alive of [true, false]) {
@@ -278,7 +278,7 @@ describe('views over journals of real runs', () => {
     }
   });
 
-  test('what is known of the story', () => {
+  test('the state of the story is shown', () => {
     const stateOf = (name: string, done: boolean, id = 'US-001') => {
       const state = foldRun(recorded(name));
       return storyStatus({ id, done }, { state, alive: false }, [state])?.kind;
@@ -298,8 +298,8 @@ describe('views over journals of real runs', () => {
   });
 });
 
-describe('what is kept of runs', () => {
-  test('at every moment of a real run it is read again as it was', () => {
+describe('the stored state of runs', () => {
+  test('is read back unchanged at every moment of a recorded run', () => {
     for (const name of recordedNames()) {
       for (const events of prefixes(name)) {
         const state = foldRun(events);
@@ -309,7 +309,7 @@ describe('what is kept of runs', () => {
     }
   });
 
-  test('has another number since the fold says something else of the same journals', () => {
+  test('has a new version number if the fold of the same journals changes', () => {
     const hash = createHash('sha256');
     for (const name of Object.keys(SCENARIOS).sort()) {
       for (const events of prefixes(name)) {
@@ -317,6 +317,6 @@ describe('what is kept of runs', () => {
       }
     }
     // When the journals were recorded anew, only the second changes; when the fold has changed, raise FOLD_VERSION, too.
-    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [8, 'c734dd0f3f881aab']);
+    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [9, 'abebe6772b581368']);
   });
 });

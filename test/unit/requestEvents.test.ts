@@ -28,7 +28,7 @@ function state({ storyId, question }: { storyId?: string; question?: string } = 
   return events.reduce(applyEvent, INITIAL_RUN_STATE);
 }
 
-describe('what a request writes into the journal', () => {
+describe('the journal events of a request', () => {
   test('a tick, a pause, a reset', () => {
     assert.deepEqual(
       [
@@ -44,7 +44,7 @@ describe('what a request writes into the journal', () => {
     );
   });
 
-  test('a skip is of the named story, else of the one that is worked on', () => {
+  test('a skip applies to the named story, otherwise to the current one', () => {
     const current = state({ storyId: 'A' });
     assert.deepEqual(eventsOfRequest({ type: 'skip', storyId: 'B' }, current), [
       { type: 'story.skipped', storyId: 'B', by: 'person' },
@@ -65,7 +65,7 @@ describe('what a request writes into the journal', () => {
     ]);
   });
 
-  test('an answer goes with its question', () => {
+  test('an answer is recorded with its question', () => {
     const asked = state({ storyId: 'A', question: 'Blue or green?' });
     const events = eventsOfRequest({ type: 'answer', text: 'Blue' }, asked);
     assert.deepEqual(events, [
@@ -77,13 +77,13 @@ describe('what a request writes into the journal', () => {
     );
   });
 
-  test('an answer that nobody waits for any more is delivered as a hint', () => {
+  test('an answer to a question that is no longer open is delivered as a hint', () => {
     assert.deepEqual(eventsOfRequest({ type: 'answer', text: 'Blue' }, state({ storyId: 'A' })), [
       { type: 'hint.given', text: 'Blue' },
     ]);
   });
 
-  test('stop and resume tell the loop what to do', () => {
+  test('stop and resume write no events', () => {
     assert.deepEqual(eventsOfRequest({ type: 'resume' }, state()), []);
     assert.deepEqual(eventsOfRequest({ type: 'stop', mode: 'end' }, state()), []);
   });

@@ -35,7 +35,7 @@ describe('restore points', () => {
   const status = () => git('status', '--porcelain');
 
   describe('set, list, remove', () => {
-    test('by iteration, each run for itself', async () => {
+    test('are stored per iteration, separately for each run', async () => {
       const second = await commit('second');
       for (const iteration of [10, 2, 1]) {
         await setRestorePoint(folder, 'run-1', iteration, first);
@@ -55,7 +55,7 @@ describe('restore points', () => {
       assert.equal((await restorePoints(folder, 'run-10')).length, 1);
     });
 
-    test('workspaces of one repository do not meet', async () => {
+    test('are separate for workspaces of one repository', async () => {
       const [a, b] = ['packages/a', 'packages/b'].map(name => path.join(folder, name)) as [
         string,
         string,
@@ -75,7 +75,7 @@ describe('restore points', () => {
       assert.equal((await restorePoints(b, 'run-2')).length, 1);
     });
 
-    test('they are no branches and no tags, and keep a commit that nothing else leads to', async () => {
+    test('are not branches or tags, and keep a commit that is otherwise unreachable', async () => {
       const lost = await commit('lost');
       await setRestorePoint(folder, 'run-1', 1, lost);
       await git('reset', '--quiet', '--hard', first);
@@ -90,7 +90,7 @@ describe('restore points', () => {
       assert.equal(await git('tag'), '');
     });
 
-    test('what is no run, no iteration, no commit', async () => {
+    test('refuse an invalid run, iteration or commit', async () => {
       for (const runId of ['', '../heads', 'a/b', '-x', 'a..b', 'x.lock']) {
         await assert.rejects(setRestorePoint(folder, runId, 1, first), HumanError, runId);
       }
@@ -105,7 +105,7 @@ describe('restore points', () => {
       assert.equal(await head(), first);
     });
 
-    test('a lock on the ref is reported', async () => {
+    test('report a lock on the ref', async () => {
       await setRestorePoint(folder, 'run-1', 1, first);
       const ref = await git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh');
       await write(`.git/${ref}.lock`, '');
@@ -148,7 +148,7 @@ describe('restore points', () => {
       return refusal;
     }
 
-    test('one new commit with the files of the old one', async () => {
+    test('makes one new commit with the files of the old one', async () => {
       const third = await work();
       const result = await rollBack(folder, { to: first, message });
       assert.deepEqual(result, {
@@ -171,7 +171,7 @@ describe('restore points', () => {
       assert.equal(await status(), '');
     });
 
-    test('and forward again', async () => {
+    test('can go forward again', async () => {
       const third = await work();
       await rollBack(folder, { to: first.slice(0, 10), message });
       await rollBack(folder, { to: third, message: 'Go on' });
@@ -180,13 +180,13 @@ describe('restore points', () => {
       assert.equal(await git('rev-list', '--count', 'HEAD'), '5');
     });
 
-    test('files that are there already', async () => {
+    test('does nothing if the files already match', async () => {
       await commit('an empty one');
       assert.deepEqual(await rollBack(folder, { to: first, message }), { kind: 'nothingToDo' });
       assert.equal(await git('rev-list', '--count', 'HEAD'), '2');
     });
 
-    test('untracked and ignored files stay', async () => {
+    test('keeps untracked and ignored files', async () => {
       await work();
       await write('src/mine.txt', 'untracked\n');
       await write('my.secret', 'ignored\n');
@@ -203,7 +203,7 @@ describe('restore points', () => {
       ['an untracked folder', 'notes', 'notes/mine.txt'],
       ['an ignored folder', 'out', 'out/mine.txt'],
     ] as const) {
-      test(`${what} in the way`, async () => {
+      test(`refuses ${what} in the way`, async () => {
         await write(tracked, 'tracked\n');
         await git('add', '--force', tracked);
         const to = await commit('with it');
@@ -217,7 +217,7 @@ describe('restore points', () => {
       });
     }
 
-    test('uncommitted changes are named', async () => {
+    test('names uncommitted changes', async () => {
       await work();
       await write('a.txt', 'mine\n');
       await assertRefused(first, /uncommitted changes in a\.txt\. Commit or stash/);
@@ -226,7 +226,7 @@ describe('restore points', () => {
       assert.equal(await read('a.txt'), 'mine\n');
     });
 
-    test('many of them are counted', async () => {
+    test('counts uncommitted changes if there are many', async () => {
       for (let i = 0; i < 8; i++) {
         await write(`many/${i}.txt`, 'x\n');
       }
@@ -237,7 +237,7 @@ describe('restore points', () => {
       await assertRefused(first, /many\/4\.txt and 3 more\./);
     });
 
-    test('a commit that HEAD does not come from', async () => {
+    test('refuses a commit that is not an ancestor of HEAD', async () => {
       await git('switch', '--quiet', '--create', 'other');
       await write('a.txt', 'other\n');
       const other = await commit('other');
@@ -250,12 +250,12 @@ describe('restore points', () => {
       await assertRefused(first, /does not descend from/);
     });
 
-    test('what is no commit', async () => {
+    test('refuses an invalid commit', async () => {
       await assertRefused('0'.repeat(40), /no commit/);
       await assertRefused('--help', /not a commit/);
     });
 
-    test('the lock of another git', async () => {
+    test('reports the lock of another git process', async () => {
       await work();
       await write('.git/index.lock', '');
       const error = await assertRefused(first, /index\.lock exists: .* remove that file/);
@@ -263,7 +263,7 @@ describe('restore points', () => {
       assert.ok(isGitLocked(error));
     });
 
-    test('the state of the run, should it be tracked', async () => {
+    test('refuses if the state of the run is tracked', async () => {
       await write('.omc/state/runs/r/journal.jsonl', '{}\n');
       await git('add', '--force', '.omc');
       await commit('by mistake');
@@ -271,7 +271,7 @@ describe('restore points', () => {
       assert.equal(await read('.omc/state/runs/r/journal.jsonl'), '{}\n');
     });
 
-    test('a message of any kind', async () => {
+    test('accepts any message', async () => {
       for (const text of [
         '--help',
         '-c core.pager=x --template=y',
@@ -286,7 +286,7 @@ describe('restore points', () => {
       }
     });
 
-    test('the configuration of merges does not matter', async () => {
+    test('ignores the configuration of merges', async () => {
       await work();
       for (const [name, value] of [
         ['merge.ff', 'false'],
@@ -301,7 +301,7 @@ describe('restore points', () => {
       assert.equal(await status(), '');
     });
 
-    test('on a detached HEAD, and from a folder below', async () => {
+    test('works on a detached HEAD and from a subfolder', async () => {
       await work();
       await git('switch', '--quiet', '--detach');
       await write('src/keep.txt', 'untracked\n');
@@ -310,7 +310,7 @@ describe('restore points', () => {
       assert.equal(await read('a.txt'), 'one\n');
     });
 
-    test('in the middle of a merge', async () => {
+    test('refuses in the middle of a merge', async () => {
       await work();
       await git('switch', '--quiet', '--create', 'other', first);
       await write('c.txt', 'c\n');
@@ -320,7 +320,7 @@ describe('restore points', () => {
       await assertRefused(first, /c\.txt/);
     });
 
-    test('killed in the middle, HEAD is where it was', async t => {
+    test('leaves HEAD where it was if killed in the middle', async t => {
       if (process.platform === 'win32') {
         t.skip('needs a POSIX shell');
         return;
@@ -346,7 +346,7 @@ describe('restore points', () => {
   });
 });
 
-test('isGitLocked knows lock files, in any language', () => {
+test('isGitLocked recognizes lock files in any language', () => {
   for (const message of [
     "fatal: Unable to create '/x y/.git/index.lock': File exists.",
     "fatal: Konnte '/x/.git/worktrees/w/index.lock' nicht erstellen: Die Datei existiert bereits.",

@@ -12,7 +12,7 @@ import { gitFolder } from '../support/gitFolder.ts';
 
 const LINES = Array.from({ length: 30 }, (_, i) => `line ${i}`);
 
-describe('reverting commits by one new commit', () => {
+describe('reverting commits with one new commit', () => {
   let temp: TempDir;
   let folder: string;
 
@@ -61,7 +61,7 @@ describe('reverting commits by one new commit', () => {
     assert.deepEqual(await state(), before);
   }
 
-  test('added, deleted, renamed, binary: all are as before', async () => {
+  test('added, deleted, renamed and binary files are restored', async () => {
     const before = await tree();
     await rename(at('old.txt'), at('new name.txt'));
     await write('a.txt', `${LINES.join('\n')}\nmore\n`);
@@ -95,7 +95,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(existsSync(at('deep')), false);
   });
 
-  test('later work on other lines and other files stays, and can be reverted, too', async () => {
+  test('later work on other lines and files stays and can be reverted, too', async () => {
     await write('a.txt', `first\n${LINES.join('\n')}\n`);
     const mine = await commit();
     await write('a.txt', `first\n${LINES.join('\n')}\nlast\n`);
@@ -108,7 +108,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await read('a.txt'), `first\n${LINES.join('\n')}\nlast\n`);
   });
 
-  test('a file that was renamed later is followed', async () => {
+  test('a file renamed later is followed', async () => {
     await write('a.txt', `first\n${LINES.join('\n')}\n`);
     const mine = await commit();
     await rename(at('a.txt'), at('b.txt'));
@@ -118,7 +118,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(existsSync(at('a.txt')), false);
   });
 
-  test('the first commit of a repository', async () => {
+  test('the first commit of a repository can be reverted', async () => {
     const [first = ''] = (await git('rev-list', '--max-parents=0', 'HEAD')).split('\n');
     await write('later.txt', 'later\n');
     await commit();
@@ -126,7 +126,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await git('ls-files'), 'later.txt');
   });
 
-  test('a conflict names commit and files, and leaves tree, index and branch as they are', async () => {
+  test('a conflict names commit and files, and leaves tree, index and branch unchanged', async () => {
     await write('a.txt', 'mine\n');
     await write('b.txt', 'mine\n');
     const mine = await commit();
@@ -140,7 +140,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await read('a.txt'), 'mine and yours\n');
   });
 
-  test('a conflict in the second of two leaves the first alone, too', async () => {
+  test('a conflict in the second of two commits also leaves the first unchanged', async () => {
     await write('a.txt', 'one\n');
     const one = await commit();
     await write('a.txt', 'between\n');
@@ -151,7 +151,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await read('b.txt'), 'two\n');
   });
 
-  test('files that are to stay do, and one gets another content', async () => {
+  test('excluded files stay, and one gets other content', async () => {
     await write('notes.txt', 'first\n');
     await write('list.json', '{ "done": false }\n');
     await commit();
@@ -171,14 +171,14 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await git('status', '--porcelain'), '');
   });
 
-  test('what has been reverted already is nothing to do', async () => {
+  test('commits that were already reverted need no change', async () => {
     await write('a.txt', 'mine\n');
     const mine = await commit();
     await revert([mine]);
     assert.deepEqual((await planRevert(folder, { hashes: [mine] })).files, []);
   });
 
-  test('untracked and ignored files stay; one in the way refuses', async () => {
+  test('untracked and ignored files stay; one in the way causes a refusal', async () => {
     await rm(at('gone.txt'));
     const mine = await commit();
     await write('my.secret', 's');
@@ -192,7 +192,7 @@ describe('reverting commits by one new commit', () => {
     assert.deepEqual([await read('my.secret'), await read('untracked.txt')], ['s', 'u']);
   });
 
-  test('changes in a file concerned refuse, in another one they stay', async () => {
+  test('uncommitted changes cause a refusal in an affected file and stay in others', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     await write('a.txt', 'not committed\n');
@@ -207,7 +207,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(await git('diff', '--cached', '--name-only'), 'gone.txt');
   });
 
-  test('merges, foreign commits and none at all', async () => {
+  test('merges, foreign commits and an empty list are refused', async () => {
     await git('switch', '--quiet', '--create', 'side');
     await write('side.txt', 'side');
     const side = await commit();
@@ -223,7 +223,7 @@ describe('reverting commits by one new commit', () => {
     await refused([await git('rev-parse', 'HEAD')], /merges two branches.*git revert -m 1/);
   });
 
-  test('the commit that a shallow clone begins with is not taken for the first of all', async () => {
+  test('the first commit of a shallow clone is not treated as a root commit', async () => {
     await write('mine.txt', 'mine');
     const mine = await commit();
     await write('later.txt', 'later');
@@ -234,7 +234,7 @@ describe('reverting commits by one new commit', () => {
     assert.deepEqual((await planRevert(folder, { hashes: [later] })).files, ['later.txt']);
   });
 
-  test('a commit in the meantime, a lock, no author, the state of a run', async () => {
+  test('a new commit, a lock, a missing author or the state of a run cause a refusal', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     const plan = await planRevert(folder, { hashes: [mine] });
@@ -251,7 +251,7 @@ describe('reverting commits by one new commit', () => {
     await refused([await commit()], /\.omc\/state\/x has been committed/);
   });
 
-  test('hooks that judge commits are not asked, nor is the configuration of signing', async () => {
+  test('commit hooks and the signing configuration are ignored', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     for (const hook of ['pre-commit', 'commit-msg', 'pre-merge-commit']) {
@@ -265,7 +265,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(existsSync(at('b.txt')), false);
   });
 
-  test('killed while it moves, HEAD is where it was and git can tell', async () => {
+  test('if killed in the middle, HEAD is unchanged and git status shows it', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     // The filter is asked when the file comes back, and the killer is in it.

@@ -75,7 +75,7 @@ describe('reviewClaim', () => {
     return { result, requests, prompt: requests[0]?.prompt ?? '' };
   }
 
-  test('approves when every criterion is met', async () => {
+  test('approves if every criterion is met', async () => {
     const { result, requests } = await review([{ structured: approval, costUsd: 0.5 }], {
       model: 'small',
     });
@@ -111,7 +111,7 @@ describe('reviewClaim', () => {
       assert.doesNotMatch(prompt, /in between/);
     });
 
-    test('is shown without the files of others that came in between', async () => {
+    test('is shown without files that others committed in between', async () => {
       const first = await commitOf('src/first [1].ts', 'first\n');
       await commitOf('src/other.ts', 'other\n');
       const begin = await commitOf('src/first [1].ts', 'first\nchanged by others\n');
@@ -125,7 +125,7 @@ describe('reviewClaim', () => {
       assert.match(prompt, /files that the work on this story touched since .*in between/);
     });
 
-    test('that was rebased away is shown from the iteration on', async () => {
+    test('is shown from the iteration on if it was rebased away', async () => {
       const gone = await commitOf('src/gone.ts', 'gone\n');
       await git('reset', '--quiet', '--hard', startCommit);
       await write('src/app.ts', 'now\n');
@@ -152,7 +152,7 @@ describe('reviewClaim', () => {
     });
   });
 
-  test('an answer in the text counts, one without shape is asked for again', async () => {
+  test('a JSON answer in the text counts; any other answer is requested again', async () => {
     const text = `I read it.\n\`\`\`json\n${JSON.stringify(approval, null, 2)}\n\`\`\``;
     const { result, requests } = await review([
       { text: 'Looks good to me!', costUsd: 0.25 },
@@ -171,7 +171,7 @@ describe('reviewClaim', () => {
     assert.equal(requests.length, 2);
   });
 
-  test('invalid twice is no judgement', async () => {
+  test('two invalid answers give no verdict', async () => {
     const odd = { structured: { approved: 'yes', objections: [], criteria: [] } };
     const { result } = await review([odd, odd]);
     assert.ok(result.kind === 'failed');
@@ -194,7 +194,7 @@ describe('reviewClaim', () => {
     assert.deepEqual(requests, []);
   });
 
-  test('sees what was committed and what was not, from a folder below, too', async () => {
+  test('sees committed and uncommitted changes, even from a subfolder', async () => {
     await write('src/app.ts', `${'one\n'.repeat(20)}COMMITTED\n`);
     await write('docs/old.md', 'text\n'.repeat(9));
     await commit();
@@ -223,7 +223,7 @@ describe('reviewClaim', () => {
     }
   });
 
-  test('without a commit before, all is new', async () => {
+  test('treats everything as new if there is no start commit', async () => {
     const { startCommit: _, ...options } = { startCommit, story };
     const call: CallAgent = async ({ prompt }) => {
       assert.match(prompt, /20\t0\tsrc\/app\.ts/);
@@ -234,13 +234,13 @@ describe('reviewClaim', () => {
     assert.deepEqual(result, { kind: 'approved' });
   });
 
-  test('a claim with nothing changed says so', async () => {
+  test('a claim without changes says so', async () => {
     const { prompt } = await review([{ structured: approval }], { verify: [] });
     assert.match(prompt, /Nothing changed/);
     assert.match(prompt, /no commands are set up/);
   });
 
-  test('a huge change is bounded, and still names every file', async () => {
+  test('a huge change is cut but still names every file', async () => {
     await write('a-lock.json', `${'x'.repeat(99)}\n`.repeat(50_000));
     await write('src/app.ts', 'SMALL\n');
     await write('src/long.ts', `${'long line\n'.repeat(20_000)}LAST\n`);
@@ -281,7 +281,7 @@ describe('reviewClaim', () => {
     ]);
   });
 
-  test('a program that the repository names as its diff is not run', async () => {
+  test('an external diff program of the repository does not run', async () => {
     const ran = path.join(temp.path, 'ran');
     await git('config', 'diff.external', `touch "${ran}"; true`);
     await git('config', 'diff.x.textconv', `touch "${ran}"; cat`);
@@ -302,7 +302,7 @@ describe('fitDiff', () => {
     assert.equal(fitDiff(text, text.length), text);
   });
 
-  test('long files make room for short ones', () => {
+  test('long files are cut before short ones', () => {
     const text = part('a', 9_000) + part('b', 3) + part('c', 9_000);
     const fitted = fitDiff(text, 10_000);
     assert.ok(fitted.length <= 10_300);
@@ -312,7 +312,7 @@ describe('fitDiff', () => {
     assert.equal(fitted.match(/^diff --git/gm)?.length, 3);
   });
 
-  test('however many files there are, it is bounded', () => {
+  test('the size is bounded for any number of files', () => {
     const text = Array.from({ length: 5_000 }, (_, n) => part(`f${n}`, 5)).join('');
     const fitted = fitDiff(text, 10_000);
     assert.ok(fitted.length < 15_000);

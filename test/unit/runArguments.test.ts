@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runArguments } from '../../src/views/run/runArguments.ts';
 
-test('what nobody has chosen is no flag', () => {
+test('unset options give no flags', () => {
   assert.deepEqual(runArguments([], { onLastWindow: 'continue' }), []);
 });
 
-test('a choice of the window is one argument each, whatever it begins with', () => {
+test('each choice of the window is a single argument, whatever it begins with', () => {
   assert.deepEqual(
     runArguments(['--model=opus'], {
       file: '--help.json',
@@ -23,7 +23,7 @@ test('a choice of the window is one argument each, whatever it begins with', () 
   );
 });
 
-test('the number of agents that was chosen now counts, not the one that is set', () => {
+test('the number of agents chosen for this run overrides the setting', () => {
   const settings = ['--model=opus', '--lanes=8', '--land-as=squash'];
   assert.deepEqual(runArguments(settings, { onLastWindow: 'continue' }), settings);
   assert.deepEqual(runArguments(settings, { lanes: 3, onLastWindow: 'continue' }), [

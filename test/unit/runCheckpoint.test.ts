@@ -69,7 +69,7 @@ async function isBelieved(files: RunFiles): Promise<boolean> {
 }
 
 describe('the checkpoint of a run', () => {
-  test('is written by the first reader and used by the next ones, and what is appended counts', async t => {
+  test('is written by the first reader and reused by later ones, with appended events', async t => {
     const files = await workspace(t, journal(3));
     const whole = await readRunState(files.journalFile(RUN));
     sameValue(await readRun(files, RUN), whole);
@@ -87,14 +87,14 @@ describe('the checkpoint of a run', () => {
     assert.equal((await readRun(files, RUN)).lastSeq, seq);
   });
 
-  test('is kept by the loop at the end', async t => {
+  test('is kept by the loop when it ends', async t => {
     const files = await workspace(t, journal(1));
     await keepRunState(files, RUN, await readRunState(files.journalFile(RUN)));
     await mark(files);
     assert.equal(await isBelieved(files), true);
   });
 
-  test('is not kept of what is read in no time, nor where git would see it', async t => {
+  test('is not kept for a short journal or where git would see it', async t => {
     const small = await workspace(t, journal(1).slice(0, 2_000));
     await readRun(small, RUN);
     await assert.rejects(stat(small.checkpointFile(RUN)), { code: 'ENOENT' });
@@ -137,7 +137,7 @@ describe('the checkpoint of a run', () => {
     },
   };
   for (const [what, change] of Object.entries(changes)) {
-    test(`one ${what} is not trusted, and written again`, async t => {
+    test(`one ${what} is not trusted and is rewritten`, async t => {
       const files = await workspace(t, journal(3));
       await readRun(files, RUN);
       await mark(files);
@@ -149,7 +149,7 @@ describe('the checkpoint of a run', () => {
     });
   }
 
-  test('a place that cannot be written stops nobody', async t => {
+  test('an unwritable checkpoint does not prevent reading', async t => {
     const files = await workspace(t, journal(3));
     await mkdir(path.join(files.checkpointFile(RUN), 'in the way'), { recursive: true });
     assert.equal((await readRun(files, RUN)).iteration, 3);

@@ -101,7 +101,7 @@ describe('the lock of a workspace', () => {
     return started;
   }
 
-  test('a second process is refused and told who has it', async () => {
+  test('refuses a second process and names the owner', async () => {
     const first = await rival('run-1');
     const second = await rival('run-2');
     assert.equal((await first.take()).kind, 'acquired');
@@ -112,7 +112,7 @@ describe('the lock of a workspace', () => {
     assert.deepEqual([owner?.pid, owner?.runId], [first.child.pid, 'run-1']);
   });
 
-  test('is free when it was released, and nobody has died', async () => {
+  test('is free after its release, without a dead owner', async () => {
     const first = await rival('run-1');
     await first.take();
     await first.end();
@@ -121,7 +121,7 @@ describe('the lock of a workspace', () => {
     assert.deepEqual(next, { kind: 'acquired' });
   });
 
-  test('of a killed process is free at once, with the name of its run', async () => {
+  test('of a killed process is free at once, and names its run', async () => {
     const first = await rival('run-1');
     await first.take();
     await first.end('SIGKILL');
@@ -132,7 +132,7 @@ describe('the lock of a workspace', () => {
     assert.deepEqual([next.died?.pid, next.died?.runId], [first.child.pid, 'run-1']);
   });
 
-  test('of several that race exactly one wins, whether somebody died before or not', async () => {
+  test('exactly one of several rivals wins, whether the owner died or not', async () => {
     for (const before of ['nobody', 'somebody']) {
       if (before === 'somebody') {
         const dead = await rival('run-0');
@@ -150,7 +150,7 @@ describe('the lock of a workspace', () => {
     }
   });
 
-  test('a process that has the same pid as a dead owner is not the owner', async () => {
+  test('a process with the pid of a dead owner is not the owner', async () => {
     const self = await identify(process.pid);
     assert.notEqual(self.startId, undefined);
     await mkdir(files.stateDir, { recursive: true });
@@ -171,7 +171,7 @@ describe('the lock of a workspace', () => {
     ['something else', '{"pid":"1"}'],
     ['nothing', ''],
   ] as const) {
-    test(`a lock file that contains ${name} locks nothing`, async () => {
+    test(`a lock file that contains ${name} does not lock`, async () => {
       await mkdir(files.stateDir, { recursive: true });
       await writeFile(files.lockFile, text);
       assert.equal(await livingLockOwner(files), undefined);
@@ -183,7 +183,7 @@ describe('the lock of a workspace', () => {
     });
   }
 
-  test('release is safe to call twice, and takes nobody else their lock', async () => {
+  test('release can be called twice and never releases the lock of others', async () => {
     const attempt = await acquireRunLock(files, 'run-1');
     assert.ok(attempt.kind === 'acquired');
     await attempt.lock.release();
@@ -194,7 +194,7 @@ describe('the lock of a workspace', () => {
     assert.equal(await readFile(files.lockFile, 'utf8'), text);
   });
 
-  test('one who writes only a line is waited for', async () => {
+  test('a process that writes only one line is waited for', async () => {
     const short = await acquireRunLock(files);
     assert.ok(short.kind === 'acquired');
     const loop = (await rival('run-1')).take();

@@ -417,7 +417,7 @@ function costOf(run: readonly RunEvent[], isolated: boolean): number {
 }
 
 describe('the fold of any journal', () => {
-  test('every event here is one, so that nothing is proved of others', () => {
+  test('every generated event is valid, so that the properties mean something', () => {
     fc.assert(
       fc.property(anyEvent, event => {
         sameValue(parseRunEvent(JSON.stringify(event)), event);
@@ -426,7 +426,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('never throws, in whatever order and however often events come', () => {
+  test('never throws, for events in any order and number', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 60 }), list => {
         const state = foldRun(list);
@@ -436,7 +436,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('an event that comes again changes nothing', () => {
+  test('a repeated event changes nothing', () => {
     fc.assert(
       fc.property(journals, fc.nat(), (list, pick) => {
         const state = foldRun(list);
@@ -447,7 +447,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('it does not matter where a reader paused', () => {
+  test('a reader may pause anywhere', () => {
     fc.assert(
       fc.property(journals, fc.nat(), (list, at) => {
         const cut = at % (list.length + 1);
@@ -459,7 +459,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('kept as JSON and read again it is the same', () => {
+  test('the state survives JSON', () => {
     fc.assert(
       fc.property(journals, list => {
         const state = foldRun(list);
@@ -470,7 +470,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('folded line by line from its file, from anywhere on, it is the same', async t => {
+  test('folding the file line by line from any position gives the same state', async t => {
     const temp = await tempDir('fold-');
     t.after(() => temp.remove());
     const file = path.join(temp.path, 'journal.jsonl');
@@ -503,7 +503,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('costs add up, and counts agree with the events', () => {
+  test('costs add up, and counts match the events', () => {
     fc.assert(
       fc.property(journals, list => {
         const state = foldRun(list);
@@ -544,7 +544,7 @@ describe('the fold of any journal', () => {
     );
   });
 
-  test('a line that is no event gives none, whatever it is', () => {
+  test('an invalid line gives no event', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), text => {
         const event = parseRunEvent(text);

@@ -71,12 +71,12 @@ function events(...bodies: readonly RunEventBody[]): RunEvent[] {
 const fold = (...bodies: readonly RunEventBody[]): RunState => foldRun(events(...bodies));
 
 describe('the fold of a run', () => {
-  test('no events: idle', () => {
+  test('no events: the run is idle', () => {
     assert.equal(foldRun([]), INITIAL_RUN_STATE);
     assert.equal(foldRun([]).phase, 'idle');
   });
 
-  test('run.started: the facts of the run, and nothing of one before it', () => {
+  test('run.started: keeps the facts of the run and drops those of an earlier run', () => {
     const state = fold(
       started,
       iterationStarted(1, 'A'),
@@ -102,7 +102,7 @@ describe('the fold of a run', () => {
     });
   });
 
-  test('iteration.started: what runs now', () => {
+  test('iteration.started: sets the running iteration', () => {
     const state = fold(started, iterationStarted(3, 'A'));
     assert.equal(state.iteration, 3);
     sameValue(currentOf(state), {
@@ -118,7 +118,7 @@ describe('the fold of a run', () => {
     });
   });
 
-  test('agent.started and agent.ended: its process, for as long as it runs', () => {
+  test('agent.started and agent.ended: keep the process while it runs', () => {
     const agent: RunEventBody = { type: 'agent.started', iteration: 1, pid: 7, startId: 'boot:1' };
     const running = fold(started, iterationStarted(1, 'A'), agent);
     assert.equal(currentOf(running)?.agentPid, 7);
@@ -137,7 +137,7 @@ describe('the fold of a run', () => {
     assert.equal(lastErrorOf(after), undefined);
   });
 
-  test('agent.ended with an error: the last error', () => {
+  test('agent.ended with an error: sets the last error', () => {
     const ended = (iteration: number, message: string): RunEventBody => ({
       type: 'agent.ended',
       iteration,
@@ -150,7 +150,7 @@ describe('the fold of a run', () => {
     sameValue(lastErrorOf(state), { iteration: 2, kind: 'api', message: 'two' });
   });
 
-  test('agent.init: model and who pays; what it does not say stays', () => {
+  test('agent.init: sets model and payer; missing values stay', () => {
     const state = fold(
       started,
       { type: 'agent.init', apiKeySource: 'ANTHROPIC_API_KEY', model: 'opus-5' },
@@ -159,7 +159,7 @@ describe('the fold of a run', () => {
     sameValue([state.model, state.apiKeySource], ['opus-5', 'ANTHROPIC_API_KEY']);
   });
 
-  test('agent.text and agent.tool: the newest activity', () => {
+  test('agent.text and agent.tool: set the latest activity', () => {
     const now = (...bodies: RunEventBody[]) =>
       currentOf(fold(started, iterationStarted(1), ...bodies))?.activity;
     assert.equal(now({ type: 'agent.text', text: 'First.\n  Last line. \n\n' }), 'Last line.');
@@ -170,7 +170,7 @@ describe('the fold of a run', () => {
     assert.equal(now({ type: 'agent.tool', id: '1', name: 'TodoWrite', gist: '' }), 'TodoWrite');
   });
 
-  test('what changes nothing but the number', () => {
+  test('other events change only the sequence number', () => {
     const quiet: RunEventBody[] = [
       { type: 'agent.toolFailed', id: '1', gist: 'no such file' },
       { type: 'agent.retry', attempt: 1, maxAttempts: 10, delayMs: 5, error: 'overloaded' },
@@ -186,7 +186,7 @@ describe('the fold of a run', () => {
     }
   });
 
-  test('commit.recorded: in order, counted in its iteration', () => {
+  test('commit.recorded: adds commits in order and counts them in their iteration', () => {
     const commit = (hash: string): RunEventBody => ({
       type: 'commit.recorded',
       iteration: 1,
@@ -209,7 +209,7 @@ describe('the fold of a run', () => {
     );
   });
 
-  test('story.changed and story.ticked: who made it done', () => {
+  test('story.changed and story.ticked: record who marked it as done', () => {
     const by = (...bodies: RunEventBody[]) =>
       storyRecord(fold(started, ...bodies), 'A').doneBy ?? 'nobody';
     const changed = (done: boolean, who: 'agent' | 'outside'): RunEventBody => ({
@@ -228,7 +228,7 @@ describe('the fold of a run', () => {
     assert.equal(by(ticked(true), changed(false, 'agent'), changed(true, 'agent')), 'agent');
   });
 
-  test('commits.lost: what is missing now; a story that is to be done again misses nothing', () => {
+  test('commits.lost: lists missing commits, except those of a story that is to be redone', () => {
     const lost = (...ids: string[]): RunEventBody => ({
       ...{ type: 'commits.lost', iteration: 2, branch: 'main' },
       commits: ids.map(storyId => ({ hash: `c-${storyId}`, subject: 'work', storyId })),
@@ -249,7 +249,7 @@ describe('the fold of a run', () => {
     );
   });
 
-  test("a person's touch is a new start for a story that had failed or was blocked", () => {
+  test("a person's change gives a failed or blocked story a new start", () => {
     const blocked: RunEventBody = {
       type: 'promise.seen',
       iteration: 2,
@@ -277,7 +277,7 @@ describe('the fold of a run', () => {
     });
   });
 
-  test('promise.seen, refused: kept for the next prompt', () => {
+  test('promise.seen, refused: is kept for the next prompt', () => {
     const state = fold(started, iterationStarted(4, 'A'), {
       type: 'promise.seen',
       iteration: 4,
@@ -311,7 +311,11 @@ describe('the fold of a run', () => {
       [0, 0, 2],
     ],
     [['blocked'], [1, 0, 1]],
-    [['needsHuman'], [1, 0, 1]],
+    [['needsHuman'], [0, 0, 1]],
+    [
+      ['noProgress', 'needsHuman', 'noProgress'],
+      [2, 0, 3],
+    ],
     [
       ['failed', 'stopped'],
       [1, 1, 1],
@@ -336,7 +340,7 @@ describe('the fold of a run', () => {
     ['usageLimit', [0, 0, 0.1]],
     ['api', [1, 1, 0.1]],
   ] as const) {
-    test(`iteration.ended: whether a call that failed by ${kind} counts against its story`, () => {
+    test(`iteration.ended: whether a failed call with ${kind} counts against its story`, () => {
       const state = fold(
         started,
         iterationStarted(1, 'A'),
@@ -351,7 +355,7 @@ describe('the fold of a run', () => {
     });
   }
 
-  test('iteration.ended: an older error that ended a run is none of the next iteration', () => {
+  test('iteration.ended: an older error that ended a run is not counted for the next iteration', () => {
     const state = fold(
       started,
       iterationStarted(1, 'A'),
@@ -366,7 +370,7 @@ describe('the fold of a run', () => {
     assert.equal(storyRecord(state, 'A').failures, 1);
   });
 
-  test('iteration.ended: nothing runs, the count and the cost are new', () => {
+  test('iteration.ended: nothing runs, and count and cost are updated', () => {
     const state = fold(
       started,
       iterationStarted(1, 'A'),
@@ -387,7 +391,7 @@ describe('the fold of a run', () => {
     assert.equal(storyRecord(state, 'B').iterations, 2);
   });
 
-  test('what was said about one story is not touched by what happens to another', () => {
+  test('notes on a story are not affected by other stories', () => {
     const checked = (iteration: number, storyId: string, green: boolean): RunEventBody[] => [
       { type: 'gate.started', iteration, commands: ['npm test'], storyId },
       {
@@ -420,7 +424,7 @@ describe('the fold of a run', () => {
     sameValue(storyNotes(state, 'A').lastIteration, { number: 1, outcome: 'rejected' });
   });
 
-  test('a claim that was refused in the iteration of another story has the output, too', () => {
+  test('a claim refused in the iteration of another story also keeps the output', () => {
     const state = fold(
       started,
       iterationStarted(1, 'A'),
@@ -433,7 +437,7 @@ describe('the fold of a run', () => {
     assert.equal(storyNotes(state, 'B').failedCheck?.output, 'red');
   });
 
-  test('two questions are open until each is answered', () => {
+  test('two questions stay open until each is answered', () => {
     const asks = (iteration: number): RunEventBody => ({
       ...{ type: 'promise.seen', iteration, signal: 'needsHuman', accepted: true },
       message: `Which in ${iteration}?`,
@@ -450,11 +454,36 @@ describe('the fold of a run', () => {
     assert.equal(questionOf(fold(...bodies, answered))?.message, 'Which in 1?');
   });
 
-  describe('two iterations at once', () => {
+  for (const { outcome, open, unanswered } of [
+    { outcome: 'stopped', open: 'Which?', unanswered: [] },
+    { outcome: 'needsHuman', open: undefined, unanswered: [{ question: 'Which?', storyId: 'A' }] },
+  ] as const) {
+    test(`with lanes, a question after a run that ended with ${outcome} and continues`, () => {
+      const { runId: _, ...resumed } = { ...started, lanes: 2, isolated: true as const };
+      const state = fold(
+        { ...started, lanes: 2, isolated: true },
+        iterationStarted(1, 'A'),
+        {
+          ...{ type: 'promise.seen', iteration: 1, signal: 'needsHuman', accepted: true },
+          message: 'Which?',
+        },
+        iterationEnded(1, 'needsHuman'),
+        {
+          ...{ type: 'run.ended', outcome, exitCode: 1, iterations: 1 },
+          stories: { done: 0, total: 1 },
+        },
+        { ...resumed, type: 'run.resumed' },
+      );
+      assert.equal(questionOf(state)?.message, open);
+      sameValue(state.answers, unanswered);
+    });
+  }
+
+  describe('two parallel iterations', () => {
     const lanes: RunEventBody = { ...started, lanes: 2, isolated: true };
     const both = [lanes, iterationStarted(1, 'A'), iterationStarted(2, 'B')];
 
-    test('each has its own activity, process, cost and commits', () => {
+    test('have separate activity, process, cost and commits', () => {
       const state = fold(
         ...both,
         { type: 'agent.started', iteration: 1, pid: 7 },
@@ -477,7 +506,7 @@ describe('the fold of a run', () => {
       );
     });
 
-    test('a limit of one is none of the other', () => {
+    test('have separate limits', () => {
       const waits = (iteration: number): RunEventBody => ({
         ...{ type: 'limit.waiting', iteration, until: `${iteration}`, remainingMs: 1, known: true },
         message: '',
@@ -487,7 +516,7 @@ describe('the fold of a run', () => {
       sameValue([...state.limits.keys()], [2]);
     });
 
-    test('one ends, the other runs; what the end of the run cuts off is judged later, both', () => {
+    test('can end separately; both can be judged later if the end of the run interrupts them', () => {
       const one = fold(...both, iterationEnded(1, 'storyDone', { storyId: 'A' }));
       sameValue(
         one.running.map(({ number }) => number),
@@ -502,7 +531,7 @@ describe('the fold of a run', () => {
     });
   });
 
-  test('with one lane, an iteration whose end is lost does not run forever', () => {
+  test('with one lane, an iteration with a lost end does not run forever', () => {
     const state = fold(started, iterationStarted(1, 'A'), iterationStarted(2, 'B'));
     sameValue(
       state.running.map(({ number }) => number),
@@ -510,7 +539,7 @@ describe('the fold of a run', () => {
     );
   });
 
-  test('stop.requested: stopping, but never after the end', () => {
+  test('stop.requested: the run is stopping, but not after its end', () => {
     const stop: RunEventBody = { type: 'stop.requested', by: 'inbox', mode: 'end' };
     const end: RunEventBody = {
       type: 'run.ended',
@@ -531,7 +560,7 @@ describe('the fold of a run', () => {
     sameValue(ended.stories, { done: 1, total: 2 });
   });
 
-  test('an event that was applied already, or an older one, changes nothing', () => {
+  test('an event that is older or already applied changes nothing', () => {
     const all = events(
       started,
       iterationStarted(1, 'A'),
@@ -543,7 +572,7 @@ describe('the fold of a run', () => {
     }
   });
 
-  test('fields that a newer loop adds do not get into the counts', () => {
+  test('unknown fields of a newer loop do not affect the counts', () => {
     const state = fold({ ...started, stories: { done: 1, total: 2, paused: 3 } } as RunEventBody);
     sameValue(state.stories, { done: 1, total: 2 });
   });

@@ -13,7 +13,7 @@ const room = path.resolve(import.meta.dirname, '../../src/orchestrator/workspace
 /** Far more than a process needs to start and end; only one that hangs is ended by it. */
 const NEVER_MS = 60_000;
 
-test('disposed in the middle of a check, a watcher leaves nothing that keeps a process alive', async t => {
+test('a watcher disposed during a check does not keep the process alive', async t => {
   const folder = await tempDir('ralph-fresh-watcher-');
   t.after(() => folder.remove());
   await mkdir(new RunFiles(folder.path).runDir('20261122-101010-abcd'), { recursive: true });
@@ -38,7 +38,7 @@ test('disposed in the middle of a check, a watcher leaves nothing that keeps a p
   assert.equal(stdout, 'disposed\n');
 });
 
-test('a workspace without a run is reported once, not at every look', async t => {
+test('a workspace without a run is reported only once', async t => {
   const folder = await tempDir('ralph-fresh-watcher-');
   t.after(() => folder.remove());
   const watcher = new RunWatcher(new RunFiles(folder.path));

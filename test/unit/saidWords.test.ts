@@ -55,7 +55,7 @@ for (const language of LANGUAGES) {
     }
   });
 
-  test(`no other text is changed for ${language}`, () => {
+  test(`other texts are not changed for ${language}`, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
         const isSaid = keys.includes(`${text}${SAID}`);
@@ -68,10 +68,10 @@ for (const language of LANGUAGES) {
 }
 
 describe('in a German window', () => {
-  test('an error in the settings is German as a whole', () => {
+  test('a settings error is completely German', () => {
     assert.equal(
       inGerman(() => parseSettings('{\n  "maxIterations": 0\n}', '/w/.omc/config.json', OWNER)),
-      '/w/.omc/config.json, Zeile 2: "maxIterations" ist 0; erwartet wird: eine ganze Zahl ab 1.',
+      '/w/.omc/config.json, Zeile 2: "maxIterations" ist 0. Erwartet wird: eine ganze Zahl ab 1.',
     );
     assert.equal(
       inGerman(() => parseSettings('{"maxIteration": 3}', 'config.json', OWNER)),
@@ -79,14 +79,14 @@ describe('in a German window', () => {
     );
   });
 
-  test('an error in a prompt template is, too', () => {
+  test('a prompt template error is German', () => {
     assert.match(
       inGerman(() => parsePromptTemplate('Hello\n{{storry}}\n', 'prompt.md')),
       /^prompt\.md:2: \{\{storry\}\} ist unbekannt\. Meinten Sie \{\{story\}\}\? Bekannt sind hier: [\w, ]+\. Schreiben Sie "\\\{\{" für zwei Klammern\.$/,
     );
   });
 
-  test('so is what is wrong in a story file', () => {
+  test('a story file problem is German', () => {
     const text = JSON.stringify(
       {
         userStories: [
@@ -111,7 +111,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('the last words of a loop that could not start are, with the file and the line', () => {
+  test('the last output of a loop that failed to start is German, with the file and line', () => {
     const words =
       '/w/.omc/prd.json: Line 2: The JSON ends before the [ of line 1 is closed: the file was cut off, or a ] is missing.';
     assert.equal(
@@ -120,7 +120,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('what a journal says about a run that could not continue is German in the sentence of its end', () => {
+  test("a journal's reason why a run could not continue is German", () => {
     const detail = say(
       'No space is left on the disk ({0}), so the run was ended. Free some space in {1} or elsewhere on that disk, and run again to continue.',
       'ENOSPC',
@@ -138,7 +138,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('all problems of the draft of a planning agent are, although they are one sentence', () => {
+  test("all problems of a planning agent's draft are German, although they form one sentence", () => {
     const { problems = [] } = checkPlan(
       {
         ...{ project: 'a\nb', branchName: '..', description: '' },
@@ -171,7 +171,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('every problem of an answer has words of its own for what a schema finds', () => {
+  test('every schema problem of an answer has its own text', () => {
     const wrong: readonly unknown[] = [undefined, null, 3, '', 'x'.repeat(5_000), [], {}, -1, 1.5];
     const told = wrong.flatMap(value => {
       const story = { id: value, title: value, acceptanceCriteria: value, priority: value };
@@ -194,7 +194,7 @@ describe('in a German window', () => {
     }
   });
 
-  test('the words of a loop that ends before its journal exists are, several lines too', () => {
+  test('the output of a loop that ends before its journal exists is German, even several lines', () => {
     const found =
       'No story file was found in /w: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml). Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".';
     assert.match(
@@ -203,17 +203,17 @@ describe('in a German window', () => {
     );
     assert.equal(
       said(
-        `(node:12) Warning: something\n"--max-iterations" is "0", but a whole number from 1 is expected.`,
+        `(node:12) Warning: something\n"--max-iterations" is "0". It must be a whole number from 1.`,
       ),
-      '(node:12) Warning: something\n"--max-iterations" ist "0"; erwartet wird: eine ganze Zahl ab 1.',
+      '(node:12) Warning: something\n"--max-iterations" ist "0". Erwartet wird: eine ganze Zahl ab 1.',
     );
     assert.equal(
-      said('"--on-stuck" is "panic", but one of "warn", "skip", "ask", "stop" is expected.'),
-      '"--on-stuck" ist "panic"; erwartet wird: eines von "warn", "skip", "ask", "stop".',
+      said('"--on-stuck" is "panic". It must be one of "warn", "skip", "ask", "stop".'),
+      '"--on-stuck" ist "panic". Erwartet wird: eines von "warn", "skip", "ask", "stop".',
     );
   });
 
-  test('a long text of somebody else is checked quickly, and left as it is', () => {
+  test('a long foreign text is checked quickly and left unchanged', () => {
     for (const text of [
       'It failed: look. '.repeat(11),
       'a: b. '.repeat(1_600),
@@ -225,7 +225,7 @@ describe('in a German window', () => {
     }
   });
 
-  test('why a run waits or ends, and why another agent works, is German in its transcript', () => {
+  test('the transcript says in German why a run waits or ends and why another agent works', () => {
     const told = (name: string, until: EventMatch) => {
       const transcript = new Transcript(translationInto('de'), 'window');
       const lines = recorded(name, until).map(event => transcript.describe(event));

@@ -23,7 +23,7 @@ const nextDay = now + 24 * 3_600_000;
 /** Some ICU versions put narrow or no-break spaces, others plain ones. */
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
 
-test('for a killed loop it is said where it was', () => {
+test('a killed loop is described with where it was killed', () => {
   const said = (until: EventMatch) =>
     outcomeSentence(runEnd(over('killedAndResumed', until).state, 'interrupted'), english).text;
   assert.match(said({ type: 'run.started' }), /killed before its first iteration\./);
@@ -34,7 +34,7 @@ test('for a killed loop it is said where it was', () => {
 });
 
 describe('numbers and times', () => {
-  test('on the command line are the same everywhere', () => {
+  test('are the same everywhere on the command line', () => {
     assert.equal(dollars(0.25, english), '$0.25');
     assert.equal(dollars(0.001, english), '<$0.01');
     assert.equal(dollars(1.5, english, true), '≈ $1.50');
@@ -45,7 +45,7 @@ describe('numbers and times', () => {
     assert.equal(clock(Number.NaN, now, english), '–');
   });
 
-  test('are written as in the language of the window', () => {
+  test('use the language of the window', () => {
     assert.equal(plain(dollars(1_234.5, german)), '1.234,50 $');
     assert.equal(plain(dollars(0.001, german, true)), '≈ <0,01 $');
     assert.equal(duration(2_540, german), '2,5 s');
@@ -58,7 +58,7 @@ describe('numbers and times', () => {
     assert.equal(duration(185_000, japanese), '3 分 5 秒');
   });
 
-  test('to come have the units of the language', () => {
+  test('use the units of the language for durations', () => {
     const minute = 60_000;
     assert.deepEqual(
       [125, 120, 49 * 60, 48 * 60].map(minutes => span(minutes * minute, german)),
@@ -66,7 +66,7 @@ describe('numbers and times', () => {
     );
   });
 
-  test('a sentence has them too', () => {
+  test('are formatted the same way in sentences', () => {
     const until = new Date(now + 125 * 60_000).toISOString();
     assert.match(
       waitingSentence({ kind: 'limit', until, known: true, message: '' }, german, {

@@ -56,8 +56,8 @@ const ofWorkspace = (text: string) =>
   });
 const ofPerson = (text: string) => parseSettings(text, '/h/config.json', { kind: 'person' });
 
-describe('where settings come from', () => {
-  test('without files and flags: the defaults', async () => {
+describe('sources of settings', () => {
+  test('without files and flags the defaults apply', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {});
     const settings = await resolve();
@@ -65,7 +65,7 @@ describe('where settings come from', () => {
     sameValue(configOf(settings), DEFAULT_CONFIG);
   });
 
-  test('flags before the workspace, the workspace before the person, the person before defaults', async () => {
+  test('flags override the workspace, which overrides the person, who overrides the defaults', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {
       own: '{ "model": "mine", "effort": "high", "maxIterations": 7, "verify": ["make"] }',
@@ -79,13 +79,13 @@ describe('where settings come from', () => {
     assert.equal(settings.maxTurnsPerIteration, 100);
   });
 
-  test('an option that was not given takes nothing away', async () => {
+  test('an omitted option does not override anything', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, { own: '{ "model": "mine" }' });
     assert.equal((await resolve({ model: undefined } as never)).model, 'mine');
   });
 
-  test('the person has one file, by the environment alone', () => {
+  test('the person has one file, located by the environment only', () => {
     assert.equal(
       ownSettingsFile({ HOME: '/home/p' }, 'linux'),
       '/home/p/.config/ralph-fresh/config.json',
@@ -106,7 +106,7 @@ describe('where settings come from', () => {
     assert.equal(ownSettingsFile({}, 'win32'), undefined);
   });
 
-  test('a file that cannot be a settings file is reported, not ignored', async () => {
+  test('an invalid settings file is reported, not ignored', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {});
     const file = path.join(temp.path, 'workspace', '.omc', 'config.json');
@@ -114,7 +114,7 @@ describe('where settings come from', () => {
     await assert.rejects(resolve(), /config\.json is not a regular file/);
   });
 
-  test("a repository's link is not followed", { skip: platform === 'win32' }, async () => {
+  test('a link in a repository is not followed', { skip: platform === 'win32' }, async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {});
     const elsewhere = path.join(temp.path, 'elsewhere.json');
@@ -125,7 +125,7 @@ describe('where settings come from', () => {
 });
 
 describe('budgets', () => {
-  test('a repository can lower what a person is ready to spend, and never raise it', async () => {
+  test("a repository can lower a person's budget but never raise it", async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {
       own: '{ "budgetUsd": 5, "iterationBudgetUsd": 1 }',
@@ -136,8 +136,8 @@ describe('budgets', () => {
   });
 });
 
-describe('a file of settings', () => {
-  test('is JSON with comments, and each setting has its kind', () => {
+describe('a settings file', () => {
+  test('is JSON with comments, and each setting has a type', () => {
     sameValue(
       ofPerson(`{
         // who works
@@ -172,18 +172,18 @@ describe('a file of settings', () => {
     [
       'a wrong kind of value',
       '{\n\n"maxIterations": "many" }',
-      /line 3: "maxIterations" is "many", but a whole number from 1 is expected/,
+      /line 3: "maxIterations" is "many"\. It must be a whole number from 1\./,
     ],
     [
       'no amount of money',
       '{ "budgetUsd": "abc" }',
-      /"budgetUsd" is ".*, but an amount of US dollars above 0 is expected, such as 5 or 2\.50\.$/,
+      /"budgetUsd" is ".*\. It must be an amount of US dollars above 0, such as 5 or 2\.50\.$/,
     ],
-    ['a number out of range', '{ "timeLimitMinutes": 0 }', /at most 35000 is expected/],
+    ['a number out of range', '{ "timeLimitMinutes": 0 }', /at most 35000\./],
     [
       'a word that is none of the choices',
       '{ "onStuck": "panic" }',
-      /one of "warn", "skip", "ask", "stop" is expected/,
+      /It must be one of "warn", "skip", "ask", "stop"\./,
     ],
     ['a text where a list belongs', '{ "verify": "npm test" }', /a list of commands/],
     ['a list with something else', '{ "verify": ["npm test", 3] }', /a list of commands/],
@@ -210,7 +210,7 @@ describe('a file of settings', () => {
     ['something after the end', '{} {}', /end before this/],
   ];
   for (const [what, text, message] of wrong) {
-    test(`${what} is refused with its place`, () => {
+    test(`${what} is refused with its location`, () => {
       assert.throws(
         () => ofPerson(text),
         (error: unknown) =>
@@ -221,7 +221,7 @@ describe('a file of settings', () => {
     });
   }
 
-  test('what only a person may set is refused from a workspace, with the place for it', () => {
+  test('is refused with the location if a workspace sets what only a person may set', () => {
     const values: GivenSettings = {
       skipPermissions: true,
       permissionMode: 'bypassPermissions',
@@ -253,7 +253,7 @@ describe('a file of settings', () => {
     });
   });
 
-  test('whatever a file holds, nothing but a HumanError comes out', () => {
+  test('throws nothing but a HumanError, whatever it contains', () => {
     const keys = fc.oneof(
       fc.constantFrom<string>(...SETTING_NAMES, '__proto__', 'toString'),
       fc.string(),
@@ -292,11 +292,11 @@ describe('a file of settings', () => {
   });
 });
 
-describe('what settings come to', () => {
+describe('resolved settings', () => {
   const settings = (more: GivenSettings): Settings => ({ ...DEFAULT_SETTINGS, ...more });
   const request = { cwd: process.cwd(), prompt: 'p', maxTurns: 5, env: { PATH: '' } };
 
-  test('times are in ms for the loop, and what is not set is absent', () => {
+  test('times are in ms for the loop, and unset settings are absent', () => {
     const config = configOf(
       settings({
         retryDelaySeconds: 0.5,
@@ -321,7 +321,7 @@ describe('what settings come to', () => {
     assert.equal(config.model, undefined);
   });
 
-  test('each agent is the one that was named', () => {
+  test('each named agent is created', () => {
     for (const agent of ['claude', 'sdk', 'demo'] as const) {
       assert.equal(agentOf(settings({ agent })).id, agent);
     }
@@ -329,7 +329,7 @@ describe('what settings come to', () => {
     assert.throws(() => agentOf(settings({ agent: 'command' })), /--preset \(codex, /);
   });
 
-  test('the flags of Claude Code reach its command line', async () => {
+  test('the flags of Claude Code are passed to its command line', async () => {
     const { args } = await agentOf(
       settings({
         claudePath: process.execPath,
@@ -347,7 +347,7 @@ describe('what settings come to', () => {
     assert.doesNotMatch(line, /dangerously/);
   });
 
-  test('a key is taken away when the settings say so', async () => {
+  test('an API key is removed if the settings say so', async () => {
     const env = { PATH: '', ANTHROPIC_API_KEY: 'k' };
     const keyWith = async (apiKey: 'use' | 'remove') =>
       (
@@ -359,7 +359,7 @@ describe('what settings come to', () => {
     sameValue([await keyWith('use'), await keyWith('remove')], ['k', undefined]);
   });
 
-  test("a command's own arguments replace those of its preset", async () => {
+  test('custom command arguments replace those of its preset', async () => {
     const { args, file } = await agentOf(
       settings({
         agent: 'command',
@@ -371,7 +371,7 @@ describe('what settings come to', () => {
     sameValue([file, args], [process.execPath, ['--one']]);
   });
 
-  test('who names a program by a flag means that program alone', async () => {
+  test('a program named by a flag is used without the settings of another one', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {
       own: '{ "agent": "claude", "command": "mine", "commandArgs": ["-x"] }',
@@ -385,7 +385,7 @@ describe('what settings come to', () => {
     assert.equal((await resolve()).command, 'mine');
   });
 
-  test('the SDK stands by where there is one', async () => {
+  test('the SDK is the fallback if it is installed', async () => {
     await using temp = await tempDir('settings-');
     const sdk = path.join(temp.path, 'node_modules', '@anthropic-ai', 'claude-agent-sdk');
     const place = { env: { HOME: temp.path, PATH: '' }, workspace: temp.path };
@@ -404,7 +404,7 @@ describe('what settings come to', () => {
   });
 });
 
-test('docs/settings.md names every setting, its flag and its default', async () => {
+test('docs/settings.md names every setting with its flag and default', async () => {
   const page = await readFile(path.resolve(import.meta.dirname, '../../docs/settings.md'), 'utf8');
   const rows = page.split('\n').filter(line => /^\| `[a-z]/.test(line));
   const defaults: GivenSettings = DEFAULT_SETTINGS;

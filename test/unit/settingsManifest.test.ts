@@ -42,7 +42,7 @@ interface Group {
   readonly properties: Readonly<Record<string, Property>>;
 }
 
-describe('the settings of package.json', async () => {
+describe('the settings in package.json', async () => {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const nls = JSON.parse(await readFile(path.join(root, 'package.nls.json'), 'utf8'));
   const groups: readonly Group[] = manifest.contributes.configuration;
@@ -55,7 +55,7 @@ describe('the settings of package.json', async () => {
   };
   const text = (key: string): string => nls[key.slice(1, -1)];
 
-  test('are at most 30, in groups with a title', () => {
+  test('are at most 30, in titled groups', () => {
     assert.ok(all.length <= 30, `${all.length}`);
     assert.ok(all.length > RUN_SETTINGS.length);
     assert.ok(groups.length >= 4);
@@ -69,7 +69,7 @@ describe('the settings of package.json', async () => {
     }
   });
 
-  test('are those of a run by the table, and those of the window by contributions.ts', async () => {
+  test('match the table for runs and contributions.ts for the window', async () => {
     const source = await readFile(path.join(root, 'src/views/common/contributions.ts'), 'utf8');
     const { body } =
       /export interface Settings \{\n(?<body>[\s\S]*?)\n\}/.exec(source)?.groups ?? {};
@@ -84,7 +84,7 @@ describe('the settings of package.json', async () => {
     );
   });
 
-  test('say in a sentence when to change them', () => {
+  test('say in one sentence when to change them', () => {
     for (const [
       id,
       { markdownDescription, enum: values, enumDescriptions, enumItemLabels },
@@ -139,14 +139,14 @@ describe('the settings of package.json', async () => {
     });
   }
 
-  test('what only a person may set cannot be set by a workspace', () => {
+  test('cannot be set by a workspace if only a person may set them', () => {
     for (const name of RUN_SETTINGS) {
       const isAlwaysPersonal = definitionOf(name).isPersonal?.(undefined) === true;
       assert.equal(property(name).scope, isAlwaysPersonal ? 'machine' : 'resource', name);
     }
   });
 
-  test('nothing that controls a run is taken from an untrusted workspace', () => {
+  test('are not taken from an untrusted workspace if they control a run', () => {
     const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
     assert.equal(supported, 'limited');
     assert.deepEqual([...restrictedConfigurations].sort(), RUN_SETTINGS.map(idOf).sort());
@@ -157,19 +157,19 @@ function isText(type: Property['type']): boolean {
   return type === 'string';
 }
 
-describe('what was set in the window', () => {
+describe('settings made in the window', () => {
   const nothing: FoundValues = { person: undefined, workspace: [undefined, undefined] };
   const find = (values: Readonly<Record<string, Partial<FoundValues>>>) =>
     givenInWindow(setting => ({ ...nothing, ...values[setting] }));
 
-  test('nothing set gives nothing, so that the files of settings decide', () => {
+  test('give no flags if nothing is set, so that the settings files decide', () => {
     const { given, refused } = find({});
     assert.deepEqual(given, {});
     assert.deepEqual(refused, []);
     assert.deepEqual(settingArguments(given), []);
   });
 
-  test('the nearer place wins, and empty values are nothing', () => {
+  test('prefer the more specific scope, and empty values count as unset', () => {
     const { given } = find({
       maxIterations: { person: 5, workspace: [7, 9] },
       model: { person: 'opus', workspace: ['', undefined] },
@@ -179,7 +179,7 @@ describe('what was set in the window', () => {
     assert.deepEqual(given, { maxIterations: 9, model: 'opus', verify: ['npm test'] });
   });
 
-  test('becomes flags, which win over the files', () => {
+  test('become flags, which override the files', () => {
     const { given } = find({
       agent: { person: 'claude' },
       verify: { workspace: [['npm test', 'npm run lint --  --max "a b"'], undefined] },
@@ -201,7 +201,7 @@ describe('what was set in the window', () => {
     assert.deepEqual(settingArguments({ reviewer: true }), ['--reviewer']);
   });
 
-  test('a value of the wrong type is ignored and named, and the next place counts', () => {
+  test('of the wrong type are ignored and named, and the next scope counts', () => {
     const { given, refused } = find({
       maxIterations: { person: 5, workspace: ['many', undefined] },
       verify: { person: 'npm test' },
@@ -216,7 +216,7 @@ describe('what was set in the window', () => {
     assert.ok(refused.every(({ expected }) => expected !== ''));
   });
 
-  test('a workspace does not choose programs, lift permissions or move the bill', () => {
+  test('of a workspace cannot choose programs, lift permissions or change who pays', () => {
     const hostile = ['evil', 'codex', 'bypassPermissions', 'remove'];
     const { given, refused } = find({
       claudePath: { workspace: [hostile[0], undefined] },
@@ -231,7 +231,7 @@ describe('what was set in the window', () => {
     });
   });
 
-  test('of several budgets the smallest counts', () => {
+  test('use the smallest of several budgets', () => {
     const { given } = find({
       budgetUsd: { person: 5, workspace: [1_000, undefined] },
       iterationBudgetUsd: { person: 5, workspace: [undefined, 1] },
@@ -239,7 +239,7 @@ describe('what was set in the window', () => {
     assert.deepEqual(given, { budgetUsd: 5, iterationBudgetUsd: 1 });
   });
 
-  test('arrives at the run as it was set, and wins over .omc/config.json', async () => {
+  test('reach the run unchanged and override .omc/config.json', async () => {
     const set: Readonly<Record<string, unknown>> = {
       agent: 'claude',
       verify: ['npm test', 'a, "b" --c=d'],

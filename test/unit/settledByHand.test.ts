@@ -37,8 +37,8 @@ const END: RunEventBody = {
 };
 const state = (...more: readonly RunEventBody[]) => foldRun(journalOf([...CONFLICT, ...more]));
 
-describe('a conflict that a person settles', () => {
-  test('is asked for only where there is one, and lands only if it was', () => {
+describe('a conflict settled by a person', () => {
+  test('can be started only where there is a conflict, and landed only if it was started', () => {
     const settle = { type: 'settle', storyId, settling: true } as const;
     const land = { type: 'land', storyId, head: result } as const;
     const refused = [{ type: 'story.settling', storyId, settling: false }];
@@ -52,7 +52,7 @@ describe('a conflict that a person settles', () => {
     sameValue(eventsOfRequest(settle, state(SETTLING, settled)), refused, 'it is landing');
   });
 
-  test('keeps the story from agents, whatever the one that was ended has left', () => {
+  test('keeps the story from agents, whatever the ended agent left behind', () => {
     const kept: RunEventBody = {
       ...{ type: 'work.kept', iteration: 3, storyId, base: onto, head: base, commits: 1 },
     };
@@ -77,7 +77,7 @@ describe('a conflict that a person settles', () => {
     );
   });
 
-  test('waits to land as its iteration, also if the run has ended; this counts as no attempt', () => {
+  test('waits to land as its iteration, even after the end of the run, without counting as an attempt', () => {
     const active = state(SETTLING, settled);
     sameValue(
       active.running.map(({ kept, number, queued, step }) => [number, queued, step, kept?.head]),
@@ -94,7 +94,7 @@ describe('a conflict that a person settles', () => {
     );
   });
 
-  test('is the iteration’s last outcome, with the time and the cost of its agent', () => {
+  test("is the final outcome of the iteration, with its agent's time and cost", () => {
     const done = iterationEnded({ ...of, outcome: 'storyDone', stories, durationMs: 0 });
     const [row] = iterationRows(journalOf([...CONFLICT, SETTLING, settled, done]), { alive: true });
     sameValue(
@@ -105,7 +105,7 @@ describe('a conflict that a person settles', () => {
     sameValue([landing?.outcome, landing?.isLanding], ['running', true]);
   });
 
-  test('whose result is gone is not continued by an agent', () => {
+  test('is not continued by an agent if its result is missing', () => {
     const gone: RunEventBody = {
       ...{ type: 'landing.returned', ...of, reason: 'gone', base, head: result, onto },
     };

@@ -14,7 +14,7 @@ function read(text: string, phrase = 'TASK_COMPLETE'): string {
     : `${signal.kind}${signal.message === '' ? '' : `: ${signal.message}`}`;
 }
 
-describe('a promise that is given', () => {
+describe('a promise that counts', () => {
   const given: readonly (readonly [string, string])[] = [
     ['alone', TAG],
     ['on its own line', `All tests pass.\n\n${TAG}\n`],
@@ -34,21 +34,21 @@ describe('a promise that is given', () => {
     test(name, () => assert.equal(read(text), 'complete'));
   }
 
-  test('the phrases of all documents count', () => {
+  test('the phrases of all documents are accepted', () => {
     for (const phrase of ['TASK_COMPLETE', 'COMPLETE', 'RALPH_COMPLETE', 'TASK COMPLETED']) {
       assert.equal(read(`<promise>${phrase}</promise>`), 'complete');
       assert.equal(read(`<promise>${phrase}: 3 stories</promise>`), 'complete: 3 stories');
     }
   });
 
-  test('the configured phrase counts', () => {
+  test('the configured phrase is accepted', () => {
     assert.equal(read('<promise>ALL (DONE)*</promise>', 'ALL (DONE)*'), 'complete');
     assert.equal(read('<promise>ALL (DONE)*: yes</promise>', 'ALL (DONE)*'), 'complete: yes');
     assert.equal(read('<promise>ALL DONE</promise>', 'ALL (DONE)*'), 'none');
   });
 });
 
-describe('a promise that is talked about', () => {
+describe('a promise that is only mentioned', () => {
   const described: readonly (readonly [string, string])[] = [
     ['in back-ticks', `I will say \`${TAG}\` at the end.`],
     ['in back-ticks alone on a line', `\`${TAG}\``],
@@ -94,7 +94,7 @@ describe('other signals', () => {
     test(name, () => assert.equal(read(text), expected));
   }
 
-  test('of several the last one counts', () => {
+  test('the last of several signals counts', () => {
     const ask = '<promise>NEEDS_HUMAN: x</promise>';
     assert.equal(read(`${TAG}\n${ask}`), 'needsHuman: x');
     assert.equal(read(`${ask}\n\n${TAG}`), 'complete');
@@ -102,7 +102,7 @@ describe('other signals', () => {
     assert.equal(read(`${ask}\n<promise>SOON</promise>`), 'needsHuman: x');
   });
 
-  test('a question may hold < and >', () => {
+  test('a question may contain < and >', () => {
     const ask = '<promise>NEEDS_HUMAN: Map<string, Todo> or a list when n > 5?</promise>';
     assert.equal(read(ask), 'needsHuman: Map<string, Todo> or a list when n > 5?');
   });
@@ -112,7 +112,7 @@ describe('other signals', () => {
     assert.equal(read(ask), 'needsHuman: Is `users.id` a number or a `uuid`?');
   });
 
-  test('a long question is still one', () => {
+  test('a long question is read completely', () => {
     const words = 'Which of these? '.repeat(200).trim();
     assert.match(read(`<promise>NEEDS_HUMAN: ${words}</promise>`), /^needsHuman: Which of these\?/);
   });
@@ -128,7 +128,7 @@ describe('whatever an agent says', () => {
     fc.string({ unit: 'binary' }),
   );
 
-  test('reading it never throws, and finds nothing that was not promised', () => {
+  test('never throws and finds only real promises', () => {
     fc.assert(
       fc.property(texts, fc.string(), (text, phrase) => {
         const signal = readSignal(text, phrase);
@@ -138,7 +138,7 @@ describe('whatever an agent says', () => {
     );
   });
 
-  test('in a code block nothing is promised', () => {
+  test('finds no promise in a code block', () => {
     fc.assert(
       fc.property(
         texts.filter(text => !/`{3}|~{3}/.test(text)),
@@ -149,7 +149,7 @@ describe('whatever an agent says', () => {
     );
   });
 
-  test('long answers do not take minutes', async () => {
+  test('reads long answers quickly', async () => {
     await endsSoon(
       'src/orchestrator/iteration/signals.ts',
       `for (const part of ['<promise>', '\`', '\`\` ', '\`\`\`\\n', '<promise>x', '> ', ' \\n', '**']) {
@@ -158,7 +158,7 @@ describe('whatever an agent says', () => {
     );
   });
 
-  test('many tags in one long line do not take minutes', async () => {
+  test('reads many tags in one long line quickly', async () => {
     await endsSoon(
       'src/orchestrator/iteration/signals.ts',
       `module.readSignal('" <promise>X</promise> a'.repeat(200_000), 'TASK_COMPLETE');`,

@@ -20,7 +20,7 @@ const fileOf = (...userStories: readonly object[]) =>
   `${JSON.stringify({ project: 'p', userStories, more: { kept: true } }, null, 4)}\n`;
 
 describe('applySplit', () => {
-  test('the parts replace it, and stories that waited for it wait for them', () => {
+  test('the parts replace the story, and dependent stories wait for the parts', () => {
     const before = fileOf(
       story('US-001', { passes: true }),
       story('US-002', { dependsOn: ['US-001'], notes: 'n' }),
@@ -46,7 +46,7 @@ describe('applySplit', () => {
     assert.ok(after.endsWith(before.slice(before.indexOf('"more"'))));
   });
 
-  test('a byte order mark stays', () => {
+  test('a byte order mark is kept', () => {
     const before = fileOf(story('A'));
     assert.equal(
       applySplit(`\uFEFF${before}`, 'A', parts),
@@ -54,13 +54,13 @@ describe('applySplit', () => {
     );
   });
 
-  test('ids that are taken are not given again', () => {
+  test('existing ids are not reused', () => {
     const after = applySplit(fileOf(story('A'), story('A.1')), 'A', parts);
     const ids = JSON.parse(after).userStories.map(({ id }: { id: string }) => id);
     assert.deepEqual(ids, ['A..1', 'A..2', 'A.1']);
   });
 
-  test('what is done or unknown is refused; a dialect keeps its words', () => {
+  test('a done or unknown story is refused; a dialect keeps its keys', () => {
     const file = fileOf(story('A', { passes: true }), story('B'), story('C'), story('C'));
     assert.throws(() => applySplit(file, 'A', parts), /done/);
     assert.throws(() => applySplit(file, 'X', parts), /no story X/);
@@ -74,7 +74,7 @@ describe('applySplit', () => {
 });
 
 describe('checkSplit', () => {
-  test('two to five parts, each with criteria, waiting only for earlier ones', () => {
+  test('a split needs two to five parts, each with criteria, depending only on earlier ones', () => {
     assert.deepEqual(checkSplit({ parts }).problems, undefined);
     assert.ok(checkSplit({ parts: parts.slice(1) }).problems);
     assert.ok(checkSplit({ parts: Array(6).fill(parts[0]) }).problems);

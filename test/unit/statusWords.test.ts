@@ -13,14 +13,14 @@ const of = (run: WatchedRun) => statusWords(run, english, NOW);
 const ended = { type: 'iteration.ended', iteration: 1 } as const;
 const begun = { type: 'iteration.started', iteration: 2 } as const;
 
-test('the story and how many are done', () => {
+test('the text names the story and how many are done', () => {
   assert.deepEqual(of(living('severalStories', begun)), {
-    ...{ icon: 'sync~spin', text: 'Ralph US-002 1/3', urgency: 'none', cause: '' },
+    ...{ icon: 'sync~spin', text: 'Ralph US-002 1/3', urgency: 'none', causes: [] },
     heard: 'Ralph, US-002, 1 of 3 done',
   });
 });
 
-test('what is heard has whole words', () => {
+test('the accessible label uses full words', () => {
   assert.equal(
     of(living('steered', { type: 'pause.requested' }))?.heard,
     'Ralph, US-002, 1 of 3 done, pauses soon, $0.25 of $5.00 spent',
@@ -32,12 +32,12 @@ test('what is heard has whole words', () => {
   assert.equal(of(over('stopped'))?.heard, 'Ralph stopped, 1 of 2 done');
 });
 
-test('money only where there is a budget', () => {
+test('the cost is shown only with a budget', () => {
   assert.equal(of(living('severalStories', begun))?.text, 'Ralph US-002 1/3');
   assert.equal(of(living('maxIterations', begun))?.text, 'Ralph US-002 1/5 · $0.25/$4.00');
 });
 
-test('what was asked for', () => {
+test('a pending request is shown', () => {
   assert.equal(
     of(living('stopped', { type: 'stop.requested' }))?.text,
     'Ralph US-002 1/2 · stopping',
@@ -54,7 +54,7 @@ test('a usage limit counts down', () => {
   assert.equal(words?.urgency, 'none');
 });
 
-test('a stuck story warns, a question and an error ask', () => {
+test('a stuck story shows a warning, a question or error asks for attention', () => {
   const stuck = of(living('stuckAsks', { type: 'iteration.started', iteration: 3 }));
   assert.deepEqual([stuck?.urgency, stuck?.icon], ['warning', 'warning']);
   const waits = of(living('stuckAsks', { type: 'pause.started' }));
@@ -63,16 +63,16 @@ test('a stuck story warns, a question and an error ask', () => {
   assert.deepEqual([asks?.urgency, asks?.text], ['error', 'Ralph asks you · 0/1']);
   const needsYou = of(over('question'));
   assert.deepEqual([needsYou?.urgency, needsYou?.text], ['error', 'Ralph needs you · 0/1']);
-  assert.notEqual(needsYou?.cause, '');
+  assert.equal(needsYou?.causes.length, 1);
   assert.equal(of(over('notStarted'))?.urgency, 'error');
   assert.equal(of(over('severalStories'))?.urgency, 'none');
 });
 
-test('a killed loop is shown', () => {
+test('a killed loop is shown as such', () => {
   assert.equal(of(over('severalStories', begun))?.text, 'Ralph interrupted · 1/3');
 });
 
-test('a run that is over does not look like a pause', () => {
+test('a finished run does not look paused', () => {
   for (const name of ['stopped', 'budget', 'maxIterations']) {
     assert.equal(of(over(name))?.icon, 'stop-circle', name);
   }
@@ -81,7 +81,7 @@ test('a run that is over does not look like a pause', () => {
   assert.equal(paused?.icon, 'debug-pause');
 });
 
-test("a story's id draws no icon and is short", () => {
+test('a story id cannot draw icons and is shortened', () => {
   // Only a hostile story file has such an id.
   const storyId = `$(alert)${'x'.repeat(90)}`;
   const events = recorded('severalStories', begun).map(event =>
@@ -93,16 +93,16 @@ test("a story's id draws no icon and is short", () => {
   assert.ok(text.length < 60);
 });
 
-test('before the first run it counts the stories, and where there are none it says nothing', () => {
+test('before the first run the stories are counted; without stories nothing is shown', () => {
   const none = (total: number) =>
     of({ state: { ...INITIAL_RUN_STATE, stories: { done: 1, total } }, alive: false });
   assert.deepEqual(none(4), {
     ...{ icon: 'checklist', text: 'Ralph 1/4', heard: 'Ralph, 1 of 4 done' },
-    ...{ urgency: 'none', cause: '' },
+    ...{ urgency: 'none', causes: [] },
   });
   assert.equal(none(0), undefined);
 });
 
-test('between two iterations it counts what the last one has done', () => {
+test('between two iterations the result of the last one is counted', () => {
   assert.equal(of(living('severalStories', ended))?.text, 'Ralph 1/3');
 });

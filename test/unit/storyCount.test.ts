@@ -12,6 +12,7 @@ import {
 import { english } from '../../src/presentation/translate.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
+import { storyStates } from '../../src/views/stories/storyState.ts';
 import { living, over } from '../support/recordedJournals.ts';
 
 const FOLDER = path.resolve('/work', 'shop');
@@ -46,7 +47,7 @@ function counts(file: ReturnType<typeof list>, run: WatchedRun) {
   };
 }
 
-test('a claim counts as done in no place before its iteration is over, and then in all', () => {
+test('a claim counts as done nowhere before its iteration ends, and everywhere afterwards', () => {
   const claimed = list('.omc/prd.json', 'US-001', 'US-002');
   assert.deepEqual(counts(claimed, working), { sentence: 1, folder: 1, epic: 1, run: 1 });
   assert.deepEqual(counts(claimed, judged), { sentence: 2, folder: 2, epic: 2, run: 2 });
@@ -55,12 +56,12 @@ test('a claim counts as done in no place before its iteration is over, and then 
   assert.deepEqual(counts(claimed, killed), { sentence: 2, folder: 2, epic: 2, run: 2 });
 });
 
-test('what a person has ticked in the meantime counts at once', () => {
+test("a person's tick counts at once", () => {
   const ticked = list('.omc/prd.json', 'US-001', 'US-003');
   assert.equal(withFileCount(working, ticked, FOLDER).state.stories.done, 2);
 });
 
-test('the result of a run comes from its end, also while its process is alive and the file is not read yet', () => {
+test('the result of a run comes from its end, even before its process exits and the file is read', () => {
   const { state } = over('severalStories');
   const stale = list('.omc/prd.json', 'US-001');
   for (const alive of [true, false]) {
@@ -72,8 +73,26 @@ test('the result of a run comes from its end, also while its process is alive an
   assert.equal(withFileCountUntilEnd(working, ticked, FOLDER).state.stories.done, 2);
 });
 
-test('a run on another file takes nothing from the count, and keeps its own', () => {
+test('a run on another file does not change this count and keeps its own', () => {
   const other = list('other.json', 'US-001', 'US-002');
   assert.equal(countStories(other, FOLDER, working).done, 2);
   assert.deepEqual(withFileCount(working, other, FOLDER).state.stories, { done: 1, total: 3 });
+});
+
+test('counting does not look through the notes of all stories again for each of them', () => {
+  const file = list('.omc/prd.json', 'US-001');
+  class Notes extends Map<string, never> {
+    reads = 0;
+    override values() {
+      this.reads += 1;
+      return super.values();
+    }
+  }
+  for (const alive of [true, false]) {
+    const storyNotes = new Notes();
+    const run = { ...working, alive, state: { ...working.state, storyNotes } };
+    countStories(file, FOLDER, run);
+    storyStates(file.stories, { run, states: [run.state] });
+    assert.equal(storyNotes.reads, 0);
+  }
 });

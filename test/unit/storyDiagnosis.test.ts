@@ -47,7 +47,7 @@ function applied(text: string, { edits }: StoryFix): string {
 /** The stories of a text without anything else. */
 const storiesOf = (text: string | undefined) => JSON.parse(text ?? '').userStories;
 
-test('a file in order has no problems', () => {
+test('a valid file has no problems', () => {
   assert.deepEqual(codes(prd(story(), story({ id: 'US-002', dependsOn: ['US-001'] }))), []);
 });
 
@@ -67,7 +67,7 @@ describe('ids and dependencies', () => {
     ]);
   });
 
-  test('numbers stay numbers', () => {
+  test('numeric ids stay numbers', () => {
     const { texts } = only(prd(story({ id: 1 }), story({ id: 1 })));
     assert.equal(storiesOf(texts[0])[1].id, 2);
   });
@@ -84,7 +84,7 @@ describe('ids and dependencies', () => {
     );
   });
 
-  test('a misspelt dependency is corrected, one that is like no id is removed', () => {
+  test('a misspelled dependency is corrected, an unrecognizable one is removed', () => {
     const typo = only(prd(story(), story({ id: 'US-002', dependsOn: ['us-1'] })));
     assert.deepEqual(
       typo.fixes.map(({ kind, values, isClear }) => [kind, values, isClear]),
@@ -104,12 +104,12 @@ describe('ids and dependencies', () => {
     assert.deepEqual(storiesOf(gone.texts[0])[1].dependsOn, ['US-001']);
   });
 
-  test('a dependency that is no list is taken out with its key', () => {
+  test('a dependency that is not a list is removed with its key', () => {
     const { texts } = only(prd(story({ dependsOn: 'gone' })));
     assert.deepEqual(storiesOf(texts[0]), [story()]);
   });
 
-  test('of a circle the first story stops waiting for the later one', () => {
+  test('in a cycle, the first story stops waiting for the later one', () => {
     const text = prd(
       story({ dependsOn: ['US-003'] }),
       story({ id: 'US-002', dependsOn: ['US-001'] }),
@@ -123,14 +123,14 @@ describe('ids and dependencies', () => {
     assert.deepEqual(codes(texts[0] ?? ''), []);
   });
 
-  test('a story that waits for itself', () => {
+  test('a dependency of a story on itself is removed', () => {
     const { texts } = only(prd(story({ dependsOn: ['US-001'] })));
     assert.deepEqual(codes(texts[0] ?? ''), []);
   });
 });
 
-describe('what is missing', () => {
-  test('id, title, criteria and the done key are asked for in a list of userStories', () => {
+describe('missing fields', () => {
+  test('id, title, criteria and the done key are required in a list of userStories', () => {
     const text = prd(story(), { description: 'Only this' });
     assert.deepEqual(codes(text).sort(), ['missingAcceptanceCriteria', 'missingDone', 'missingId']);
     assert.deepEqual(codes(prd({ id: 'US-001', passes: false, acceptanceCriteria: ['x'] })), [
@@ -155,7 +155,7 @@ describe('what is missing', () => {
     );
   });
 
-  test('lists that never have a field are left alone', () => {
+  test('lists that consistently omit a field are left alone', () => {
     const text = JSON.stringify([
       { category: 'ui', description: 'Drag', steps: ['a'], passes: true },
       { category: 'ui', description: 'Drop', steps: ['a'], passes: false },
@@ -163,7 +163,7 @@ describe('what is missing', () => {
     assert.deepEqual(codes(text), []);
   });
 
-  test('a story of nothing, a text in place of a story, no stories at all', () => {
+  test('an empty story, a text in place of a story, and an empty list are reported', () => {
     const empty = only(prd(story(), {}));
     assert.equal(empty.found.code, 'emptyStory');
     assert.deepEqual(storiesOf(empty.texts[0]), [story()]);
@@ -182,8 +182,8 @@ describe('what is missing', () => {
   });
 });
 
-describe('mistakes that agents make', () => {
-  test('status in place of passes, in a file that goes by passes', () => {
+describe('common mistakes of agents', () => {
+  test('status is replaced in a file that uses passes', () => {
     const { passes, ...rest } = story({ id: 'US-002' });
     const text = prd(story(), story({ id: 'US-003' }), { ...rest, status: 'done' });
     const { found, at, fixes, texts } = only(text);
@@ -193,7 +193,7 @@ describe('mistakes that agents make', () => {
     assert.equal(passes, false);
   });
 
-  test('a file that uses status is left alone', () => {
+  test('status is accepted in a file that uses status', () => {
     const { passes: _, ...rest } = story();
     assert.deepEqual(
       codes(prd({ ...rest, status: 'done' }, { ...rest, id: 'b', status: 'todo' })),
@@ -207,7 +207,7 @@ describe('mistakes that agents make', () => {
     ['Passes', false, false],
     ['is_completed', 'false', false],
   ] as const) {
-    test(`“${key}” in place of passes`, () => {
+    test(`“${key}” is replaced by passes`, () => {
       const { passes: _, ...rest } = story({ id: 'US-002' });
       const { found, texts } = only(prd(story(), { ...rest, [key]: value }));
       assert.equal(found.code, 'unknownKey');
@@ -215,7 +215,7 @@ describe('mistakes that agents make', () => {
     });
   }
 
-  test('other names of dependencies and criteria', () => {
+  test('other keys for dependencies and criteria are replaced', () => {
     const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
     assert.deepEqual(depends.fixes[0]?.values, ['depends', 'dependsOn']);
     const { acceptanceCriteria, ...rest } = story();
@@ -229,24 +229,24 @@ describe('mistakes that agents make', () => {
     [1, true],
     ['done', true],
   ] as const) {
-    test(`passes: ${JSON.stringify(value)}`, () => {
+    test(`passes: ${JSON.stringify(value)} is corrected`, () => {
       const { found, texts } = only(prd(story({ passes: value })));
       assert.equal(found.code, 'doneNotBoolean');
       assert.deepEqual(storiesOf(texts[0]), [story({ passes: meant })]);
     });
   }
 
-  test('a word that means neither has no fix', () => {
+  test('an ambiguous word has no fix', () => {
     assert.deepEqual(only(prd(story({ passes: 'skipped' }))).fixes, []);
   });
 
-  test('a priority in words that nobody knows, and one with a number in it', () => {
+  test('an unknown priority word has no fix, one with a number is corrected', () => {
     assert.deepEqual(codes(prd(story({ priority: 'high' }))), []);
     assert.deepEqual(only(prd(story({ priority: 'urgent' }))).fixes, []);
     assert.equal(storiesOf(only(prd(story({ priority: '#4' }))).texts[0])[0].priority, 4);
   });
 
-  test('values of the wrong kind', () => {
+  test('values of the wrong type are reported', () => {
     assert.deepEqual(codes(prd(story({ title: { en: 'x' }, description: 'y' }))), ['wrongType']);
     assert.deepEqual(codes(prd(story({ dependsOn: true }))), ['wrongType']);
   });
@@ -282,13 +282,13 @@ describe('broken JSON', () => {
     });
   }
 
-  test('a truncated file has no small fix', () => {
+  test('a truncated file has no quick fix', () => {
     assert.deepEqual(only('{"userStories": [{"id": "a"').fixes, []);
   });
 });
 
 describe('other formats', () => {
-  test('the reader’s problems, with the line', () => {
+  test('the reader’s problems are reported with their line', () => {
     const text = '# Plan\n\n- [ ] T001 one\n\n```\n- [ ] T002 two\n';
     const { found, at } = only(text, 'PLAN.md');
     assert.deepEqual([found.code, found.severity, at], ['unclosedBlock', 'warning', '```']);
@@ -300,7 +300,7 @@ describe('other formats', () => {
   });
 });
 
-test('ranges lie in the text for every fixture, broken ones too', async () => {
+test('ranges lie inside the text for every fixture, even broken ones', async () => {
   for (const name of await readdir(fixtures)) {
     if (/\.(json|jsonl|md|yaml)$/.test(name)) {
       const text = await readFile(path.join(fixtures, name), 'utf8');
@@ -362,7 +362,7 @@ const codesAfter = (text: string, code: string) =>
 const sameProblem = (a: StoryDiagnosis) => (b: StoryDiagnosis) =>
   a.code === b.code && a.start === b.start && englishOf(a.message) === englishOf(b.message);
 
-test('each fix removes its problem, leaves JSON, and changes nothing but its edits', () => {
+test('each fix removes its problem, leaves valid JSON and changes nothing else', () => {
   fc.assert(
     fc.property(
       messyList,
@@ -390,7 +390,7 @@ test('each fix removes its problem, leaves JSON, and changes nothing but its edi
   );
 });
 
-test('all clear fixes together end, leave JSON, and no clear fix is left', () => {
+test('applying all clear fixes terminates, leaves valid JSON and no further clear fix', () => {
   fc.assert(
     fc.property(messyList, layout, (userStories, style) => {
       const text = withLayout({ userStories }, style);
@@ -406,7 +406,7 @@ test('all clear fixes together end, leave JSON, and no clear fix is left', () =>
   );
 });
 
-test('the story files that the documents show have no problem', async () => {
+test('the story files shown in the documents have no problems', async () => {
   const root = path.resolve(import.meta.dirname, '../..');
   for (const document of ['README.md', 'docs/story-files.md']) {
     const text = await readFile(path.join(root, document), 'utf8');

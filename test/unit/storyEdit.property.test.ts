@@ -157,7 +157,7 @@ function assertOnlyDoneChanged(before: string, after: string): void {
 }
 
 describe('any story file', () => {
-  test('an edit does what it says, and everything else stays byte for byte', () => {
+  test('an edit has its effect, and everything else stays byte for byte', () => {
     fc.assert(
       fc.property(texts, fc.nat(), fc.boolean(), (text, pick, done) => {
         const stories = storiesOf(text);
@@ -182,7 +182,7 @@ describe('any story file', () => {
     );
   });
 
-  test('an edit and its reverse leave the same stories', () => {
+  test('an edit and its reverse restore the stories', () => {
     fc.assert(
       fc.property(texts, fc.nat(), (text, pick) => {
         const stories = storiesOf(text);
@@ -199,7 +199,7 @@ describe('any story file', () => {
     );
   });
 
-  test('the line of a story is where its first brace is', () => {
+  test('the line of a story is that of its first brace', () => {
     fc.assert(
       fc.property(texts, text => {
         const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n/);
@@ -211,7 +211,7 @@ describe('any story file', () => {
     );
   });
 
-  test('the next story is open, and everything it waits for is done', () => {
+  test('the next story is open, and all its dependencies are done', () => {
     fc.assert(
       fc.property(texts, text => {
         const stories = storiesOf(text);
@@ -230,7 +230,7 @@ describe('any story file', () => {
 });
 
 describe('any content', () => {
-  test('bytes are read without a throw', () => {
+  test('bytes are read without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
         const file = parseStoryFile('prd.json', bytes);
@@ -240,7 +240,7 @@ describe('any content', () => {
     );
   });
 
-  test('JSON of any kind is read without a throw', () => {
+  test('JSON of any type is read without an error', () => {
     fc.assert(
       fc.property(fc.json(), text => {
         const file = parseStoryFile('prd.json', text);

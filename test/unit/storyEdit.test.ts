@@ -36,20 +36,20 @@ function changedLines(before: string, after: string): string[] {
 }
 
 describe('editStoryDone, in the dialect of the file', () => {
-  test('passes', async () => {
+  test('passes is changed', async () => {
     const text = await fixture('userStories.json');
     const ticked = editStoryDone(text, { id: 'US-002' }, true);
     assert.deepEqual(changedLines(text, ticked), ['"passes": false, → "passes": true,']);
     assert.equal(editStoryDone(ticked, { id: 'US-002' }, false), text);
   });
 
-  test('a file without ids is edited by its #n', async () => {
+  test('a file without ids is edited by position #n', async () => {
     const text = await fixture('rootArray.json');
     const ticked = editStoryDone(text, { id: '#2' }, true);
     assert.equal(ticked, text.replace('"passes": false', '"passes": true'));
   });
 
-  test('tested, completed and a value that is no boolean', async () => {
+  test('tested, completed and a value that is not a boolean are changed', async () => {
     const text = await fixture('items.json');
     assert.equal(
       editStoryDone(text, { id: '2' }, true),
@@ -59,7 +59,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.equal(editStoryDone(text, { id: '#3' }, false), text);
   });
 
-  test('status takes the words of the other stories', async () => {
+  test('status uses the words of the other stories', async () => {
     const text = await fixture('statusTasks.json');
     assert.equal(
       editStoryDone(text, { id: 'T2' }, true),
@@ -71,7 +71,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('status without an example: a natural pair, in the same case; pending for the way back', () => {
+  test('status without an example uses a natural pair in the same case, and pending when unticked', () => {
     const edit = (status: string | null, done: boolean) =>
       editStoryDone(JSON.stringify([{ id: 1, title: 't', status }]), { id: '1' }, done);
     assert.match(edit('todo', true), /"status":"done"/);
@@ -82,13 +82,13 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.match(edit('done', false), /"status":"pending"/);
   });
 
-  test('a busy word is no word to go back to', () => {
+  test('a status for work in progress is not used when unticking', () => {
     const text =
       '[{"id":1,"title":"a","status":"done"},{"id":2,"title":"b","status":"in_progress"}]';
     assert.equal(editStoryDone(text, { id: '1' }, false), text.replace('"done"', '"pending"'));
   });
 
-  test('passes and status move together where the file keeps them together', async () => {
+  test('passes and status change together if the file keeps both', async () => {
     const text = await fixture('passesAndStatus.json');
     assert.deepEqual(changedLines(text, editStoryDone(text, { id: 'ui-002' }, true)), [
       '"status": "not-started", → "status": "completed",',
@@ -100,14 +100,14 @@ describe('editStoryDone, in the dialect of the file', () => {
     ]);
   });
 
-  test('a status about something else stays', async () => {
+  test('a status about something else is kept', async () => {
     const text = await fixture('alwaysActive.json');
     const ticked = editStoryDone(text, { id: 'docs' }, true);
     assert.equal(ticked, text.replace('"passes": false', '"passes": true'));
     assert.equal(editStoryDone(ticked, { id: 'docs' }, false), text);
   });
 
-  test('two boolean done keys end up saying the same', () => {
+  test('two boolean done keys become equal', () => {
     const text =
       '{"tasks":[{"id":"a","passes":false,"completed":false},{"id":"b","completed":"no"}]}';
     const ticked = editStoryDone(text, { id: 'a' }, true);
@@ -115,7 +115,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.equal(editStoryDone(ticked, { id: 'a' }, false), text);
   });
 
-  test('a missing key is added in the style of the story', async () => {
+  test('a missing key is added in the format of the story', async () => {
     const text = await fixture('noDoneKey.json');
     assert.equal(
       editStoryDone(text, { id: 'US-001' }, true),
@@ -138,7 +138,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('a story that lost its key gets the one its neighbours have', () => {
+  test('a story without the key gets the one its neighbors have', () => {
     const text = '[{"id":"a","title":"x","tested":true},{"id":"b","title":"y"}]';
     assert.equal(
       editStoryDone(text, { id: 'b' }, true),
@@ -148,7 +148,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.match(editStoryDone(words, { id: 'b' }, true), /"y","status":"DONE"\}\]$/);
   });
 
-  test('data under a done key is kept', () => {
+  test('other data under a done key is kept', () => {
     const text = '[{"id":"a","title":"x","tested":["unit"]}]';
     assert.equal(
       editStoryDone(text, { id: 'a' }, true),
@@ -160,7 +160,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('keys of criteria and nested objects are not taken for the story’s own', () => {
+  test('keys of criteria and nested objects are not taken for those of the story', () => {
     const text =
       '[{"steps":[{"passes":false}],"x":{"passes":false},"p\\u0061sses":false,"id":"a"}]';
     const ticked =
@@ -168,7 +168,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.equal(editStoryDone(text, { id: 'a' }, true), ticked);
   });
 
-  test('a repeated key is edited where it counts', () => {
+  test('the effective occurrence of a repeated key is edited', () => {
     const text = '[{"id":"a","passes":true,"passes":false}]';
     assert.equal(
       editStoryDone(text, { id: 'a' }, true),
@@ -176,7 +176,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('repeated ids: the position decides; without one nothing is guessed', async () => {
+  test('for repeated ids the position decides; without one nothing is guessed', async () => {
     const text = await fixture('duplicates.json');
     const ticked = editStoryDone(text, { id: 'A', position: 1 }, true);
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.throws(() => editStoryDone(text, { id: 'A', position: 4 }, true), HumanError);
   });
 
-  test('what cannot be edited is reported with file, line and fix', async () => {
+  test('a story that cannot be edited is reported with file, line and fix', async () => {
     await assert.rejects(
       async () => editStoryDone(await fixture('missingComma.json'), { id: 'US-001' }, true),
       /line 4, column 5: .*comma is missing on line 3.*Nothing was written/,
@@ -221,7 +221,7 @@ describe('setStoryDone', () => {
       2,
     );
 
-  test('BOM, CRLF, missing last newline and mode stay', async () => {
+  test('BOM, CRLF, a missing final newline and the mode are kept', async () => {
     const text = `\uFEFF${(await fixture('userStories.json')).trimEnd().replaceAll('\n', '\r\n')}`;
     const path = await place(text);
     await chmod(path, 0o640);
@@ -263,7 +263,7 @@ describe('setStoryDone', () => {
     assert.equal(linked && (await lstat(link)).isSymbolicLink(), linked);
   });
 
-  test('fifty ticks at once all arrive, and no temporary file is left', async () => {
+  test('fifty parallel ticks are all applied, and no temporary file is left', async () => {
     const path = await place(many(50));
     await Promise.all(
       Array.from({ length: 50 }, (_, i) => setStoryDone(path, { id: `S${i}` }, true)),
@@ -275,7 +275,7 @@ describe('setStoryDone', () => {
     );
   });
 
-  test('three processes tick one file, and no tick is lost', async () => {
+  test('three processes tick one file without losing a tick', async () => {
     const path = await place(many(30));
     const run = promisify(execFile);
     const ids = Array.from({ length: 30 }, (_, i) => `S${i}`);
@@ -287,7 +287,7 @@ describe('setStoryDone', () => {
     assert.equal(await readFile(path, 'utf8'), many(30).replaceAll('false', 'true'));
   });
 
-  test('the temporary file of a process that crashed is no obstacle', async () => {
+  test('a temporary file of a crashed process does not prevent a tick', async () => {
     const path = await place(many(1));
     const left = `${path}.ralph-fresh.tmp`;
     await writeFile(left, 'half of it');
@@ -313,7 +313,7 @@ describe('setStoryDone', () => {
     assert.equal(await readFile(path, 'utf8'), many(1));
   });
 
-  test('a change that came after the list was shown is kept, and the story is found by its id', async () => {
+  test('a change made after the list was shown is kept, and the story is found by its id', async () => {
     const path = await place(many(2));
     const { hash } = await readStoryFileOrThrow(path);
     await writeFile(path, many(2).replace('[', '[\n  {"id": "new", "title": "n"},'));
@@ -326,7 +326,7 @@ describe('setStoryDone', () => {
     ]);
   });
 
-  test('a story known only by its position is not guessed in a changed file', async () => {
+  test('a story known only by position is not guessed in a changed file', async () => {
     const path = await place(await fixture('rootArray.json'));
     const { hash } = await readStoryFileOrThrow(path);
     const changed = (await fixture('rootArray.json')).replace('A long press', 'A swipe');
@@ -338,7 +338,7 @@ describe('setStoryDone', () => {
     assert.equal(await readFile(path, 'utf8'), changed);
   });
 
-  test('a file caught in the middle of being written is met again', async () => {
+  test('a half-written file is read again', async () => {
     const path = await place(many(3).slice(0, 40));
     const edit = setStoryDone(path, { id: 'S2' }, true);
     await wait(20);
@@ -346,7 +346,7 @@ describe('setStoryDone', () => {
     assert.equal((await edit).changed, true);
   });
 
-  test('a broken file stays as it is, and the error says where', async () => {
+  test('a broken file is not changed, and the error says where it is broken', async () => {
     const text = await fixture('missingComma.json');
     const path = await place(text);
     await assert.rejects(setStoryDone(path, { id: 'US-001' }, false), error => {
@@ -357,7 +357,7 @@ describe('setStoryDone', () => {
     assert.equal(await readFile(path, 'utf8'), text);
   });
 
-  test('no file, no story and a folder are errors for people', async () => {
+  test('a missing file, a missing story and a folder give errors for people', async () => {
     await assert.rejects(setStoryDone(join(folder, 'none.json'), { id: 'a' }, true), HumanError);
     await assert.rejects(setStoryDone(await place('[]'), { id: 'a' }, true), /no story a/);
     await assert.rejects(setStoryDone(folder, { id: 'a' }, true), HumanError);

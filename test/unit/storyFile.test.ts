@@ -36,7 +36,7 @@ async function fixture(name: string): Promise<StoryList> {
 }
 
 describe('the dialects', () => {
-  test('userStories with passes', async () => {
+  test('userStories with passes are read', async () => {
     const list = await fixture('userStories.json');
     assert.equal(list.project, 'Bird Diary');
     assert.equal(list.branchName, 'ralph/bird-diary');
@@ -66,7 +66,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('a root array without ids: #n, and the first line of the description as title', async () => {
+  test('a root array without ids gets #n as ids and the first line of the description as title', async () => {
     const { stories } = await fixture('rootArray.json');
     sameValue(
       stories.map(({ id, title, done, epic, line }) => ({ id, title, done, epic, line })),
@@ -78,7 +78,7 @@ describe('the dialects', () => {
     assert.equal(stories[0]?.description, 'The list opens\nwith the newest entry');
   });
 
-  test('tasks with a status, words as priorities, dependencies under two keys', async () => {
+  test('tasks with a status, priorities in words and dependencies under two keys are read', async () => {
     const { stories } = await fixture('statusTasks.json');
     sameValue(
       stories.map(({ status, done, priority, dependsOn }) => [status, done, priority, dependsOn]),
@@ -101,7 +101,7 @@ describe('the dialects', () => {
     assert.equal(list.stories[0]?.done, false);
   });
 
-  test('items with heading and tested, ids as numbers; done means literally true', async () => {
+  test('items with heading, tested and numeric ids are read; done means literally true', async () => {
     const { stories } = await fixture('items.json');
     sameValue(
       stories.map(({ id, title, done, dependsOn }) => [id, title, done, dependsOn]),
@@ -113,7 +113,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('features, a project in meta, no done key at all', async () => {
+  test('features, a project in meta and a missing done key are read', async () => {
     const features = await fixture('features.json');
     assert.equal(features.project, 'Two Thousand');
     assert.equal(features.stories[0]?.title, 'Grid');
@@ -124,7 +124,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('every status word for done, in any case', () => {
+  test('every status word for done is recognized in any case', () => {
     for (const status of ['done', 'Completed', 'COMPLETE', 'closed', 'verified', 'Passed']) {
       assert.equal(
         parseList(JSON.stringify([{ id: 1, title: 't', status }])).stories[0]?.done,
@@ -146,7 +146,7 @@ describe('the dialects', () => {
     assert.equal(list.stories.length, 1);
   });
 
-  test('entries that are no objects keep their place in the count', () => {
+  test('entries that are not objects count for the position', () => {
     const list = parseList('{"stories":["a note", null, {"title":"Third"}]}');
     sameValue(
       list.stories.map(({ id, position }) => [id, position]),
@@ -154,7 +154,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('BOM, CRLF and escaped keys change nothing but the bytes', async () => {
+  test('BOM, CRLF and escaped keys change only the bytes', async () => {
     const text = await readFile(join(fixtures, 'userStories.json'), 'utf8');
     const plain = parseList(text);
     const variants = [
@@ -172,7 +172,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('a repeated key counts as JSON.parse has it, for values and for lines', () => {
+  test('a repeated key counts as in JSON.parse, for values and lines', () => {
     const list = parseList(
       '{"stories":[{"id":"old","title":"x"}],\n"stories":[\n{"id":"new","title":"y"}]}',
     );
@@ -183,15 +183,15 @@ describe('the dialects', () => {
   });
 });
 
-describe('problems that hide no story', () => {
-  test('a repeated id names the line of the first id, not that of its story', () => {
+describe('problems that do not hide stories', () => {
+  test('a repeated id is reported at the line of that id, not of its story', () => {
     const { problems } = parseList(
       '{"userStories": [\n  {\n    "title": "One",\n    "id": "A", "passes": false },\n  {"id": "A", "title": "Two", "passes": false}]}',
     );
     assert.match(englishOf(problems[0]?.message ?? ''), /^The id A is already used on line 4:/);
   });
 
-  test('repeated ids, unknown dependencies and circles, each on its line', async () => {
+  test('repeated ids, unknown dependencies and cycles are reported on their lines', async () => {
     const { problems } = await fixture('duplicates.json');
     sameValue(
       problems.map(({ code, line, column }) => [code, line, column]),
@@ -207,7 +207,7 @@ describe('problems that hide no story', () => {
     assert.match(englishOf(problems[3]?.message ?? ''), /D → D/);
   });
 
-  test('a chain of 5,000 and a cycle of 5,000 are distinguished without recursion', () => {
+  test('a chain and a cycle of 5,000 stories are distinguished without recursion', () => {
     const story = (i: number, next: number) => ({ id: `${i}`, title: 't', dependsOn: [`${next}`] });
     const chain = Array.from({ length: 5000 }, (_, i) => story(i, i + 1));
     chain.push({ id: '5000', title: 't', dependsOn: [] });
@@ -220,7 +220,7 @@ describe('problems that hide no story', () => {
   });
 });
 
-describe('files that cannot be used', () => {
+describe('unusable files', () => {
   const cases: readonly (readonly [string, string, number, number, RegExp])[] = [
     ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', 3, 3, /comma is missing on line 2/],
     ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma on line 2.*remove it/],
@@ -251,7 +251,7 @@ describe('files that cannot be used', () => {
     });
   }
 
-  test('fixtures name the line of the mistake', async () => {
+  test('fixtures are reported with the line of the mistake', async () => {
     const place = async (name: string) => {
       const { line, column } = parseProblem(await readFile(join(fixtures, name)));
       return [line, column];
@@ -261,7 +261,7 @@ describe('files that cannot be used', () => {
     sameValue(await place('cutOff.json'), [3, 43]);
   });
 
-  test('JSON of another kind is never an empty list', async () => {
+  test('other JSON is never read as an empty list', async () => {
     for (const [name, message] of [
       ['phases.json', /nested in "phases"/],
       ['schema.json', /JSON schema/],
@@ -277,7 +277,7 @@ describe('files that cannot be used', () => {
     }
   });
 
-  test('bytes that are not UTF-8, and UTF-16', () => {
+  test('invalid UTF-8 and UTF-16 are refused', () => {
     const bad = Buffer.concat([
       Buffer.from('{\n"a": "\uFFFDö'),
       Buffer.from([0xff]),
@@ -288,7 +288,7 @@ describe('files that cannot be used', () => {
     assert.match(englishOf(parseProblem(Buffer.from('\uFEFF[]', 'utf16le')).message), /UTF-16/);
   });
 
-  test('half a million brackets end in an answer', () => {
+  test('half a million brackets are refused quickly', () => {
     const deep = '['.repeat(500_000);
     assert.equal(parseStoryFile('p', deep + ']'.repeat(500_000)).kind, 'invalid');
     assert.equal(parseProblem(deep).code, 'unreadable');
@@ -296,12 +296,12 @@ describe('files that cannot be used', () => {
     assert.equal(parseList(`[${story}]`).stories.length, 1);
   });
 
-  test('foreign text in a message does not control the terminal', () => {
+  test('foreign text in a message cannot control the terminal', () => {
     assert.equal(englishOf(parseProblem('[\u001b[31mred]').message).includes('\u001b'), false);
   });
 });
 
-describe('on the disk', () => {
+describe('files on disk', () => {
   let folder = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ralph-stories-'));
@@ -310,7 +310,7 @@ describe('on the disk', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('the places are searched in order', async () => {
+  test('known places are searched in order', async () => {
     const workspace = join(folder, 'places');
     await mkdir(workspace);
     assert.equal(await findStoryFile(workspace), undefined);
@@ -322,7 +322,7 @@ describe('on the disk', () => {
     }
   });
 
-  test('a folder of that name is no story file', async () => {
+  test('a folder with that name is not a story file', async () => {
     const workspace = join(folder, 'folders');
     await mkdir(join(workspace, '.omc/prd.json'), { recursive: true });
     await writeFile(join(workspace, 'prd.json'), '[]');
@@ -331,12 +331,12 @@ describe('on the disk', () => {
     assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
   });
 
-  test('a file that is not there is an error for people', async () => {
+  test('a missing file gives an error for people', async () => {
     assert.equal(await readStoryFile(join(folder, 'none.json')), undefined);
     await assert.rejects(readStoryFileOrThrow(join(folder, 'none.json')), HumanError);
   });
 
-  test('a file that may not be read is an answer', async t => {
+  test('an unreadable file gives a result instead of an error', async t => {
     const path = join(folder, 'locked.json');
     await writeFile(path, '[]');
     await chmod(path, 0o000);
@@ -349,7 +349,7 @@ describe('on the disk', () => {
     assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
   });
 
-  test('the hash is that of the bytes', async () => {
+  test('the hash is computed from the bytes', async () => {
     const path = join(folder, 'hash.json');
     await writeFile(path, '\uFEFF[]');
     const read = await readStoryFileOrThrow(path);
@@ -374,7 +374,7 @@ describe('files that would block a reader', () => {
     assert.match(englishOf(file.problems[0]?.message ?? ''), /prd\.json is larger than 8 MB: move/);
   });
 
-  test('are refused for their nesting, in every format that nests', () => {
+  test('are refused for their nesting, in every nested format', () => {
     for (const name of ['prd.json', 'issues.jsonl', 'plan.yaml']) {
       for (const open of ['[', '{"a":']) {
         const file = parseStoryFile(name, `\n${open.repeat(1_000_000)}`);
@@ -386,7 +386,7 @@ describe('files that would block a reader', () => {
     }
   });
 
-  test('brackets in texts are no nesting', () => {
+  test('are accepted with brackets inside texts', () => {
     const title = '[{"'.repeat(1000);
     const list = parseList(JSON.stringify({ userStories: [{ id: 'A', title, passes: false }] }));
     assert.equal(list.stories[0]?.title, title);

@@ -212,7 +212,7 @@ function checkEdit(path: string, text: string, pick: number, isSmall: RegExp): v
   );
 }
 
-describe('an edit does what it says, and everything else stays byte for byte', () => {
+describe('an edit has its effect, and everything else stays byte for byte', () => {
   test('in a plan', () => {
     fc.assert(
       fc.property(plans, fc.nat(), (text, pick) => {
@@ -244,7 +244,7 @@ describe('an edit does what it says, and everything else stays byte for byte', (
   });
 });
 
-describe('any content is read without a throw', () => {
+describe('any content is read without an error', () => {
   for (const path of ['plan.md', 'specs/INDEX.md', 'issues.jsonl', 'plan.yaml', 'stories']) {
     test(`as ${path}`, () => {
       const pieces = fc.array(

@@ -42,7 +42,7 @@ const find = (list: StoryList, id: string): Story => {
 };
 
 describe('the format', () => {
-  test('is recognized by the name, otherwise by the content', () => {
+  test('is detected by the name, otherwise by the content', () => {
     const format = (path: string, text = '') => parseStoryFile(path, text).format;
     assert.equal(format('/w/.omc/prd.json'), 'prd');
     assert.equal(format('C:\\w\\.beads\\issues.JSONL'), 'beads');
@@ -84,7 +84,7 @@ describe('a plan', () => {
     assert.equal(nextStory(list.stories).story?.id, 'T002');
   });
 
-  test('only what plainly is an id becomes one, and only when no other story has it', () => {
+  test('only an unmistakable and unique id is used as one', () => {
     const idOf = (text: string) =>
       parseList('plan.md', `- [ ] ${text}\n- [ ] other`).stories[0]?.id;
     for (const [text, id] of [
@@ -117,7 +117,7 @@ describe('a plan', () => {
     );
   });
 
-  test('a fence that is never closed is reported, not ignored', () => {
+  test('an unclosed fence is reported, not ignored', () => {
     const text = '- [ ] a\n\n  ```sh\n  ls\n- [ ] b\n';
     const list = parseList('plan.md', text);
     assert.equal(list.stories.length, 1);
@@ -132,7 +132,7 @@ describe('a plan', () => {
     assert.equal(parseList('plan.md', '---\n- [ ] y').stories.length, 1);
   });
 
-  test('no checkbox is no empty list', () => {
+  test('a file without checkboxes is not an empty list', () => {
     assert.equal(problemOf('plan.md', '# Plan\n\n- do it').code, 'noStories');
     assert.match(englishOf(problemOf('specs/INDEX.md', '').message), /Write each specification/);
     assert.equal(problemOf('plan.md', Uint8Array.of(0xff)).code, 'unreadable');
@@ -153,7 +153,7 @@ describe('a plan', () => {
     assert.equal(editStoryDone('- [🚀] a', { id: '#1' }, true, 'plan.md'), '- [x] a');
   });
 
-  test('a story known only by its position is not guessed in a changed file', async t => {
+  test('a story known only by position is not guessed in a changed file', async t => {
     const path = join(await folderFor(t), 'plan.md');
     await writeFile(path, '- [ ] a\n- [ ] b\n');
     const { hash } = parseStoryFile(path, '- [ ] a\n- [ ] b\n');
@@ -183,7 +183,7 @@ test('an index of specifications names its stories by their files', async () => 
 });
 
 describe('Beads', () => {
-  test('issues, blockers, parents, and what is no work', async () => {
+  test('issues, blockers, parents and entries that are not work are recognized', async () => {
     const list = parseList('issues.jsonl', await fixture('issues.jsonl'));
     assert.deepEqual(
       list.stories.map(({ id, done, dependsOn, epic, parked, line }) => [
@@ -211,13 +211,13 @@ describe('Beads', () => {
     assert.deepEqual(list.problems, []);
   });
 
-  test('when only what was put aside is left, all is done', async () => {
+  test('all is done if only stories put aside are left', async () => {
     const { stories } = parseList('issues.jsonl', await fixture('issues.jsonl'));
     const left = stories.map(story => (story.parked ? story : { ...story, done: true }));
     assert.deepEqual(nextStory(left), { reason: 'allDone' });
   });
 
-  test('a tick changes the status and nothing else', async () => {
+  test('a tick changes only the status', async () => {
     const text = await fixture('issues.jsonl');
     const tick = (id: string, done: boolean) => editStoryDone(text, { id }, done, 'i.jsonl');
     assert.equal(tick('g-2', true), text.replace('水","status":"open"', '水","status":"closed"'));
@@ -260,7 +260,7 @@ describe('Beads', () => {
 });
 
 describe('orchestration', () => {
-  test('tasks over all phases; a phase waits for the tasks of another', async () => {
+  test('tasks of all phases are read; a phase waits for the tasks of another', async () => {
     const list = parseList('o.yaml', await fixture('orchestration.yaml'));
     assert.equal(list.project, 'Garden');
     assert.deepEqual(
@@ -299,7 +299,7 @@ describe('orchestration', () => {
     assert.equal(tick('T2.4'), text.replace('skipped', 'completed'));
   });
 
-  test('unusual places of a status', () => {
+  test('unusual places of a status are found', () => {
     const tick = (tasks: string) => editStoryDone(`tasks:${tasks}`, { id: 'a' }, true, 'o.yml');
     assert.equal(tick(' [{id: a, status}]'), 'tasks: [{id: a, status: completed}]');
     assert.equal(tick(' [{id: a, status: }]'), 'tasks: [{id: a, status: completed}]');
@@ -329,7 +329,7 @@ describe('orchestration', () => {
     );
   });
 
-  test('a change that an anchor would carry to other tasks is refused', () => {
+  test('a change that an anchor would copy to other tasks is refused', () => {
     const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
     assert.throws(
       () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
@@ -337,7 +337,7 @@ describe('orchestration', () => {
     );
   });
 
-  test('what is not YAML, or has no tasks, is reported with its place', () => {
+  test('invalid YAML and a file without tasks are reported with their place', () => {
     const place = (text: string) => {
       const { code, line, column } = problemOf('o.yaml', text);
       return [code, line, column];
@@ -356,7 +356,7 @@ describe('orchestration', () => {
     assert.deepEqual(parseList('o.yaml', 'phases: [{tasks: []}]').stories, []);
   });
 
-  test('unknown dependencies and circles are problems on their lines', () => {
+  test('unknown dependencies and cycles are reported on their lines', () => {
     const list = parseList(
       'o.yaml',
       'phases:\n- id: p\n  dependencies: [q]\n  tasks:\n  - id: a\n- id: q\n  tasks:\n  - id: b\n    depends_on: [a, gone]\n',
@@ -394,7 +394,7 @@ describe('finding a story file', () => {
     assert.equal(await findStoryFile(workspace), prd);
   });
 
-  test('a file without stories does not count, and two at one place are not guessed', async t => {
+  test('a file without stories does not count, and there is no guess between two in one place', async t => {
     const workspace = await folderFor(t);
     const put = async (place: string, text: string) => {
       const path = join(workspace, place);
@@ -415,7 +415,7 @@ describe('finding a story file', () => {
   });
 });
 
-test('an edit on the disk keeps BOM, CRLF and a missing last newline in every format', async t => {
+test('an edit on disk keeps BOM, CRLF and a missing final newline in every format', async t => {
   const folder = await folderFor(t);
   for (const [name, id, from, to] of [
     ['plan.md', 'T002', '[ ] T002 ', '[x] T002 '],

@@ -60,7 +60,7 @@ describe('sixteen agents on a hundred stories', () => {
     ...{ at, type: 'agent.tool', iteration, name, gist },
   });
 
-  test('an event of one agent draws one line anew, or none', () => {
+  test('an event of one agent redraws one line or none', () => {
     const { drawnAfter, nodes } = lines();
     const running = nodes.shown.filter(({ state }) => state.kind === 'running');
     assert.deepEqual(
@@ -93,7 +93,7 @@ describe('sixteen agents on a hundred stories', () => {
     );
   });
 
-  test('the filter finds the new kinds, also when a window has kept them', () => {
+  test('the filter finds the new states, even if it was saved by the window', () => {
     const { drawnAfter, nodes } = lines();
     drawnAfter({ at, type: 'story.paused', storyId: idOf(50), paused: true });
     const work = { at, iteration: 9, storyId: idOf(9), base: 'a', head: 'b' };
@@ -109,7 +109,7 @@ describe('sixteen agents on a hundred stories', () => {
     assert.equal(shown('running').length, LANES - 1);
   });
 
-  test('minutes advance line by line, and only while somebody can see them', t => {
+  test('minutes advance line by line, and only while they are visible', t => {
     t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.parse('2026-01-01T10:00:00Z') });
     const { nodes } = lines();
     const drawn: string[][] = [];
@@ -144,7 +144,7 @@ describe('sixteen agents on a hundred stories', () => {
     assert.deepEqual(drawn, []);
   });
 
-  test('agents without a lane have no minutes', t => {
+  test('agents without a lane show no minutes', t => {
     t.mock.timers.enable({ apis: ['Date', 'setTimeout'] });
     const { nodes } = lines();
     for (const node of nodes.shown.slice(0, LANES)) {

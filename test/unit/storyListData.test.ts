@@ -10,7 +10,7 @@ const text = `{"userStories":[
 {"id":"B","title":"Second","passes":false,"dependsOn":["A"],"model":"opus","max_turns":9},
 {"id":"C","title":"Third","passes":false,"dependsOn":["A","B","gone"]}]}`;
 
-test('a story file as data', () => {
+test('a story file is returned as data', () => {
   const data = storyListData(parseStoryFile('/w/prd.json', text));
   sameValue(data, {
     source: '/w/prd.json',
@@ -82,13 +82,13 @@ test('a run may know more of a story than its file', () => {
   sameValue(states('severalStories')[2], ['claimed', null]);
 });
 
-test('what a file has put aside is neither ready nor next', () => {
+test('a story put aside in the file is neither ready nor next', () => {
   const file = parseStoryFile('i.jsonl', '{"id":"a","title":"t","status":"tombstone"}');
   assert.equal(storyListData(file).stories[0]?.state, 'parked');
   sameValue(nextData(file), { id: null, reason: 'allDone' });
 });
 
-test('a file that cannot be used has no stories, and says why', () => {
+test('an unusable file has no stories and gives a reason', () => {
   const file = parseStoryFile('/w/PLAN.md', '# Nothing\n');
   const data = storyListData(file);
   sameValue([data.source, data.format, data.stories], ['/w/PLAN.md', 'plan', []]);
@@ -96,7 +96,7 @@ test('a file that cannot be used has no stories, and says why', () => {
   sameValue(nextData(file), { id: null, reason: 'invalid' });
 });
 
-test('the next story, or why there is none', () => {
+test('the next story is returned, or the reason why there is none', () => {
   const next = (content: string, skip?: ReadonlySet<string>) =>
     nextData(parseStoryFile('prd.json', content), skip && { skip });
   sameValue(next(text), { id: 'B', model: 'opus', maxTurns: 9 });

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Command } from '../../src/views/common/contributions.ts';
 import { STATE_KINDS } from '../../src/views/stories/storyState.ts';
+import { menuFacts } from '../../src/views/stories/storyTree.ts';
+import { aStory } from '../support/storyList.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -24,15 +26,15 @@ async function offeredIn(command: string): Promise<string[]> {
   return first ?? [];
 }
 
-test('a story that waits or is put aside is not offered to run: that run would end before its first agent, or start without what lands', async () => {
+test('a story that cannot start now, or waits to land, does not offer Run', async () => {
   const offered = await offeredIn(Command.runStory);
   assert.deepEqual(
     STATE_KINDS.filter(kind => !offered.includes(kind)),
-    ['landing', 'queued', 'paused', 'waiting', 'parked'],
+    ['settling', 'landing', 'queued', 'paused', 'waiting', 'parked'],
   );
 });
 
-test('what runs leave alone already cannot be skipped', async () => {
+test('a story that is skipped or put aside cannot be skipped again', async () => {
   const offered = await offeredIn(Command.skipStory);
   assert.deepEqual(
     STATE_KINDS.filter(kind => !offered.includes(kind)),
@@ -40,7 +42,7 @@ test('what runs leave alone already cannot be skipped', async () => {
   );
 });
 
-test('an agent of its own can be stopped and paused, and whatever is paused continues', async () => {
+test('an agent in a lane can be stopped and paused, and everything paused can continue', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
   const offered = (contextValue: string) =>
@@ -61,4 +63,52 @@ test('an agent of its own can be stopped and paused, and whatever is paused cont
   ]);
   assert.deepEqual(offered('story.open.paused.commits'), [Command.continueStory]);
   assert.deepEqual(offered('story.open.queued'), []);
+});
+
+test('places and terminals go by the run of the folder of the story, whichever folder is active', async () => {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
+  const commands = [Command.showStoryTerminal, Command.openPlace, Command.discardWork];
+  const offered = (hasRun: boolean, isolated: boolean) => {
+    const facts = menuFacts({
+      ...{ story: aStory({ id: 'US-001' }), state: { kind: 'paused' } },
+      ...{ commits: [], hasConflict: false, lastRun: { hasRun, isolated } },
+    });
+    return commands.filter(command =>
+      items
+        .filter(item => item.command === command && item.when.includes('ralphFresh.stories'))
+        .every(({ when }) => {
+          assert.doesNotMatch(when, /ralphFresh\.(?:isolated|runs)\b/);
+          return new RegExp(/viewItem =~ \/(.+)\/$/.exec(when)?.[1] ?? assert.fail()).test(facts);
+        }),
+    );
+  };
+  assert.deepEqual(offered(false, false), []);
+  assert.deepEqual(offered(true, false), [Command.showStoryTerminal]);
+  assert.deepEqual(offered(true, true), commands);
+});
+
+test('the button that starts a run and the one that stops it are never in the same place', async () => {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const items: { command: string; when: string; group: string }[] = contributes.menus['view/title'];
+  const buttons = (isRunning: boolean) =>
+    items
+      .filter(({ group, when }) => {
+        const facts = when.split(' && ');
+        return (
+          group.startsWith('navigation') &&
+          facts.includes('view == ralphFresh.stories') &&
+          !facts.includes(isRunning ? '!ralphFresh.running' : 'ralphFresh.running') &&
+          !facts.includes('ralphFresh.filtered') &&
+          !facts.includes('ralphFresh.otherList')
+        );
+      })
+      .sort((a, b) => a.group.localeCompare(b.group))
+      .map(({ command }) => command);
+  // They are aligned at the right end.
+  const fromRight = (commands: string[], command: string) =>
+    commands.length - commands.indexOf(command);
+  const [idle, active] = [buttons(false), buttons(true)];
+  assert.ok(idle.includes(Command.startRun) && active.includes(Command.stopRun), 'a double click');
+  assert.notEqual(fromRight(idle, Command.startRun), fromRight(active, Command.stopRun));
 });

@@ -50,7 +50,7 @@ function outline(nodes: readonly StoryTreeNode[]): unknown[] {
 }
 
 describe('the lines of a folder', () => {
-  test('stand in work order, under their epics where there are several groups', () => {
+  test('are in work order, grouped under epics if there are several', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     nodes.update(
       facts([
@@ -75,7 +75,7 @@ describe('the lines of a folder', () => {
     assert.deepEqual(outline(one.roots), ['A', 'B']);
   });
 
-  test('one change is one line; the others stay the objects they were', () => {
+  test('are redrawn one by one: a change affects one line, the others stay the same objects', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     const many = Array.from({ length: 5000 }, (_, i) => ({
       id: `S${i}`,
@@ -93,7 +93,7 @@ describe('the lines of a folder', () => {
     assert.ok(nodes.roots.every((node, index) => node === before[index]));
   });
 
-  test('criteria and commits are children, the criteria first, with their ticks where the file has them', () => {
+  test('have criteria and then commits as children, with ticks if the file has them', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     nodes.update(
       facts([{ id: 'A', acceptanceCriteria: ['plain', { text: 'ticked', passes: true }] }]),
@@ -108,7 +108,7 @@ describe('the lines of a folder', () => {
     );
   });
 
-  test('a filter leaves the stories of its states and words, and their epics', () => {
+  test('are filtered by state and text, with their epics', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     const stories = [
       { id: 'A', epic: 'Pay', title: 'Pay by card' },
@@ -127,7 +127,7 @@ describe('the lines of a folder', () => {
     ]);
   });
 
-  test('runs of another list say nothing of these stories', () => {
+  test('ignore runs of another list', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     const run = over('failed');
     const stateOf = (storyFile: string) => {
@@ -138,7 +138,7 @@ describe('the lines of a folder', () => {
     assert.equal(stateOf('plans/prd.json'), 'next');
   });
 
-  test('what needs the person is counted', () => {
+  test('include a count of what needs the person', () => {
     const needing = (name: string) => {
       const nodes = new StoryNodes(FOLDER, 'shop');
       const run = over(name, { type: 'iteration.ended', iteration: 1 });
@@ -151,7 +151,7 @@ describe('the lines of a folder', () => {
     assert.equal(needing('severalStories'), 0);
   });
 
-  test('a broken file is a line of its own, and the folder says so', () => {
+  test('show a broken file as a line of its own, and the folder says so', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     nodes.update(facts([{ id: 'A' }], { hasFolderLine: true }));
     assert.equal(nodes.line.summary.state, 'open');
@@ -163,7 +163,7 @@ describe('the lines of a folder', () => {
   });
 });
 
-test('story files are found where people put them, and not among what others wrote', async () => {
+test('story files are found in usual places, but not in code of others', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-files-'));
   try {
     for (const place of [

@@ -72,8 +72,8 @@ function priorities(text: string): unknown[] {
   return JSON.parse(text).userStories.map((story: { priority?: unknown }) => story.priority);
 }
 
-describe('a story with numbered priorities', () => {
-  test('gets the one number that puts it there', async () => {
+describe('moving a story with a numeric priority', () => {
+  test('changes one number to put it in place', async () => {
     for (const [title, side, target, expected, order] of [
       ['E', 'before', 'B', [1, 2, 3, 4, 1], 'AEBCD'],
       ['E', 'before', 'A', [1, 2, 3, 4, 0], 'EABCD'],
@@ -90,28 +90,28 @@ describe('a story with numbered priorities', () => {
     }
   });
 
-  test('others follow only where there is no room, and never below zero', async () => {
+  test('changes others only if there is no room, and never below zero', async () => {
     const moved = await move(prd(0, 1, 2), 'C', 'before', 'A');
     assert.equal(titles(moved).join(''), 'CAB');
     assert.ok(priorities(moved).every(value => Number(value) >= 0));
     assert.deepEqual(priorities(moved)[2], 0);
   });
 
-  test('gets a number where it has none', async () => {
+  test('adds a number if it has none', async () => {
     const moved = await move(prd(1, undefined, undefined), 'C', 'before', 'A');
     assert.equal(titles(moved).join(''), 'CAB');
     assert.deepEqual(priorities(moved), [1, undefined, 0]);
   });
 
-  test('all else stays byte for byte', async () => {
+  test('keeps everything else byte for byte', async () => {
     const text = prd(1, 2, 3).replaceAll('\n', '\r\n').replace('"title": "B"', '"title" :  "B"');
     const moved = await move(text, 'C', 'before', 'B');
     assert.equal(moved, text.replace('"priority": 3', '"priority": 1'));
   });
 });
 
-describe('a story whose priority is a word', () => {
-  test('gets the word of the other one, and its place in the file only when that is needed', async () => {
+describe('moving a story with a priority word', () => {
+  test('takes the word of its neighbor, and moves the text only if needed', async () => {
     const text = prd('high', 'high', 'low', 'low');
     assert.deepEqual(
       await move(text, 'D', 'before', 'C'),
@@ -124,8 +124,8 @@ describe('a story whose priority is a word', () => {
   });
 });
 
-describe('a story in a file without priorities', () => {
-  test('JSON: its text moves, and nothing else', async () => {
+describe('moving a story in a file without priorities', () => {
+  test('JSON: moves only its text', async () => {
     const text =
       '[ {"id":"1","title":"A","passes":false},\n\n  {"id":"2", "title":"B"} , {"id":"3","title":"C"}]';
     assert.equal(
@@ -134,7 +134,7 @@ describe('a story in a file without priorities', () => {
     );
   });
 
-  test('Markdown: with what belongs to it, also at the end of a file without a line end', async () => {
+  test('Markdown: moves all that belongs to it, even at the end of a file without a final newline', async () => {
     const plan = '# Plan\n\n## One\n- [ ] A\n  more of A\n  - [ ] A1\n\n- [x] B\n\n## Two\n- [ ] C';
     assert.equal(
       await move(plan, 'B', 'before', 'A', 'plan.md'),
@@ -151,7 +151,7 @@ describe('a story in a file without priorities', () => {
     await assert.rejects(move(plan, 'A1', 'before', 'B', 'plan.md'), HumanError);
   });
 
-  test('YAML: with its comments, within its phase', async () => {
+  test('YAML: moves its comments along, within its phase', async () => {
     const yaml = [
       'phases:',
       '  - name: One',
@@ -192,7 +192,7 @@ describe('a story in a file without priorities', () => {
     await assert.rejects(move(yaml, 'D', 'before', 'A', 'o.yaml'), /different phases/);
   });
 
-  test('Beads: with the class of the other one', async () => {
+  test('Beads: takes the priority of its neighbor', async () => {
     const lines = ['A', 'B', 'C'].map(
       (title, i) => `{"id":"bd-${i}","title":"${title}","status":"open","priority":${i}}`,
     );
@@ -204,7 +204,7 @@ describe('a story in a file without priorities', () => {
     ]);
   });
 
-  test('between groups it says what to do instead', async () => {
+  test('between groups is refused with an alternative', async () => {
     const text = '[{"id":"1","title":"A","epic":"x"},{"id":"2","title":"B","epic":"y"}]';
     await assert.rejects(move(text, 'B', 'before', 'A'), /different groups/);
   });
@@ -213,7 +213,7 @@ describe('a story in a file without priorities', () => {
 describe('any order', () => {
   const rank = fc.option(fc.integer({ min: -3, max: 9 }), { nil: undefined, freq: 4 });
 
-  test('is reached with whole numbers, and with no fewer changes than needed', () => {
+  test('is reached with whole numbers and the fewest possible changes', () => {
     fc.assert(
       fc.property(
         fc.array(rank, { minLength: 2, maxLength: 6 }),
@@ -241,7 +241,7 @@ describe('any order', () => {
     );
   });
 
-  test('in a file: every story says what it said, and only priorities change', async () => {
+  test('in a file changes only priorities, and every story keeps its content', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(rank, fc.constantFrom('high', 'P2')), { minLength: 2, maxLength: 6 }),
@@ -278,7 +278,7 @@ describe('any order', () => {
 });
 
 describe('the file', () => {
-  test('is left alone when it is not the one that was shown', async () => {
+  test('is not changed if it differs from the one that was shown', async () => {
     const file = path.join(folder.path, 'prd.json');
     const text = prd(1, 2);
     await writeFile(file, text);

@@ -8,23 +8,24 @@ import {
   waitingFor,
 } from '../../src/orchestrator/stories/select.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { proposedLanes } from '../../src/views/run/proposedLanes.ts';
+import { laneChoices, proposedLanes, readyCount } from '../../src/views/run/proposedLanes.ts';
+import type { StoryState } from '../../src/views/stories/storyState.ts';
 import { storyList } from '../support/storyList.ts';
 
 describe('nextStory', () => {
-  test('the lowest priority runs first, ties in file order, none after all numbers', () => {
+  test('runs the lowest priority first, ties in file order, and none last', () => {
     assert.equal(nextStory(storyList({}, { priority: 2 }, { priority: 1.5 })).story?.id, 'S3');
     assert.equal(nextStory(storyList({}, { priority: 1 }, { priority: 1 })).story?.id, 'S2');
     assert.equal(nextStory(storyList({}, {})).story?.id, 'S1');
   });
 
-  test('a story waits until its dependencies are done', () => {
+  test('waits until the dependencies of a story are done', () => {
     const stories = storyList({ dependsOn: ['S2'], priority: 0 }, { priority: 9 });
     assert.equal(nextStory(stories).story?.id, 'S2');
     assert.equal(nextStory(storyList({ dependsOn: ['S2'] }, { done: true })).story?.id, 'S1');
   });
 
-  test('says why there is none', () => {
+  test('gives the reason if there is no next story', () => {
     assert.deepEqual(nextStory([]), { reason: 'empty' });
     assert.deepEqual(nextStory(storyList({ done: true })), { reason: 'allDone' });
     assert.deepEqual(nextStory(storyList({ dependsOn: ['S2'] }, { dependsOn: ['S1'] })), {
@@ -33,17 +34,17 @@ describe('nextStory', () => {
     assert.deepEqual(nextStory(storyList({}), { skip: new Set(['S1']) }), { reason: 'skipped' });
   });
 
-  test('a dependency that the file does not have is never done', () => {
+  test('treats a dependency missing from the file as never done', () => {
     assert.deepEqual(nextStory(storyList({ dependsOn: ['gone'] })), { reason: 'waiting' });
   });
 
-  test('what waits for a skipped story is not run instead', () => {
+  test('does not run a story that depends on a skipped one', () => {
     const stories = storyList({}, { dependsOn: ['S1'] });
     assert.deepEqual(nextStory(stories, { skip: new Set(['S1']) }), { reason: 'skipped' });
     assert.equal(nextStory(storyList({}, {}), { skip: new Set(['S1']) }).story?.id, 'S2');
   });
 
-  test('those that come last are behind all others, whatever their priority', () => {
+  test('puts deferred stories after all others, whatever their priority', () => {
     const stories = storyList({ priority: 1 }, { priority: 2 }, { priority: 3 });
     const last = new Map([
       ['S1', 20],
@@ -53,7 +54,7 @@ describe('nextStory', () => {
     assert.equal(nextStory(stories.slice(0, 2), { last }).story?.id, 'S2');
   });
 
-  test('repeated ids: the open one is found, and one of them can be skipped', () => {
+  test('with repeated ids, finds the open story, and one of them can be skipped', () => {
     const stories = storyList(
       { id: 'A', done: true },
       { id: 'A' },
@@ -67,13 +68,13 @@ describe('nextStory', () => {
 });
 
 describe('waitingFor', () => {
-  test('names open and unknown dependencies in the order of the story', () => {
+  test('lists open and unknown dependencies in the order of the story', () => {
     const stories = storyList({ done: true }, {}, { dependsOn: ['gone', 'S2', 'S1'] });
     assert.deepEqual(waitingFor(stories[2] as Story, stories), ['gone', 'S2']);
     assert.deepEqual(waitingFor(stories[0] as Story, stories), []);
   });
 
-  test('a repeated id is done when all its stories are', () => {
+  test('treats a repeated id as done when all its stories are', () => {
     const stories = storyList({ id: 'A', done: true }, { id: 'A' }, { dependsOn: ['A'] });
     assert.deepEqual(waitingFor(stories[2] as Story, stories), ['A']);
   });
@@ -84,8 +85,8 @@ test('storyKeys are unique', () => {
   assert.deepEqual([...storyKeys(stories).values()], ['A (#1)', 'B', 'A (#3)']);
 });
 
-describe('stories that can be worked on at once', () => {
-  test('are open, not put aside, and wait for nothing', () => {
+describe('stories that can be worked on in parallel', () => {
+  test('are open, not put aside, and have no open dependencies', () => {
     const stories = storyList(
       {},
       { dependsOn: ['S1'] },
@@ -101,17 +102,45 @@ describe('stories that can be worked on at once', () => {
       readyStories(stories).map(({ id }) => id),
       ['S1', 'S4'],
     );
-    assert.equal(proposedLanes(stories), 2);
+    assert.equal(readyCount(stories, new Map()), 2);
   });
 
-  test('a chain is work for one agent, and many stories are not proposed to as many', () => {
-    assert.equal(proposedLanes(storyList({}, { dependsOn: ['S1'] }, { dependsOn: ['S2'] })), 1);
-    assert.equal(proposedLanes([]), 1);
-    assert.equal(proposedLanes(storyList({}, {}, {})), 3);
-    assert.equal(proposedLanes(storyList(...Array.from({ length: 100 }, () => ({})))), 4);
+  test('in a chain are work for one agent; the number of proposed agents is limited', () => {
+    const chain = storyList({}, { dependsOn: ['S1'] }, { dependsOn: ['S2'] });
+    assert.equal(readyCount(chain, new Map()), 1);
+    assert.deepEqual([0, 1, 3, 100].map(proposedLanes), [1, 1, 3, 4]);
   });
 
-  test('never two of one chain of dependencies', () => {
+  test('that wait for the person, or only have to land, are not counted', () => {
+    const stories = storyList({}, {}, {}, {}, {});
+    const kinds: readonly StoryState[] = [
+      { kind: 'paused' },
+      { kind: 'needsYou', message: 'Blue or green?' },
+      { kind: 'queued', iteration: 1, isActive: false },
+      { kind: 'running', iteration: 2 },
+      { kind: 'next' },
+    ];
+    const states = new Map(
+      stories.flatMap((story, index) => {
+        const state = kinds[index];
+        return state === undefined ? [] : [[story, state] as const];
+      }),
+    );
+    assert.equal(readyCount(stories, states), 2);
+  });
+
+  test('the number in use is one of the choices, and the one to begin with', () => {
+    const situation = { ready: 5, proposed: 4, from: 1 };
+    const inUse = laneChoices({ ...situation, inUse: 5 });
+    assert.deepEqual(inUse, { choices: [1, 2, 3, 4, 5, 6, 8, 12, 16], wanted: 5 });
+    assert.equal(laneChoices({ ...situation, last: undefined }).wanted, 4);
+    // One agent is what the usual start is for.
+    const several = laneChoices({ ...situation, from: 2, last: 1 });
+    assert.deepEqual([several.choices[0], several.wanted], [2, 4]);
+    assert.equal(laneChoices({ ready: 1, proposed: 1, from: 2, last: undefined }).wanted, 2);
+  });
+
+  test('never include two of one dependency chain', () => {
     const story = fc.record({
       done: fc.boolean(),
       dependsOn: fc.array(

@@ -36,7 +36,7 @@ function kinds(
 describe('the state of a story', () => {
   const open = [story(ONE), story(TWO, { dependsOn: [ONE] }), story(THREE)];
 
-  test('without a run: next, waiting, ready, done', () => {
+  test('without a run it is next, waiting, ready or done', () => {
     sameValue(kinds([...open, story(FOUR, { done: true })], INITIAL_RUN_STATE), [
       { kind: 'next' },
       { kind: 'waiting', for: [ONE] },
@@ -45,13 +45,13 @@ describe('the state of a story', () => {
     ]);
   });
 
-  test('running only while the loop lives', () => {
+  test('is running only while the loop is alive', () => {
     const state = run('severalStories', begun);
     sameValue(kinds(open, state, { alive: true })[0], { kind: 'running', iteration: 1 });
     sameValue(kinds(open, state)[0], { kind: 'next' });
   });
 
-  test('while its agent waits for a usage limit', () => {
+  test('shows that its agent waits for a usage limit', () => {
     const state = run('limitWaited', { type: 'limit.waiting' });
     sameValue(kinds(open, state, { alive: true })[0], {
       kind: 'running',
@@ -60,7 +60,7 @@ describe('the state of a story', () => {
     });
   });
 
-  test('failed, stuck, blocked and waiting for a person', () => {
+  test('can be failed, stuck, blocked or waiting for a person', () => {
     sameValue(kinds(open, run('failed', ended(1)))[0], { kind: 'failed', times: 1 });
     sameValue(kinds(open, run('stuckAsks', ended(2)))[0], { kind: 'stuck', iterations: 2 });
     sameValue(kinds(open, run('blocked'))[0], { kind: 'blocked', message: 'No key' });
@@ -70,7 +70,7 @@ describe('the state of a story', () => {
     });
   });
 
-  test('who made it done is known over several runs; the file decides whether it is', () => {
+  test('keeps over several runs who marked it as done, while the file decides whether it is', () => {
     const claimed = run('severalStories');
     const stories = [story(ONE, { done: true }), story(THREE, { done: true }), story(FOUR)];
     sameValue(
@@ -80,7 +80,7 @@ describe('the state of a story', () => {
     assert.equal(kinds([story(ONE)], claimed)[0]?.kind, 'next');
   });
 
-  test('what checks and reviewer said about a claim is shown', () => {
+  test('shows the result of checks and reviewer for a claim', () => {
     const kind = (name: string, until: EventMatch) =>
       kinds([story(ONE, { done: true })], run(name, until))[0]?.kind;
     const name = 'checksAndReview';
@@ -91,7 +91,7 @@ describe('the state of a story', () => {
     assert.equal(kind('steered', { type: 'story.ticked', storyId: ONE, done: true }), 'doneByHand');
   });
 
-  test('a story that is checked, reviewed, skipped, or asked about', () => {
+  test('shows a story being checked, reviewed, skipped, or asked about', () => {
     const now = (until: EventMatch) =>
       kinds(open, run('checksAndReview', until), { alive: true })[0];
     const running = { kind: 'running', iteration: 1 };
@@ -110,7 +110,7 @@ describe('the state of a story', () => {
     });
   });
 
-  test('commits are found by story, the newest first', () => {
+  test('lists commits by story, newest first', () => {
     const found = commitsByStory([run('severalStories'), run('budget')]);
     const subjects = (id: string) => found.get(id)?.map(({ subject }) => subject);
     sameValue(subjects(ONE), ['feat: US-001', 'test: US-001', 'feat: US-001']);

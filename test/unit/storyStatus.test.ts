@@ -17,20 +17,20 @@ const claimed: EventMatch = { type: 'story.changed', done: true };
 const asked: EventMatch = { type: 'promise.seen', iteration: 1 };
 const ended: EventMatch = { type: 'iteration.ended', iteration: 1 };
 
-describe('what runs know of a story', () => {
-  test('nothing without a run', () => {
+describe('the status of a story from its runs', () => {
+  test('is unknown without a run', () => {
     assert.equal(stateOf(false, false), undefined);
     assert.equal(stateOf(true, false), 'done');
   });
 
-  test('it runs while the loop lives', () => {
+  test('is running while the loop is alive', () => {
     const works = run('severalStories', begun);
     assert.equal(stateOf(false, true, works), 'running');
     assert.equal(stateOf(false, true, { ...works, phase: 'stopping' }), 'running');
     assert.equal(stateOf(false, false, works), undefined);
   });
 
-  test('who says that it is done', () => {
+  test('names who marked it as done', () => {
     assert.equal(stateOf(true, false, run('checksAndReview', claimed)), 'claimed');
     const green = run('twoChecksGreen', { type: 'gate.ended' });
     assert.equal(stateOf(true, false, green), 'verified');
@@ -40,7 +40,7 @@ describe('what runs know of a story', () => {
     assert.equal(stateOf(true, false, ticked), 'doneByHand');
   });
 
-  test('why it is not', () => {
+  test('gives the reason why it is not done', () => {
     assert.equal(stateOf(false, false, run('failed', ended)), 'failed');
     assert.equal(stateOf(false, false, run('stuck', ended)), undefined);
     assert.equal(stateOf(false, false, run('blocked', asked)), 'blocked');
@@ -55,7 +55,7 @@ describe('what runs know of a story', () => {
     assert.equal(third({ type: 'story.reset', storyId: 'US-003' }), undefined);
   });
 
-  test('a question is open until it is answered, also when the loop was killed meanwhile', () => {
+  test('shows a question until it is answered, even if the loop was killed meanwhile', () => {
     const asks = run('questionWaits', { type: 'pause.started' });
     for (const alive of [true, false]) {
       assert.equal(stateOf(false, alive, asks), 'needsYou');
@@ -65,11 +65,11 @@ describe('what runs know of a story', () => {
     assert.equal(runStanding({ state: run('answeredLater'), alive: false }).question, undefined);
   });
 
-  test('the file first: done there, it has not failed', () => {
+  test('follows the file first: a story done there has not failed', () => {
     assert.equal(stateOf(true, false, run('failed')), 'done');
   });
 
-  test('the newest run that knows the story tells of it', () => {
+  test('comes from the newest run that knows the story', () => {
     const older = run('failed', ended);
     assert.equal(stateOf(false, false, older, INITIAL_RUN_STATE), 'failed');
     assert.equal(

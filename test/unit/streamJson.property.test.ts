@@ -70,8 +70,8 @@ const lines = fc.oneof(
   fc.json(),
 );
 
-describe('StreamJsonDecoder, whatever it is given', () => {
-  it('never throws, and every gist is one short line without control characters', () => {
+describe('StreamJsonDecoder with any input', () => {
+  it('never throws, and every summary is one short line without control characters', () => {
     fc.assert(
       fc.property(fc.array(lines, { maxLength: 8 }), input => {
         const decoder = new StreamJsonDecoder();
@@ -87,7 +87,7 @@ describe('StreamJsonDecoder, whatever it is given', () => {
     );
   });
 
-  it('answers every line that contains something, so that silence means silence', () => {
+  it('produces an event for every non-empty line, so that silence means silence', () => {
     fc.assert(
       fc.property(lines, line => {
         const answered = new StreamJsonDecoder().decode(line).length > 0;

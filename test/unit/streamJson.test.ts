@@ -68,7 +68,7 @@ describe('StreamJsonDecoder', () => {
     ]);
   });
 
-  it('passes text on and leaves out thinking', () => {
+  it('passes text on and omits thinking', () => {
     const events = decodeAll(
       assistant([{ type: 'text', text: 'First\nsecond' }]),
       assistant([{ type: 'thinking', thinking: 'Hm' }]),
@@ -81,7 +81,7 @@ describe('StreamJsonDecoder', () => {
     ]);
   });
 
-  it('says in one line what a tool call is about', () => {
+  it('summarizes a tool call in one line', () => {
     assert.equal(gist('Read', { file_path: '/home/ann/todo/src/a.ts' }), 'src/a.ts');
     assert.equal(
       gist('Read', { file_path: '/home/ann/todo2/src/a.ts' }),
@@ -101,7 +101,7 @@ describe('StreamJsonDecoder', () => {
     assert.equal(gist('Odd', 'no object'), '');
   });
 
-  it('shortens paths on Windows too', () => {
+  it('shortens paths on Windows', () => {
     const events = decodeAll(
       { ...init, cwd: 'C:\\todo' },
       toolUse('Edit', { file_path: 'C:\\todo\\src\\a.ts' }),
@@ -114,7 +114,7 @@ describe('StreamJsonDecoder', () => {
     });
   });
 
-  it('lets no terminal sequence, direction mark or long line into a gist', () => {
+  it('removes terminal sequences, direction marks and long lines from summaries', () => {
     assert.equal(gist('Bash', { command: '\u001b[31mrm\u001b[0m \u0007x\u202Etxt' }), 'rm xtxt');
     const long = gist('Bash', { command: `echo ${'😀'.repeat(200)}` });
     assert.ok(long.length <= 120 && long.endsWith('😀…'), long);
@@ -176,7 +176,7 @@ describe('StreamJsonDecoder', () => {
     );
   });
 
-  it('takes everything else of the protocol as a sign of life', () => {
+  it('treats all other protocol messages as signs of life', () => {
     const events = decodeAll(
       { type: 'system', subtype: 'task_started', task_id: 't' },
       { type: 'system', subtype: 'of_next_year' },
@@ -191,7 +191,7 @@ describe('StreamJsonDecoder', () => {
     );
   });
 
-  it('reports a used-up subscription, unless additional credits let the call continue', () => {
+  it('reports a used-up subscription, unless extra credits let the call continue', () => {
     const limit = (info: object) =>
       new StreamJsonDecoder(() => 1_760_000_000_000).decode(
         JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }),
@@ -208,7 +208,7 @@ describe('StreamJsonDecoder', () => {
     sameValue(past, [{ type: 'limit', limitType: 'five_hour' }]);
   });
 
-  it('gives up on a log-in that is refused twice in a row, and on billing at once', () => {
+  it('gives up at once on billing errors, and when a login is refused twice in a row', () => {
     const retry = (error: string, error_status: number) => ({
       type: 'system',
       subtype: 'api_retry',
@@ -226,7 +226,7 @@ describe('StreamJsonDecoder', () => {
     });
   });
 
-  it('keeps lines that are not the protocol', () => {
+  it('keeps lines outside the protocol', () => {
     const decoder = new StreamJsonDecoder();
     for (const line of ['Warning: odd', '{"type":"assi', '42', 'null', '[]', '{"kind":1}']) {
       sameValue(decoder.decode(line), [{ type: 'unknown', line }]);
@@ -270,7 +270,7 @@ describe('StreamJsonDecoder', () => {
     ]);
   });
 
-  it('names the kind of failure by the error of the last message', () => {
+  it('takes the kind of failure from the error of the last message', () => {
     const kindFor = (error: string, status?: number) =>
       failureKind(assistant([], { error }), failed({ api_error_status: status }));
     assert.equal(kindFor('billing_error', 400), 'billing');
@@ -285,14 +285,14 @@ describe('StreamJsonDecoder', () => {
     assert.equal(kindFor('model_not_found', 404), 'request');
   });
 
-  it('names the kind of failure by the status when no message had an error', () => {
+  it('takes the kind of failure from the status if no message had an error', () => {
     assert.equal(failureKind(failed({ api_error_status: 403 })), 'authentication');
     assert.equal(failureKind(failed({ api_error_status: 402 })), 'billing');
     assert.equal(failureKind(failed({ api_error_status: 429 })), 'rateLimit');
     assert.equal(failureKind(failed({})), 'other');
   });
 
-  it('does not blame an error that was overcome, or one of a helper', () => {
+  it('ignores an error that was overcome and one of a subagent', () => {
     const error = { error: 'billing_error' };
     assert.equal(failureKind(assistant([], error), assistant([]), failed({})), 'other');
     assert.equal(
@@ -302,7 +302,7 @@ describe('StreamJsonDecoder', () => {
     assert.equal(failureKind(assistant([], error), failed({}), failed({})), 'other');
   });
 
-  it('knows mixed up tool calls by their words, since the status is that of any bad request', () => {
+  it('recognizes mixed-up tool calls by their text, since the status is that of any bad request', () => {
     for (const result of [
       'API Error: 400 messages: `tool_use` ids must be unique',
       'API Error: 400 duplicate tool_use ID in conversation history.',
@@ -314,7 +314,7 @@ describe('StreamJsonDecoder', () => {
     assert.equal(failureKind(failed({ api_error_status: 500, result })), 'api');
   });
 
-  it('knows a used up subscription by its words, in failed calls only', () => {
+  it('recognizes a used-up subscription by its text, in failed calls only', () => {
     const result = "You've hit your session limit · resets 5pm (Europe/Berlin)";
     const now = () => Date.parse('2026-10-07T12:00:00Z');
     const [event] = new StreamJsonDecoder(now).decode(
@@ -331,7 +331,7 @@ describe('StreamJsonDecoder', () => {
     assert.equal(answer.error, undefined);
   });
 
-  it('passes the structured answer and the number of denials on', () => {
+  it('passes on the structured answer and the number of denials', () => {
     const [event] = decodeAll({
       type: 'result',
       subtype: 'success',
@@ -349,7 +349,7 @@ describe('StreamJsonDecoder', () => {
     });
   });
 
-  it('finds the first line of a text that begins with much of nothing', () => {
+  it('finds the first line of a text that begins with many empty lines', () => {
     assert.equal(gist('Bash', { command: `${'\n'.repeat(1000)}npm test` }), 'npm test');
   });
 

@@ -62,7 +62,7 @@ const gives = (id: string, content: string, parent: string | null, more: object 
 const linesOf = (...events: readonly object[]) => events.map(event => JSON.stringify(event));
 
 describe('the subagents of an agent', () => {
-  test('each line is nested below the agent and names its subagent, also with two at once', async () => {
+  test('each line is nested below the agent and names its subagent, even with two in parallel', async () => {
     assert.deepEqual(told(await recorded()).slice(1), [
       '● I send two helpers.',
       '● Agent(Look at a)',
@@ -97,7 +97,7 @@ describe('the subagents of an agent', () => {
     );
   });
 
-  test('two with the same task, and one of a subagent, are told apart', () => {
+  test('two with the same task and one inside a subagent are distinguished', () => {
     const events = journalOf(
       linesOf(
         use('a', 'Task', { description: 'Look' }),
@@ -116,7 +116,7 @@ describe('the subagents of an agent', () => {
     ]);
   });
 
-  test('an older version announces no end, and its result says what it took', () => {
+  test('for an older version without end events, the result says what it used', () => {
     const totals = { totalDurationMs: 61_000, totalTokens: 12_345, totalToolUseCount: 1 };
     const events = journalOf(
       linesOf(
@@ -131,7 +131,7 @@ describe('the subagents of an agent', () => {
     ]);
   });
 
-  test('one in the background ends when that is said, once', () => {
+  test('one in the background ends once, when its end is reported', () => {
     const end = {
       ...{ type: 'system', subtype: 'task_notification', tool_use_id: 'a', status: 'failed' },
       summary: 'It broke',
@@ -155,7 +155,7 @@ describe('the subagents of an agent', () => {
     ]);
   });
 
-  test('hostile names stay one line of text', () => {
+  test('hostile names stay on one line', () => {
     const name = 'a › b\n\u001b[31mUS-009 │ \u202e$(alert)';
     const events = journalOf(
       linesOf(
@@ -167,7 +167,7 @@ describe('the subagents of an agent', () => {
     assert.deepEqual(told(events).slice(1), ['  a > b › ● Bash(ls)', '  agent › ● Bash(ls)']);
   });
 
-  test('the journal keeps no more of them than of the agent itself', () => {
+  test('the journal limits them like the agent itself', () => {
     const many = Array.from({ length: 10_000 }, (_, n) =>
       use(`${n}`, 'Task', { description: `task ${n}` }, n === 0 ? null : `${n - 1}`),
     );
@@ -175,13 +175,13 @@ describe('the subagents of an agent', () => {
   });
 });
 
-describe('a tool that is not allowed', () => {
+describe('a denied tool', () => {
   const denied = (seq: number, tool: string): RunEvent => ({
     ...{ seq, at: '2026-03-01T12:00:00.000Z', type: 'agent.denied', tool },
     message: 'Not granted.',
   });
 
-  test('is told once in a run, with the offer to allow it where that is possible', () => {
+  test('is reported once per run, with an offer to allow it if possible', () => {
     const transcript = new Transcript(english, 'window', { offersTools: true });
     const lines = [
       ...[denied(1, 'WebFetch'), denied(2, 'WebFetch'), denied(3, 'Bash(rm *), Read')],

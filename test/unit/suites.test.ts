@@ -6,8 +6,8 @@ import { QuietTime } from '../../scripts/lib/quietTime.ts';
 import { SuiteOutput } from '../../scripts/lib/suiteOutput.ts';
 import { runSuiteProcess } from '../../scripts/lib/suiteProcess.ts';
 
-describe('a suite hangs when nothing happens in it, not when it is slow', () => {
-  test('however long it takes, it may continue while something is heard of it', () => {
+describe('a suite hangs if nothing happens in it, not if it is slow', () => {
+  test('it may continue as long as it reports anything', () => {
     let now = 0;
     const quiet = new QuietTime(60_000, () => now);
     for (let hour = 0; hour < 1_000; hour++) {
@@ -19,7 +19,7 @@ describe('a suite hangs when nothing happens in it, not when it is slow', () => 
     assert.equal(quiet.isTooLong(), true);
   });
 
-  test('its process is ended then, and says why', async () => {
+  test('otherwise its process is ended with the reason', async () => {
     let printed = '';
     const code = await runSuiteProcess(
       process.execPath,
@@ -36,7 +36,7 @@ describe('a suite hangs when nothing happens in it, not when it is slow', () => 
     assert.match(printed, /\[test\] nothing has happened for 0 minutes: it hangs\n$/);
   });
 
-  test('a run of node:test and one of Playwright report their progress without printing it', async () => {
+  test('node:test and Playwright report progress without printing it', async () => {
     const root = path.resolve(import.meta.dirname, '../..');
     const reporter = path.join(root, 'scripts/lib/progressReporter.ts');
     let heard = 0;
@@ -53,7 +53,7 @@ describe('a suite hangs when nothing happens in it, not when it is slow', () => 
   });
 });
 
-describe('suites that run at the same time', () => {
+describe('suites running in parallel', () => {
   function printed() {
     let text = '';
     const output = new SuiteOutput(['one', 'two', 'three'], more => {
@@ -79,7 +79,7 @@ describe('suites that run at the same time', () => {
     assert.equal(text(), '1a 1b 2a 2b 3a 3b ');
   });
 
-  test('lose nothing when the run is interrupted', () => {
+  test('lose no output when the run is interrupted', () => {
     const { output, text } = printed();
     output.of('two')('2 ');
     output.of('three')('3 ');
@@ -88,7 +88,7 @@ describe('suites that run at the same time', () => {
   });
 });
 
-test('what failed is repeated at the end, with its first lines', () => {
+test('repeat failures at the end with their first lines', () => {
   const long = Array.from({ length: 100 }, (_, line) => `\u001b[31mline ${line}\u001b[39m`).join(
     '\n',
   );

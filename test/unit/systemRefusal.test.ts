@@ -10,7 +10,7 @@ function refusal(code: string, more: object = {}): Error {
 
 describe('errors of the operating system', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
-    test(`${code}: the disk takes nothing more, whether the file is known or not`, () => {
+    test(`${code} means that the disk is full, whether or not the file is known`, () => {
       assert.match(
         englishOf(systemRefusal(refusal(code)) ?? ''),
         /No space is left on the disk \(.*\)\. Free some space/,
@@ -23,12 +23,12 @@ describe('errors of the operating system', () => {
   }
 
   for (const code of ['EROFS', 'EIO', 'EMFILE', 'ENFILE']) {
-    test(`${code} needs no file`, () => {
+    test(`${code} does not need a file`, () => {
       assert.match(englishOf(systemRefusal(refusal(code)) ?? ''), /^[^\n]+\.$/);
     });
   }
 
-  test('for a rename the target is named, not the temporary file', () => {
+  test('a failed rename names the target, not the temporary file', () => {
     const error = refusal('EISDIR', { path: '/a/b.12ab.tmp', dest: '/a/b' });
     assert.match(
       englishOf(systemRefusal(error) ?? ''),
@@ -36,23 +36,23 @@ describe('errors of the operating system', () => {
     );
   });
 
-  test('git is understood in English', () => {
+  test('messages of git are recognized in English', () => {
     const words = 'fatal: unable to write loose object file: No space left on device';
     assert.match(asHumanError(new Error(words)).message, /Free some space, and try again/);
   });
 
   for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ENOTDIR']) {
-    test(`${code} names its file`, () => {
+    test(`${code} names the file`, () => {
       assert.match(englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''), /\/a\/b/);
     });
   }
 
-  test('an error that came from one counts as that one', () => {
+  test('an error with such a cause counts as one', () => {
     const error = new Error('Nothing was kept', { cause: refusal('ENOSPC') });
     assert.match(englishOf(systemRefusal(error) ?? ''), /No space is left on the disk \(ENOSPC\)/);
   });
 
-  test('what is no refusal is a fault of the program', () => {
+  test('any other error is a bug of the program', () => {
     assert.equal(systemRefusal(new TypeError('x is not a function')), undefined);
     assert.equal(systemRefusal(refusal('ENOENT', { path: '/a' })), undefined);
     assert.equal(systemRefusal(refusal('ENOSPC', { syscall: 'watch' })), undefined);

@@ -125,7 +125,7 @@ describe('the target branch', () => {
   });
 
   describe('advance', () => {
-    test('the user has the branch checked out: files and branch follow', async () => {
+    test('moves files and branch if the user has the branch checked out', async () => {
       const mark = path.join(temp.path, 'ran');
       await git('config', 'merge.ff', 'false');
       await git('config', 'branch.main.mergeOptions', '--no-ff --squash');
@@ -150,7 +150,7 @@ describe('the target branch', () => {
       assert.deepEqual(await target.look(), { tip: to, branch: to, kind: 'same' });
     });
 
-    test('nobody has it checked out: only the ref moves', async () => {
+    test('moves only the ref if nobody has it checked out', async () => {
       const target = await open('work');
       const { result, to } = await landed(target, '1', { 'a.txt': 'agent\n' });
       assert.equal(result.kind, 'followed');
@@ -164,7 +164,7 @@ describe('the target branch', () => {
       assert.deepEqual([await read('b.txt'), await status()], ['y\n', '']);
     });
 
-    test('somebody was faster: nothing is changed', async () => {
+    test('changes nothing if someone else was faster', async () => {
       const target = await open();
       const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });
       await write('b.txt', 'person\n');
@@ -193,7 +193,7 @@ describe('the target branch', () => {
         ['a.txt'],
       ],
     ] as const) {
-      test(`${what} is in the way: it lands beside the branch, which follows later`, async () => {
+      test(`lands next to the branch if ${what} is in the way, and the branch follows later`, async () => {
         const target = await open();
         await prepare();
         const before = [await status(), await git('ls-files', '-s')];
@@ -227,7 +227,7 @@ describe('the target branch', () => {
       });
     }
 
-    test('the way is free again: the next landing brings in what was left', async () => {
+    test('brings in the rest with the next landing once the way is free', async () => {
       const target = await open();
       await write('a.txt', 'local\n');
       assert.equal((await landed(target, '1', { 'a.txt': 'agent\n' })).result.kind, 'held');
@@ -238,7 +238,7 @@ describe('the target branch', () => {
       assert.equal(await read(STORIES), prd('1', '2'));
     });
 
-    test('a tip that the branch has reached without us does no harm', async () => {
+    test('accepts a tip that the branch has reached by other means', async () => {
       const target = await open();
       await write('a.txt', 'local\n');
       const { to } = await landed(target, '1', { 'a.txt': 'agent\n' });
@@ -251,7 +251,7 @@ describe('the target branch', () => {
     });
   });
 
-  describe('is held, and follows later', () => {
+  describe('is held back and follows later', () => {
     async function heldBy(
       code: string,
       work: () => Promise<unknown>,
@@ -394,7 +394,7 @@ describe('the target branch', () => {
       assert.equal(await read(STORIES), prd('1'));
     });
 
-    test('nor does what a git that was killed in the middle of the move has left', async () => {
+    test('neither do leftovers of a git process killed during the move', async () => {
       await write('gone.txt', 'gone');
       await write('changed.txt', 'old');
       const from = await commit('Files');
@@ -415,7 +415,7 @@ describe('the target branch', () => {
       assert.equal(await git('rev-parse', 'HEAD'), to);
     });
 
-    test('but a file that is not quite the same does', async () => {
+    test('but a file that differs slightly does', async () => {
       const from = await commit('Files');
       await write('new.txt', 'new');
       await write('other.txt', 'other');
@@ -430,7 +430,7 @@ describe('the target branch', () => {
       assert.equal(await status(), '?? new.txt\n?? other.txt');
     });
 
-    test('also if the person has staged them', async () => {
+    test('do not stand in the way even if the person has staged them', async () => {
       const target = await open();
       const to = await behind(target);
       await git('checkout', '--quiet', 'a.txt');
@@ -439,7 +439,7 @@ describe('the target branch', () => {
       assert.equal(await status(), '');
     });
 
-    test('but a change of the person in what is there does, and stays as it is', async () => {
+    test("but a person's change to existing content does, and is kept", async () => {
       const target = await open();
       await behind(target);
       await git('checkout', '--quiet', 'a.txt');
@@ -451,7 +451,7 @@ describe('the target branch', () => {
       assert.deepEqual([await status(), await git('ls-files', '-s')], before);
     });
 
-    test('nor do ticks, stories and notes of a person, which stay', async () => {
+    test('neither do ticks, stories and notes of a person, which are kept', async () => {
       const target = await open();
       const mine = prd('3').replace('Story 4', 'My story');
       await write(STORIES, mine);
@@ -466,7 +466,7 @@ describe('the target branch', () => {
       assert.equal(await git('diff', '--name-only'), `${STORIES}\n${LOG}`);
     });
 
-    test('but a list that lacks the story does, or one that is staged in two versions', async () => {
+    test('but a list without the story does, and so does one staged in two versions', async () => {
       for (const [staged, list] of [
         [prd(), prd('3').replace('US-1', 'US-9')],
         [prd('2'), prd('3')],
@@ -485,7 +485,7 @@ describe('the target branch', () => {
       }
     });
 
-    test('with the line endings that git makes of them', async () => {
+    test('are recognized with the line endings that git writes', async () => {
       await git('config', 'core.autocrlf', 'true');
       const target = await open();
       const to = await behind(target);
@@ -496,7 +496,7 @@ describe('the target branch', () => {
     });
   });
 
-  describe('a person commits while the tip is ahead', () => {
+  describe('a person commits while the tip is ahead of the branch', () => {
     async function diverged(target: Target, files: Readonly<Record<string, string>>) {
       await write('a.txt', 'local\n');
       const one = await landed(target, '1', { 'a.txt': 'agent\n', 'c.txt': 'c\n' });
@@ -508,7 +508,7 @@ describe('the target branch', () => {
       return { tip: one.to, branch: await commit('Person') };
     }
 
-    test('both are joined, shared files by meaning', async () => {
+    test('both are merged, shared files by meaning', async () => {
       const target = await open();
       const sides = await diverged(target, {
         'b.txt': 'person\n',
@@ -540,7 +540,7 @@ describe('the target branch', () => {
       assert.equal(await target.joinBase(), undefined);
     });
 
-    test('a join that cannot follow at once is kept as the tip', async () => {
+    test('a merge that the branch cannot follow at once is kept as the tip', async () => {
       const target = await open();
       const { tip } = await diverged(target, { 'b.txt': 'person\n' });
       const join = await target.joinBase();
@@ -563,7 +563,7 @@ describe('the target branch', () => {
     });
   });
 
-  test('the branch was deleted: what to do, and the tip stays', async () => {
+  test('a deleted branch is reported with the next step, and the tip is kept', async () => {
     const target = await open('work');
     await git('branch', '--quiet', '-D', 'work');
     await assert.rejects(target.look(), /no longer exists\. Create it again: git branch work$/);
@@ -572,7 +572,7 @@ describe('the target branch', () => {
     await assert.rejects(target.isLanded(first), /no longer exists/);
   });
 
-  test('isLanded knows branch and tip, and nothing else', async () => {
+  test('isLanded accepts only branch and tip', async () => {
     const target = await open();
     const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });
     assert.ok(await target.isLanded(from));
@@ -582,7 +582,7 @@ describe('the target branch', () => {
     assert.ok(await target.isLanded(to));
   });
 
-  describe('at the same moment', { skip: process.platform === 'win32' }, () => {
+  describe('in parallel with a landing', { skip: process.platform === 'win32' }, () => {
     const ownPath = process.env['PATH'] ?? '';
     let shim: TempDir;
 
@@ -618,7 +618,7 @@ exec '${real}/git' "$@"
       writeFile(path.join(shim.path, `before-${command}`), `cd '${folder}'\n${script}\n`);
     const isOver = (command: string) => !existsSync(path.join(shim.path, `before-${command}`));
 
-    test('a person commits: it has not landed', async () => {
+    test('a person commits: the work has not landed', async () => {
       const target = await open();
       const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });
       await meanwhile('merge', 'echo person > b.txt; git commit -q -a -m person');
@@ -636,7 +636,7 @@ exec '${real}/git' "$@"
       assert.equal(await git('log', '-1', '--format=%s', 'work'), 'person');
     });
 
-    test('a person leaves the branch: the other one is as it was', async () => {
+    test('a person leaves the branch: the other branch is unchanged', async () => {
       const target = await open();
       const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });
       await write('b.txt', 'local\n');
@@ -649,7 +649,7 @@ exec '${real}/git' "$@"
       assert.equal(await status(), 'M b.txt');
     });
 
-    test('a person leaves the branch for one with other commits', async () => {
+    test('a person switches to a branch with other commits', async () => {
       await git('switch', '--quiet', '--create', 'other');
       await write('a.txt', 'other\n');
       const other = await commit('Other');
@@ -671,7 +671,7 @@ exec '${real}/git' "$@"
       assert.deepEqual([await head(), await read('a.txt'), await status()], [to, 'agent\n', '']);
     });
 
-    test('the same with a local change: the branch is where the files are', async () => {
+    test('the same with a local change: the branch matches the files', async () => {
       const target = await open('work');
       const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });
       await write('a.txt', 'local\n');
@@ -694,7 +694,7 @@ exec '${real}/git' "$@"
       assert.equal(await tipOf('refs/heads/work'), first);
     });
 
-    test('a switch that ends after the move is seen at the next look', async () => {
+    test('a switch that ends after the move is noticed at the next look', async () => {
       const target = await open('work');
       const { to } = await landed(target, '1', { 'a.txt': 'agent\n' });
       // The last step of a switch that read the branch before.
@@ -706,7 +706,7 @@ exec '${real}/git' "$@"
       assert.deepEqual([await read('a.txt'), await status()], ['agent\n', '']);
     });
 
-    test('a switch after the move is left alone', async () => {
+    test('a switch after the move has no effect', async () => {
       const target = await open('work');
       const { to } = await landed(target, '1', { 'a.txt': 'agent\n' });
       await git('switch', '--quiet', 'work');
@@ -714,7 +714,7 @@ exec '${real}/git' "$@"
       assert.equal(await status(), '');
     });
 
-    test('an edit after the look at our own ticks: the index is as it was', async () => {
+    test('an edit after our own ticks were examined: the index is unchanged', async () => {
       const target = await open();
       await write('a.txt', 'local\n');
       await landed(target, '1', { 'a.txt': 'agent\n' });
@@ -780,7 +780,7 @@ exec '${real}/git' "$@"
     },
   );
 
-  test('in any order with a person, no commit and no change is lost', async () => {
+  test("no commit or change is lost, in any order of landings and a person's actions", async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 8 }), async sequence => {

@@ -46,7 +46,7 @@ describe('shorten', () => {
     test(`${JSON.stringify(text)} to ${max}`, () => assert.equal(shorten(text, max), expected));
   }
 
-  test('never longer than asked, one line, and no half letters that were whole before', () => {
+  test('returns one line of at most the given length without splitting surrogate pairs', () => {
     fc.assert(
       fc.property(anyText, fc.nat(30), (text, max) => {
         const short = shorten(text, max);
@@ -66,7 +66,7 @@ describe('shortenBlock', () => {
     assert.equal(shortenBlock('first line\nsecond line', 14), 'first line…');
   });
 
-  test('never longer than asked, no terminal control characters', () => {
+  test('returns at most the given length without terminal control characters', () => {
     fc.assert(
       fc.property(anyText, fc.nat(30), (text, max) => {
         const short = shortenBlock(text, max);
@@ -94,7 +94,7 @@ describe('withoutControls', () => {
     test(JSON.stringify(text), () => assert.equal(withoutControls(text), expected));
   }
 
-  test('what is left does not control the terminal, and stays as it is the next time', () => {
+  test('the result cannot control the terminal and does not change if cleaned again', () => {
     fc.assert(
       fc.property(anyText, text => {
         const clean = withoutControls(text);
@@ -105,14 +105,14 @@ describe('withoutControls', () => {
     );
   });
 
-  test('a megabyte of broken escape sequences does not take minutes', async () => {
+  test('a megabyte of broken escape sequences is cleaned quickly', async () => {
     await endsSoon(
       'src/base/text.ts',
       "module.withoutControls('\\u001b]'.repeat(500_000)); module.withoutControls('\\u001b]8;;'.repeat(200_000));",
     );
   });
 
-  test('other long texts neither', async () => {
+  test('other long texts are cleaned quickly', async () => {
     await endsSoon(
       'src/base/text.ts',
       `for (const part of ['\\u001b', '\\u001b[', '\\u009b;', '\\r', ' ', 'a ', '1;', '\\u0000']) {

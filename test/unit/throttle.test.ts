@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Throttle } from '../../src/views/common/throttle.ts';
 
-test('many calls are one, and none comes after the end', t => {
+test('many calls are combined into one, and none is made after disposal', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let count = 0;
   const soon = new Throttle(() => {

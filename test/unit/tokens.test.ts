@@ -9,8 +9,8 @@ import {
   tailToTokens,
 } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 
-describe('the estimate of tokens', () => {
-  test('counts letters by how much they cost', () => {
+describe('token estimates', () => {
+  test('letters count by how many tokens they use', () => {
     assert.equal(estimateTokens(''), 0);
     assert.equal(estimateTokens('x'), 1);
     assert.equal(estimateTokens('word '.repeat(70)), 100);
@@ -19,7 +19,7 @@ describe('the estimate of tokens', () => {
     assert.equal(estimateTokens('😀'.repeat(50)), 100);
   });
 
-  test('never less than a longer text would have, never more units than it says', () => {
+  test('a longer text never counts less, and the text never has more units than estimated', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
         assert.ok(estimateTokens(a + b) >= estimateTokens(a));
@@ -30,23 +30,23 @@ describe('the estimate of tokens', () => {
   });
 });
 
-describe('cutting to tokens', () => {
+describe('cutting to a token budget', () => {
   const text = 'one two three four five six seven eight nine ten';
 
-  test('at a word, with a mark', () => {
+  test('cuts at a word and adds a mark', () => {
     assert.equal(shortenToTokens(text, 8), 'one two three four…');
     assert.equal(shortenToTokens(text, 100), text);
     assert.equal(shortenBlockToTokens('one two\nthree four five six', 6), 'one two\nthree…');
   });
 
-  test('the end of a text begins at a line, or at a word', () => {
+  test('keeps the end of a text from the start of a line or word', () => {
     assert.equal(tailToTokens('first line\nsecond line\nthird', 9), '…second line\nthird');
     assert.equal(tailToTokens(text, 8), '…seven eight nine ten');
     assert.equal(tailToTokens('short', 8), 'short');
     assert.match(tailToTokens('x'.repeat(1_000), 8), /^…x{10,28}$/);
   });
 
-  test('whatever the text, it fits', () => {
+  test('the result fits for any text', () => {
     const any = fc
       .tuple(fc.string({ unit: 'binary', maxLength: 30 }), fc.integer({ min: 1, max: 500 }))
       .map(([part, times]) => part.repeat(times));

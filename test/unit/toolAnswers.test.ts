@@ -16,8 +16,8 @@ function answerFor(count: number, filter: 'all' | 'open' | 'done', title = 'A st
   return JSON.parse(answerText(storiesAnswer(file, { run, states: [], filter })));
 }
 
-describe('what a language model is told about the stories', () => {
-  test('ids, titles and states, of those that it asked for', () => {
+describe('the stories reported to a language model', () => {
+  test('have ids, titles and states, filtered by the request', () => {
     const { done, total, stories, leftOut } = answerFor(3, 'open');
     assert.deepEqual({ done, total, leftOut }, { done: 1, total: 3, leftOut: 0 });
     assert.deepEqual(
@@ -31,13 +31,13 @@ describe('what a language model is told about the stories', () => {
     assert.equal(answerFor(3, 'all').stories.length, 3);
   });
 
-  test('is bounded: 5,000 stories with long titles are a small answer', () => {
+  test('are limited: 5,000 stories with long titles give a small answer', () => {
     const answer = answerFor(5_000, 'all', 'long '.repeat(1_000));
     assert.equal(answer.stories.length + answer.leftOut, 5_000);
     assert.ok(JSON.stringify(answer).length < 100_000);
   });
 
-  test('a broken file is reported with its problem', () => {
+  test('include the problem of a broken file', () => {
     const file = parseStoryFile('/w/prd.json', '{ "userStories": [ }');
     const answer = JSON.parse(answerText(storiesAnswer(file, { run, states: [], filter: 'all' })));
     assert.equal(answer.total, 0);

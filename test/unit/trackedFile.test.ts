@@ -9,7 +9,7 @@ import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts
 
 const exec = promisify(execFile);
 
-describe('whether a file came with a repository', () => {
+describe('a file tracked by a repository', () => {
   let temp: TempDir;
   let folder: string;
   const at = (...names: string[]) => path.join(folder, ...names);
@@ -26,7 +26,7 @@ describe('whether a file came with a repository', () => {
     await exec('git', ['-c', 'protocol.file.allow=always', ...args], { cwd, env });
   }
 
-  test('the file itself counts, not one next to it; outside a repository git says so', async () => {
+  test("is matched exactly, not by pattern; outside a repository git's error is passed on", async () => {
     await writeFile(at('.omc', 'state', 'a.jsonl'), 'a');
     await gitRepo(folder);
     await writeFile(at('.omc', 'state', '*.jsonl'), 'mine');
@@ -35,14 +35,14 @@ describe('whether a file came with a repository', () => {
     await assert.rejects(isTracked(path.join(temp.path, 'x')));
   });
 
-  test('in another case of letters, which some disks take for the same', async () => {
+  test('is matched in another case, which some disks treat as equal', async () => {
     await mkdir(at('.OMC', 'State'), { recursive: true });
     await writeFile(at('.OMC', 'State', 'A.jsonl'), 'a');
     await gitRepo(folder);
     assert.equal(await isTracked(at('.omc', 'state', 'a.jsonl')), true);
   });
 
-  test('in a submodule on the way', async () => {
+  test('is found in a submodule', async () => {
     const other = path.join(temp.path, 'other');
     await mkdir(path.join(other, 'state'), { recursive: true });
     await writeFile(path.join(other, 'state', 'a.jsonl'), 'a');

@@ -27,7 +27,7 @@ function withLast(events: readonly RunEvent[], fields: object): readonly RunEven
   return [...events.slice(0, -1), { ...events.at(-1), ...fields } as RunEvent];
 }
 
-describe('a start', () => {
+describe('the start of a run', () => {
   test('shows what controls the run and who pays', () => {
     const paid = text('budget', { type: 'run.started' });
     assert.match(paid, /^\[Ralph Fresh\] Starting fresh-context orchestration\n/);
@@ -37,20 +37,38 @@ describe('a start', () => {
     assert.match(checked, /\[Ralph Fresh\] Checks: echo one · echo two/);
   });
 
-  test('a resumed run says which one and where it continues', () => {
+  test('names a resumed run and where it continues', () => {
     const resumed = recorded('answered', { type: 'run.resumed' });
     assert.match(textOf(resumed), /Resuming run r1 at iteration 2/);
     assert.match(textOf(resumed.slice(-1)), /Resuming the run\n/);
   });
 
-  test('a second run starts again', () => {
+  test('is shown again for a second run', () => {
     const both = [...recorded('maxIterations'), ...recorded('budget')];
     assert.match(textOf(both), /The budget of \$0\.30 is used up \(\$0\.31\)\./);
   });
 });
 
-describe('an end', () => {
-  test('of the budget names both amounts and the next step', () => {
+describe('several agents', () => {
+  const lines = new Transcript(english, 'terminal');
+  const told = recorded('lanes').flatMap(event => lines.describe(event));
+  const counts = told.filter(line => line.text.includes('PRD Status'));
+
+  test('how many stories are done is said at the end of an agent, not at the start of the next, too', () => {
+    const ends = recorded('lanes').filter(({ type }) => type === 'iteration.ended');
+    assert.equal(counts.length, ends.length);
+  });
+
+  test('an answer names its story, which is the only one without lanes', () => {
+    const answer = { type: 'question.answered', question: 'Q', answer: 'Blue', storyId: 'US-001' };
+    const answerIn = (name: string) => textOf(withLast(recorded(name), answer));
+    assert.match(answerIn('lanesAsk'), /Answered for US-001: Blue$/);
+    assert.match(answerIn('severalStories'), /Answered: Blue$/);
+  });
+});
+
+describe('the end of a run', () => {
+  test('names both amounts and the next step for a used-up budget', () => {
     const events = recorded('budget');
     assert.equal(
       last(events).at(-1)?.text,
@@ -77,7 +95,7 @@ describe('an end', () => {
     }
   });
 
-  test('every outcome of an iteration has a word', () => {
+  test('has a word for every outcome of an iteration', () => {
     for (const outcome of ITERATION_OUTCOMES) {
       const ended = recorded('severalStories', { type: 'iteration.ended' });
       const told = textOf(withLast(ended, { outcome }));
@@ -89,7 +107,7 @@ describe('an end', () => {
 describe('waiting', () => {
   const now = Date.parse('2026-01-01T10:00:05.000Z');
 
-  test('a usage limit says when it continues, and how to try now', () => {
+  test('a usage limit shows when it ends and how to continue now', () => {
     const waits = recorded('limitKnown', { type: 'limit.waiting' });
     const until = Date.parse('2026-01-01T11:00:05.000Z');
     assert.equal(
@@ -98,7 +116,7 @@ describe('waiting', () => {
     );
   });
 
-  test('its countdown is shown at round times, not every minute', () => {
+  test('its countdown appears at round times, not every minute', () => {
     // Nobody waits two hours for a recording: the event of each minute is made from the first one.
     const waits = recorded('limitKnown', { type: 'limit.waiting' });
     const [first] = waits.slice(-1);
@@ -115,12 +133,12 @@ describe('waiting', () => {
     assert.ok(told.length > 3 && told.length < 15, String(told.length));
   });
 
-  test('a moment on another day has its date', () => {
+  test('a time on another day has its date', () => {
     assert.match(clock(now + 48 * 3_600_000, now, english), /^2026-01-0\d \d\d:\d\d$/);
     assert.match(clock(now + 1_000, now, english), /^\d\d:\d\d$/);
   });
 
-  test('times to come have two units', () => {
+  test('durations have two units', () => {
     const minute = 60_000;
     assert.deepEqual(
       [0, 1, 59 * minute, 60 * minute, 125 * minute, 49 * 60 * minute].map(ms => span(ms, english)),
@@ -153,7 +171,7 @@ describe('tools', () => {
   const answered = (id: string): EventMatch => ({ type: 'agent.toolResult', id });
   const failed = (id: string): EventMatch => ({ type: 'agent.toolFailed', id });
 
-  test('a call is shown with its gist, its result below it, and the rest counted', () => {
+  test('a call is shown with its summary, its result below it, and a count of the other lines', () => {
     assert.equal(text('tools', called('edit')), '● Edit(src/todo.js)');
     assert.equal(text('tools', called('think')), '● Think');
     assert.deepEqual(last(recorded('tools', answered('test')), 'window'), [
@@ -165,12 +183,12 @@ describe('tools', () => {
     assert.match(text('tools', answered('test')), /… 37 more lines$/);
   });
 
-  test('of a file that was read only the length', () => {
+  test('only the length of a file read is shown', () => {
     assert.equal(text('tools', answered('read')), '  └  Read 12 lines');
     assert.equal(text('tools', answered('readOne')), '  └  Read 1 line');
   });
 
-  test('a failure is red, with its first lines', () => {
+  test('a failure is red with its first lines', () => {
     assert.deepEqual(last(recorded('tools', failed('fails'))), [
       { style: 'error', text: '  └  no such file' },
     ]);
@@ -183,7 +201,7 @@ describe('tools', () => {
     assert.equal(last(one).at(-1)?.text, '     … 1 more line');
   });
 
-  test('a result that is not directly below its call names it', () => {
+  test('a result that is not directly below its call names the call', () => {
     assert.equal(text('tools', answered('first')), '  └  Bash: ok');
     assert.equal(text('tools', answered('second')), '  └  ok');
     assert.equal(text('tools', answered('unknown')), '  └  ok');
@@ -198,15 +216,15 @@ describe('tools', () => {
   });
 });
 
-test('a story that a person skips is followed by the command that takes it back', () => {
+test('a story skipped by a person is followed by the command to undo it', () => {
   assert.match(
     text('skip', { type: 'story.skipped' }),
     /US-001 is skipped; "ralph-fresh skip US-001 --undo"/,
   );
 });
 
-describe('a stop', () => {
-  test('after the iteration, a window is told how to stop now', () => {
+describe('a stop request', () => {
+  test('after the iteration tells a window how to stop now', () => {
     const stop = recorded('stoppedAfterIteration', { type: 'stop.requested' });
     assert.match(last(stop, 'window')[0]?.text ?? '', /Ctrl-C again stops now\.$/);
     assert.doesNotMatch(textOf(stop), /Ctrl-C/);
@@ -221,7 +239,7 @@ describe('the gate', () => {
   const checked = (iteration: number) =>
     recorded('checkOutput', { type: 'check.ended', iteration });
 
-  test('a failed check is red, its output dim, and only its end', () => {
+  test('a failed check is red, and only the end of its output is shown, dimmed', () => {
     const [why, more, ...output] = last(checked(1));
     assert.deepEqual(why, { style: 'error', text: '  └  failed (exit code 1) · 1.0 s' });
     assert.equal(more?.text, '     … 280 lines before');
@@ -243,7 +261,7 @@ describe('the gate', () => {
     assert.deepEqual(last(checked(3)), [{ style: 'success', text: '  └  passed · 1.0 s' }]);
   });
 
-  test('who set a story back is said', () => {
+  test('a story set back to not done shows who did it', () => {
     const back = { type: 'story.changed', done: false } as const;
     assert.match(text('firstCheckRed', back), /US-001 was set back to not done: its checks failed/);
     assert.match(text('review', back), /the reviewer objects/);
@@ -252,7 +270,7 @@ describe('the gate', () => {
     assert.match(textOf(byGuard), /was not working on it/);
   });
 
-  test('what the guard found is shown in words, also what a newer loop finds', () => {
+  test('findings of the guard are described, even those of a newer loop', () => {
     const found = { type: 'guard.found', iteration: 1 } as const;
     const told = text('guardTicks', found);
     assert.match(told, /this was reverted:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
@@ -267,14 +285,14 @@ describe('the gate', () => {
     assert.match(textOf(newer), /- US-003: put aside\n {2}- somethingNew\n/);
   });
 
-  test('a claim that is still to be checked is not called done', () => {
+  test('an unchecked claim is not called done', () => {
     const claim = { type: 'story.changed', done: true } as const;
     assert.match(text('severalStories', claim), /US-001 is done$/);
     assert.match(text('twoChecksGreen', claim), /is marked done by its agent$/);
     assert.match(text('review', claim), /is marked done by its agent$/);
   });
 
-  test('of many objections the first ones are shown', () => {
+  test('only the first of many objections are shown', () => {
     const told = last(recorded('manyObjections', { type: 'review.ended' }));
     assert.equal(told.length, 12);
     assert.equal(told[1]?.text, '  - 0 second line');

@@ -59,7 +59,7 @@ describe('readLimit', () => {
     it(`reads “${text}”`, () => assert.equal(resets(text), moment));
   }
 
-  it('reads behind what a program puts before its words', () => {
+  it('ignores what a program prints before the message', () => {
     const notice = "You've hit your session limit · resets 5pm (UTC)";
     for (const lead of [
       'API Error: ',
@@ -75,25 +75,25 @@ describe('readLimit', () => {
     }
   });
 
-  it('takes the zone of this machine where none is named, or none that exists', () => {
+  it('uses the local time zone if none or an unknown one is named', () => {
     const text = "You've hit your session limit · resets 5pm";
     assert.equal(resets(text, now, 'Asia/Kolkata'), '2026-10-08T11:30:00.000Z');
     assert.equal(resets(`${text} (Mars/Base)`, now, 'Europe/Paris'), '2026-10-07T15:00:00.000Z');
   });
 
-  it('goes by the clock of the zone when it changes to winter time', () => {
+  it("respects the zone's change to winter time", () => {
     const evening = Date.parse('2026-10-24T20:00:00Z');
     const text = "You've hit your session limit · resets 4am (Europe/Berlin)";
     assert.equal(resets(text, evening), '2026-10-25T03:00:00.000Z');
   });
 
-  it('knows that the year may have changed by then', () => {
+  it('handles the turn of the year', () => {
     const eve = Date.parse('2026-12-31T20:00:00Z');
     const text = "You've hit your weekly limit · resets Jan 3, 10am (UTC)";
     assert.equal(resets(text, eve), '2027-01-03T10:00:00.000Z');
   });
 
-  it('does not wait a day, or a year, for a minute that has just gone by', () => {
+  it('does not wait a day or a year for a minute that has just passed', () => {
     const late = Date.parse('2026-10-09T10:00:20Z');
     const soon = new Date(late + MINUTE).toISOString();
     assert.equal(resets("You've hit your session limit · resets 10am (UTC)", late), soon);
@@ -101,7 +101,7 @@ describe('readLimit', () => {
     assert.equal(resets(`usage limit reached|${late / 1000 - 20}`, late), soon);
   });
 
-  it('gives no time if none is named, or an impossible one', () => {
+  it('returns no time if none, or an impossible one, is named', () => {
     for (const text of [
       "You've hit your session limit",
       "You've reached your Fable limit.",
@@ -116,7 +116,7 @@ describe('readLimit', () => {
     }
   });
 
-  it('knows what only a person can raise', () => {
+  it('recognizes limits that only a person can raise', () => {
     for (const text of [
       "You've hit your monthly spend limit. See Usage in Settings",
       "You've hit your individual spend limit · ask your admin to raise it",
@@ -128,7 +128,7 @@ describe('readLimit', () => {
     }
   });
 
-  it('leaves other failures alone', () => {
+  it('ignores other failures', () => {
     for (const text of [
       '',
       'API Error: 400 messages.1: too odd',
@@ -147,7 +147,7 @@ describe('readLimit', () => {
     }
   });
 
-  it('never throws, and every moment lies ahead, whatever it is given', () => {
+  it('never throws, and every returned time lies ahead', () => {
     const piece = fc.constantFrom(
       "You've hit your session limit",
       'usage limit reached|',
@@ -207,7 +207,7 @@ describe('readLimit', () => {
 });
 
 describe('resetFromEpoch', () => {
-  it('takes seconds and milliseconds, and refuses what is past or years ahead', () => {
+  it('accepts seconds and milliseconds, and refuses times in the past or years ahead', () => {
     assert.equal(resetFromEpoch(now / 1000 + 3600, now), now + 60 * MINUTE);
     assert.equal(resetFromEpoch(now + 60 * MINUTE, now), now + 60 * MINUTE);
     assert.equal(resetFromEpoch(now / 1000 - 3600, now), undefined);

@@ -323,7 +323,7 @@ describe('proposeVerifyCommands', () => {
     });
   }
 
-  test('Windows names wrappers and tools differently', async () => {
+  test('names wrappers and tools differently on Windows', async () => {
     assert.deepEqual(
       await proposed({ 'build.gradle': '', gradlew: '', 'gradlew.bat': '' }, 'win32'),
       ['build.gradle: gradlew.bat check'],
@@ -336,11 +336,11 @@ describe('proposeVerifyCommands', () => {
     ]);
   });
 
-  test('a folder that does not exist', async () => {
+  test('returns nothing for a missing folder', async () => {
     assert.deepEqual(await proposeVerifyCommands(path.join(import.meta.dirname, 'nowhere')), []);
   });
 
-  test('build files that are none: folders, pipes, devices, too large', async () => {
+  test('ignores build files that are folders, pipes, devices or too large', async () => {
     await using temp = await tempDir('verify-proposals-');
     const at = (name: string) => path.join(temp.path, name);
     await mkdir(at('package.json'));
@@ -352,7 +352,7 @@ describe('proposeVerifyCommands', () => {
     assert.deepEqual(await proposeVerifyCommands(temp.path), []);
   });
 
-  test('no text takes long', async () => {
+  test('handles every text quickly', async () => {
     const size = 900_000;
     await using temp = await tempDir('verify-proposals-');
     for (const filler of ['\n', ' ', 'a', '[', "gem '", 'a=', "'pytest ", '{ ']) {

@@ -51,8 +51,8 @@ function isVisible(text: string, before: string): boolean {
   );
 }
 
-describe('what a person sees in the window', () => {
-  test('a text that is not translated is found, in code and in a page', () => {
+describe('text shown in the window', () => {
+  test('is found if it is not translated, in code and in a page', () => {
     assert.deepEqual(
       bareTexts(
         [

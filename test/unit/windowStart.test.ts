@@ -46,12 +46,12 @@ async function load(source: string): Promise<Record<string, unknown>> {
   return await import(pathToFileURL(outfile).href);
 }
 
-test('to load the extension makes no schema', async () => {
+test('loading the extension creates no schema', async () => {
   const { activate } = await load("export { activate } from './src/extension.ts';");
   assert.equal(typeof activate, 'function');
 });
 
-test('this test sees a schema that is made too early', async () => {
+test('this test detects a schema created too early', async () => {
   await assert.rejects(
     load("import * as z from 'zod'; export const schema = z.object({});"),
     /z\.object is called/,

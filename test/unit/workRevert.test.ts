@@ -104,6 +104,38 @@ describe('reverting a story or an iteration', () => {
     return planWorkRevert(files, { of, states, storyFile: storyFile() });
   }
 
+  /** The work on a list without ids, whose items have moved by one since. */
+  async function runOnNumbers(): Promise<(of: Revertible) => ReturnType<typeof planWorkRevert>> {
+    await rm(storyFile());
+    const list = path.join(folder, 'PLAN.md');
+    await writeFile(list, '- [x] Red\n- [x] Blue\n');
+    await gitRepo(path.join(temp.path, 'repository'));
+    const stories = { done: 0, total: 2 };
+    await mkdir(files.runDir(RUN), { recursive: true });
+    const journal = await JournalWriter.open(files.journalFile(RUN));
+    journal.append({
+      ...{ type: 'run.started', runId: RUN, version: '1', pid: 1, agent: 'x', mode: 'stories' },
+      ...{ task: '', maxIterations: 9, stuckThreshold: 3, stories },
+    });
+    for (const [index, storyTitle] of ['Red', 'Blue'].entries()) {
+      const [iteration, storyId] = [index + 1, `#${index + 1}`];
+      await write(`${storyTitle}.txt`, 'work\n');
+      await git('add', '--all');
+      await git('commit', '--quiet', '--message', storyTitle);
+      journal.append({
+        ...{ type: 'iteration.started', iteration, storyId, storyTitle, stories, stuckFor: 0 },
+        ...{ maxIterations: 9, promptBytes: 1, handoffBytes: 1 },
+      });
+      const hash = await git('rev-parse', 'HEAD');
+      journal.append({ type: 'commit.recorded', iteration, storyId, hash, subject: storyTitle });
+      journal.append({ type: 'story.changed', storyId, done: true, by: 'agent', iteration });
+    }
+    journal.close();
+    await writeFile(list, '- [ ] New\n- [x] Red\n- [x] Blue\n');
+    const states = [foldRun(await readJournal(files.journalFile(RUN)))];
+    return of => planWorkRevert(files, { of, states, storyFile: list });
+  }
+
   async function ticked(): Promise<unknown[]> {
     const events = await readJournal(files.journalFile(RUN));
     return events.flatMap(event =>
@@ -111,7 +143,21 @@ describe('reverting a story or an iteration', () => {
     );
   }
 
-  test('a story in the middle: its work and its tick go, what was learned and all else stays', async () => {
+  test('the number of a story without an id means the one that has it now', async () => {
+    const planOf = await runOnNumbers();
+    const shown = async (of: Revertible) => {
+      const { commits, reopens } = await planOf(of);
+      return [...commits.map(({ subject }) => subject), ...reopens.map(({ title }) => title)];
+    };
+    assert.deepEqual(await shown({ kind: 'story', storyId: '#2' }), ['Red', 'Red']);
+    assert.deepEqual(await shown({ kind: 'story', storyId: '#3' }), ['Blue', 'Blue']);
+    assert.deepEqual(await shown({ kind: 'iteration', runId: RUN, iteration: 1 }), ['Red', 'Red']);
+    await assert.rejects(planOf({ kind: 'story', storyId: '#1' }), {
+      message: `#1 is "New" now, but was "Red" when a run worked on it. To revert that, name the iteration: ralph-fresh revert --iteration 1 --run ${RUN}`,
+    });
+  });
+
+  test('a story in the middle: its work and tick are reverted, notes and everything else stay', async () => {
     await run();
     const progress = await read('.omc/progress.txt');
     const planned = await plan(STORY_TWO);
@@ -134,7 +180,7 @@ describe('reverting a story or an iteration', () => {
     assert.deepEqual(await ticked(), [['US-002', false]]);
   });
 
-  test('a story file that git does not know, or that has changed, is edited in its place', async () => {
+  test('a story file that is untracked or changed is edited in place', async () => {
     await writeFile(path.join(temp.path, 'repository', '.gitignore'), '.omc\n');
     await run();
     await revertWork(files, await plan(STORY_TWO), 'Revert it');
@@ -149,7 +195,7 @@ describe('reverting a story or an iteration', () => {
     );
   });
 
-  test('a story file behind a link goes into the commit, and the link stays', async () => {
+  test('a story file behind a link is part of the commit, and the link stays', async () => {
     await rename(storyFile(), path.join(folder, 'stories.json'));
     await symlink('../stories.json', storyFile());
     await run();
@@ -160,7 +206,7 @@ describe('reverting a story or an iteration', () => {
     assert.match(await git('ls-files', '--stage', '.omc/prd.json'), /^120000 /);
   });
 
-  test('a story file with changes of its own keeps them', async () => {
+  test('a story file keeps unrelated changes', async () => {
     await run();
     const changed = prd().replace('Title of US-001', 'Another title');
     await write('.omc/prd.json', changed);
@@ -169,7 +215,7 @@ describe('reverting a story or an iteration', () => {
     assert.equal(await git('status', '--porcelain'), 'M packages/app/.omc/prd.json');
   });
 
-  test('an iteration takes back the tick of the story that it has finished', async () => {
+  test('reverting an iteration removes the tick of the story it finished', async () => {
     await run();
     const planned = await plan({ kind: 'iteration', runId: RUN, iteration: 3 });
     await revertWork(files, planned, revertMessage(planned, undefined));
@@ -184,7 +230,7 @@ describe('reverting a story or an iteration', () => {
     assert.deepEqual((await plan({ kind: 'iteration', runId: RUN, iteration: 1 })).reopens, []);
   });
 
-  test('while a run is active, nothing is reverted', async () => {
+  test('nothing is reverted while a run is active', async () => {
     await run();
     const planned = await plan(STORY_TWO);
     const attempt = await acquireRunLock(files, RUN);
@@ -196,7 +242,7 @@ describe('reverting a story or an iteration', () => {
     await (attempt.kind === 'acquired' ? attempt.lock.release() : undefined);
   });
 
-  test('outside a repository, an error says so', async () => {
+  test('an error is reported outside a repository', async () => {
     const states = [foldRun([])];
     await assert.rejects(
       planWorkRevert(files, { of: STORY_TWO, states, storyFile: storyFile() }),

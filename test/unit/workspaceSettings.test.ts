@@ -19,8 +19,8 @@ async function workspaceWith(text: string | undefined) {
   return { temp, file, read: () => readFile(file, 'utf8') };
 }
 
-describe("the checks in a workspace's settings", () => {
-  test('make a new file', async () => {
+describe('checks written to the workspace settings', () => {
+  test('create a new file', async () => {
     const { temp, read } = await workspaceWith(undefined);
     await using _ = temp;
     assert.deepEqual(await readWorkspaceSettings(temp.path), {});
@@ -31,7 +31,7 @@ describe("the checks in a workspace's settings", () => {
     assert.deepEqual(await readWorkspaceSettings(temp.path), { verify: ['npm test'] });
   });
 
-  test('leave comments, other settings, tabs and line ends as they are', async () => {
+  test('keep comments, other settings, tabs and line endings', async () => {
     const before =
       '{\r\n\t// Ours.\r\n\t"maxIterations": 40, // many\r\n\t"verify": ["old"],\r\n\t"onStuck": "skip",\r\n}\r\n';
     const { temp, read } = await workspaceWith(before);
@@ -54,7 +54,7 @@ describe("the checks in a workspace's settings", () => {
     assert.match(await read(), /\/\/ Ours\./);
   });
 
-  test('are not written into a file that cannot be used, nor through a link', async () => {
+  test('are not written to an unusable file or through a link', async () => {
     const broken = '{ "verify": [ }';
     const { temp, file, read } = await workspaceWith(broken);
     await using _ = temp;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { widthOf, wrapLine } from '../../src/presentation/wrapLine.ts';
 
 describe('wrapLine', () => {
-  test('breaks at words, and continuation lines are below the text', () => {
+  test('breaks at words and aligns continuation lines with the text', () => {
     assert.deepEqual(wrapLine('● one two three four five six seven', 22), [
       '● one two three four',
       '  five six seven',
@@ -14,25 +14,25 @@ describe('wrapLine', () => {
     ]);
   });
 
-  test('what the loop says is below its name', () => {
+  test('aligns output of the loop with its name', () => {
     assert.deepEqual(wrapLine('[Ralph Fresh] one two three four five six seven', 38), [
       '[Ralph Fresh] one two three four five',
       '              six seven',
     ]);
   });
 
-  test('leaves what fits, and every line where the columns are not known', () => {
+  test('leaves lines that fit, and every line if the width is unknown', () => {
     assert.deepEqual(wrapLine('x'.repeat(30), 30), ['x'.repeat(30)]);
     assert.deepEqual(wrapLine('a b '.repeat(100), undefined), ['a b '.repeat(100)]);
     assert.deepEqual(wrapLine('a b '.repeat(100), 5), ['a b '.repeat(100)]);
   });
 
-  test('a word longer than the line stays whole, on a line of its own', () => {
+  test('keeps a word longer than the line whole, on its own line', () => {
     const path = `src/${'very/'.repeat(20)}long.ts`;
     assert.deepEqual(wrapLine(`● look at ${path} now`, 40), ['● look at', `  ${path}`, '  now']);
   });
 
-  test('each row has its story and its subagent, also where a word is broken', () => {
+  test('repeats story and subagent on each row, even where a word is broken', () => {
     const path = `src/${'very/'.repeat(20)}long.ts`;
     for (const whose of ['US-003 │ ', 'US-003 │   Look at a › ', `${'x'.repeat(24)} │ `]) {
       for (const columns of [30, 40, 80]) {
@@ -55,7 +55,7 @@ describe('wrapLine', () => {
     ]);
   });
 
-  test('loses no word, whatever the columns', () => {
+  test('loses no word at any width', () => {
     const text = '  - Lorem ipsum dolor sit amet, 日本語のテキスト consectetur 🙂 adipiscing elit';
     for (let columns = 20; columns < 90; columns += 1) {
       const lines = wrapLine(text, columns);
@@ -67,7 +67,7 @@ describe('wrapLine', () => {
     }
   });
 
-  test('counts wide letters twice and marks not at all', () => {
+  test('counts wide letters twice and combining marks not at all', () => {
     assert.equal(widthOf('日本'), 4);
     assert.equal(widthOf('🙂'), 2);
     assert.equal(widthOf('e\u0301'), 1);

@@ -18,6 +18,8 @@ export interface BranchCheckOut {
   readonly branch: string;
 }
 
+/** A part is the name of a file or a folder, behind which git writes `.lock`: together at most 255 bytes. */
+const MAX_PART_BYTES = 250;
 const HEADS = 'refs/heads/';
 
 /**
@@ -153,7 +155,7 @@ export async function changedFilesBut(dir: string, except: readonly string[]): P
   return changed.filter(file => !excepted.includes(file));
 }
 
-/** @throws {HumanError} if git allows no branch of this name */
+/** @throws {HumanError} if git allows no branch of this name, or cannot store it */
 export async function requireBranchName(dir: string, name: string): Promise<void> {
   // Git resolves `@{-1}` to the previous branch; a name in a file must be taken literally.
   const checked = await runGit(dir, 'check-ref-format', '--branch', name).catch(
@@ -169,6 +171,16 @@ export async function requireBranchName(dir: string, name: string): Promise<void
       say(
         '"{0}" is not a valid git branch name. Use another one in the story file: letters, digits, "-", "_" and "/", as in ralph/login.',
         shorten(name, 80),
+      ),
+    );
+  }
+  // Git accepts the name, and then says that it cannot lock the ref.
+  if (name.split('/').some(part => Buffer.byteLength(part) > MAX_PART_BYTES)) {
+    throw new HumanError(
+      say(
+        'The branch name "{0}" is too long for git: each part between slashes may have {1} bytes at most. Use a shorter one in the story file, as in ralph/login.',
+        shorten(name, 80),
+        MAX_PART_BYTES,
       ),
     );
   }

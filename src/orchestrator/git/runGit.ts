@@ -1,5 +1,8 @@
 import { type ChildProcess, execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { answerInTime } from './gitPatience.ts';
 
@@ -37,7 +40,7 @@ export interface GitResult {
 /**
  * Runs git; all calls of git use this function.
  * @throws the system's error if git cannot be started
- * @throws {HumanError} if it was ended because of the time limit
+ * @throws {HumanError} if there is no such folder, or git was ended because of the time limit
  */
 export async function gitResult(
   dir: string,
@@ -60,7 +63,8 @@ export async function gitResult(
       (error, stdout, stderr) => {
         const isCut = error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
         if (error && !isCut && typeof error.code !== 'number') {
-          reject(error);
+          // The system says the same for a missing folder as for a missing program.
+          reject(error.code === 'ENOENT' && !existsSync(dir) ? noFolder(dir) : error);
         } else {
           const code = error && !isCut ? Number(error.code) : 0;
           resolve({ code, stdout, stderr: stderr.toString('utf8'), isCut });
@@ -72,6 +76,12 @@ export async function gitResult(
     child.stdin?.end(input);
   });
   return writes || child === undefined ? answer : answerInTime(child, questionIn(args), answer);
+}
+
+function noFolder(dir: string): HumanError {
+  return new HumanError(
+    say('There is no folder {0}. If it was moved or renamed, move it back, and try again.', dir),
+  );
 }
 
 /**

@@ -13,6 +13,8 @@ import {
 } from './runState.ts';
 import {
   changing,
+  goneUnanswered,
+  MAX_NOTES,
   storyOf,
   withHandled,
   withItem,
@@ -27,9 +29,6 @@ import { storyCount } from './storyCount.ts';
 import { changed, newStart, notRefused, notStuck } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
 import { addTokens, NO_TOKENS } from './tokenCounts.ts';
-
-/** Older hints and answers are forgotten, oldest first. */
-const MAX_NOTES = 50;
 
 /** Running iterations of a run with lanes; iterations that wait to land are among them. */
 const MAX_OPEN = 1_000;
@@ -444,10 +443,9 @@ function afterPause(
   if (by !== 'person' || pause === undefined) {
     return state;
   }
-  const settled =
-    pause.reason === 'question'
-      ? withoutQuestion(state, { storyId: pause.storyId, message: pause.detail })
-      : state;
+  const open = storyNotes(state, pause.storyId).question;
+  // After an answer, it is not open any more.
+  const settled = pause.reason === 'question' && open ? goneUnanswered(state, [open]) : state;
   return pause.reason === 'stuck'
     ? withStory(settled, pause.storyId ?? WHOLE_TASK, notStuck)
     : settled;

@@ -31,20 +31,33 @@ export interface RunStanding {
 }
 
 /** What a run is doing now, from its journal and from whether the loop's process is alive. Pure. */
-export function runStanding({ state, alive }: SeenRun): RunStanding {
+export function runStanding(run: SeenRun): RunStanding {
+  const { state, alive } = run;
   const phase = phaseOf(state, alive);
   const running = state.running.flatMap(({ storyId }) => storyId ?? []);
   const paused = state.pause?.storyId;
   const storyIds = !alive ? [] : running.length > 0 || paused === undefined ? running : [paused];
   return {
     phase,
-    isActive: phase === 'running' || phase === 'stopping',
-    outcome: phase === 'interrupted' ? phase : state.outcome,
+    isActive: isActive(run),
+    outcome: outcomeOf(run),
     waiting: alive ? waitingAsWhole(state) : undefined,
     question: questionOf(state),
     storyIds,
     storyId: storyIds.length === 1 ? storyIds[0] : undefined,
   };
+}
+
+/** {@link RunStanding.isActive} alone: it is asked for each story, and does not look at all of them. Pure. */
+export function isActive({ state, alive }: SeenRun): boolean {
+  const phase = phaseOf(state, alive);
+  return phase === 'running' || phase === 'stopping';
+}
+
+/** {@link RunStanding.outcome} alone, for the same reason. Pure. */
+export function outcomeOf({ state, alive }: SeenRun): RunOutcome | undefined {
+  const phase = phaseOf(state, alive);
+  return phase === 'interrupted' ? phase : state.outcome;
 }
 
 function phaseOf({ phase }: RunState, alive: boolean): RunPhase {

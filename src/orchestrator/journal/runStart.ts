@@ -1,6 +1,7 @@
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
-import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
+import { INITIAL_RUN_STATE, openQuestions, type RunState } from './runState.ts';
+import { goneUnanswered } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { anotherChance } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
@@ -22,8 +23,21 @@ export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): R
   };
 }
 
-/** If a run ended for a problem that a person must solve, every story gets another chance when it continues. */
+/**
+ * If a run ended for a problem that a person must solve, every story gets another chance when it continues. Who
+ * continues a run that waited only for answers wants it to go on without them; with lanes, the others went on
+ * meanwhile, so that questions stay open if the run ended for another reason.
+ */
 export function resumedRun(
+  before: RunState,
+  event: Extract<RunEvent, { type: 'run.resumed' }>,
+): RunState {
+  const staysOpen = event.isolated === true && before.outcome !== 'needsHuman';
+  const asked = staysOpen ? before : goneUnanswered(before, openQuestions(before));
+  return continuedRun(asked, event);
+}
+
+function continuedRun(
   before: RunState,
   event: Extract<RunEvent, { type: 'run.resumed' }>,
 ): RunState {
@@ -53,9 +67,6 @@ export function resumedRun(
     running: before.cutOff.length > 0 ? before.cutOff.map(withoutProcess) : before.running,
     cutOff: [],
     limits: new Map(),
-    storyNotes: new Map(
-      [...before.storyNotes].map(([id, notes]) => [id, { ...notes, question: undefined }] as const),
-    ),
     storyRecords: isSettled
       ? new Map(
           [...before.storyRecords].map(([id, record]) => [id, anotherChance(record)] as const),

@@ -115,9 +115,10 @@ export interface RunState {
     readonly storyId?: string;
     readonly id?: string;
   }[];
+  /** Without an answer: a person let the run continue although the question was open. */
   readonly answers: readonly {
     readonly question: string;
-    readonly answer: string;
+    readonly answer?: string;
     readonly storyId?: string;
   }[];
   /** Notes about each story for its next iteration; in modes without stories, about {@link WHOLE_TASK}. */

@@ -177,7 +177,11 @@ export const runStateSchema = once(() => {
       }),
     ),
     answers: z.array(
-      z.object({ question: z.string(), answer: z.string(), storyId: z.string().optional() }),
+      z.object({
+        question: z.string(),
+        answer: z.string().optional(),
+        storyId: z.string().optional(),
+      }),
     ),
     storyNotes: z.array(z.tuple([z.string(), notes])),
     prepare: z

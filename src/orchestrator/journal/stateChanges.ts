@@ -7,8 +7,11 @@ import {
   storyRecord,
   WHOLE_TASK,
 } from './runState.ts';
-import type { StoryNotes } from './storyNotes.ts';
+import type { Question, StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
+
+/** Older hints and answers are forgotten, oldest first. */
+export const MAX_NOTES = 50;
 
 /** Maps and lists that only the fold of one journal has seen, so that it may change them. */
 let own: WeakSet<object> | undefined;
@@ -123,6 +126,17 @@ export function withoutQuestion(
   return settled === undefined
     ? state
     : withNotes(state, settled.storyId, notes => ({ ...notes, question: undefined }));
+}
+
+/** A person lets the run continue without an answer: the next agents are told what stayed open. */
+export function goneUnanswered(state: RunState, questions: readonly Question[]): RunState {
+  return questions.reduce<RunState>(
+    (before, { message, storyId }) => ({
+      ...withNotes(before, storyId, notes => ({ ...notes, question: undefined })),
+      answers: [...before.answers, { question: message, storyId }].slice(-MAX_NOTES),
+    }),
+    state,
+  );
 }
 
 /** The story of a running iteration; `undefined` for the whole task, or if this iteration is not running. */

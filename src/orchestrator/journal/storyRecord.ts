@@ -18,7 +18,7 @@ export interface StoryRecord {
   readonly tickMissing?: true;
   /** Of a story without an id of its own, which only its title tells from others: the title it had. */
   readonly title?: string;
-  /** Consecutive iterations without progress on it. */
+  /** Consecutive iterations without progress on it; those that ended with a question do not count. */
   readonly stuckFor: number;
   /**
    * Postponed after the other stories because it made no progress: the `seq` of that event, and `stuckFor` at that
@@ -49,8 +49,10 @@ export function afterIteration(
   outcome: IterationOutcome,
   progress: boolean,
 ): StoryRecord {
+  // Who asks is not stuck: the answer may be all that is missing.
+  const missed = outcome === 'needsHuman' ? 0 : 1;
   const counted = {
-    ...(progress ? notStuck(record) : { ...record, stuckFor: record.stuckFor + 1 }),
+    ...(progress ? notStuck(record) : { ...record, stuckFor: record.stuckFor + missed }),
     iterations: record.iterations + 1,
   };
   switch (outcome) {

@@ -1,7 +1,7 @@
 import { type CurrentIteration, isCandidate } from './currentIteration.ts';
 import { type Doing, doingOf } from './doing.ts';
 import { type ReturnedWork, returnedWork } from './returnedWork.ts';
-import { runStanding, type SeenRun } from './runStanding.ts';
+import { isActive, outcomeOf, type SeenRun } from './runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes, storyRecord } from './runState.ts';
 import type { StoryRecord } from './storyRecord.ts';
 
@@ -41,9 +41,11 @@ export type StoryStatus =
   /** Its agent has asked a question that nobody has answered. */
   | { readonly kind: 'needsYou'; readonly message: string }
   | { readonly kind: 'blocked'; readonly message: string }
+  /** A person settles its conflict by hand, and no agent works on it. */
+  | { readonly kind: 'settling' }
   /** A person wants no further agent for it now. */
   | { readonly kind: 'paused' }
-  /** Its work did not land, and it gets a fresh agent. */
+  /** Its work did not land, and it is open again. */
   | { readonly kind: 'returned'; readonly times: number; readonly work: ReturnedWork }
   | { readonly kind: 'failed'; readonly times: number }
   | { readonly kind: 'stuck'; readonly iterations: number };
@@ -60,9 +62,9 @@ export function storyStatus(
   states: readonly RunState[],
 ): StoryStatus | undefined {
   const { state } = run;
-  const { isActive } = runStanding(run);
+  const isWorking = isActive(run);
   const current = state.running.findLast(({ storyId }) => storyId === id);
-  if (current !== undefined && isActive) {
+  if (current !== undefined && isWorking) {
     return workStatus(current, state);
   }
   const known = states.findLast(({ storyRecords }) => storyRecords.has(id)) ?? INITIAL_RUN_STATE;
@@ -70,11 +72,14 @@ export function storyStatus(
   if (done) {
     return { kind: doneKind(record) };
   }
-  const left = isActive ? undefined : leftQueued(id, state);
+  const left = isWorking ? undefined : leftQueued(id, state);
   if (left !== undefined) {
     return { kind: 'queued', iteration: left.number, isActive: false };
   }
-  const { question } = storyNotes(state, id);
+  const { question, settling } = storyNotes(state, id);
+  if (settling !== undefined) {
+    return { kind: 'settling' };
+  }
   if (question !== undefined) {
     return { kind: 'needsYou', message: question.message };
   }
@@ -82,7 +87,7 @@ export function storyStatus(
   if (status?.kind === 'skipped' || status?.kind === 'blocked') {
     return status;
   }
-  if (storyRecord(state, id).paused && (isActive || willContinue(run))) {
+  if (storyRecord(state, id).paused && (isWorking || willContinue(run))) {
     return { kind: 'paused' };
   }
   const work = returnedWork(known, id);
@@ -122,7 +127,7 @@ function leftQueued(id: string, { cutOff, running }: RunState): CurrentIteration
 
 /** The next start continues it, so that what a person has paused stays paused. */
 function willContinue(run: SeenRun): boolean {
-  const { outcome } = runStanding(run);
+  const outcome = outcomeOf(run);
   return outcome === 'stopped' || outcome === 'interrupted' || outcome === 'error';
 }
 

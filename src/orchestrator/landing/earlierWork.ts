@@ -1,4 +1,5 @@
 import { saidOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { appendAs } from '../journal/appendAs.ts';
@@ -19,6 +20,7 @@ import type { Target } from './target.ts';
 
 /** Length of each diff of a conflict that the next agent is told, in characters. */
 const MAX_DIFF = 5_000;
+const SHORT_HASH = 7;
 
 /** What earlier agents of a story have left that has not landed, and what the next one gets of it. */
 export class EarlierWork {
@@ -56,7 +58,12 @@ export class EarlierWork {
     warn(
       { append: appendAs(iteration, this.run.journal) },
       'workNotContinued',
-      joined.files.join(', '),
+      // The command first: a long list is cut.
+      say(
+        'git log {0} shows it. In conflict: {1}',
+        `${base.slice(0, SHORT_HASH)}..${head.slice(0, SHORT_HASH)}`,
+        joined.files.join(', '),
+      ),
     );
     return { commit: onto };
   }

@@ -5,6 +5,7 @@ import { signalOf } from '../iteration/signals.ts';
 import { uncommittedWork } from '../iteration/uncommittedWork.ts';
 import { lookAgain, storiesLeft, type Work } from '../iteration/work.ts';
 import type { IterationOutcome } from '../journal/eventCodes.ts';
+import { readDecisions } from '../journal/journal.ts';
 import {
   handledIn,
   runningIteration,
@@ -12,6 +13,7 @@ import {
   storyRecord,
   WHOLE_TASK,
 } from '../journal/runState.ts';
+import { workedMs } from '../journal/workedMs.ts';
 import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { judgeClaims } from '../proof/claims.ts';
 import { type Judgement, judge } from '../proof/judge.ts';
@@ -185,7 +187,8 @@ export async function recordOutcome(
     iteration,
     storyId: story?.id,
     outcome,
-    durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
+    durationMs:
+      result === undefined ? await workedBefore(run, iteration) : elapsed(spent?.startedAt),
     costUsd: spent?.usage === undefined && !spent?.costUsd ? undefined : (spent?.costUsd ?? 0),
     costEstimated: spent?.costEstimated ? true : undefined,
     turns: turns === undefined ? undefined : whole(turns),
@@ -205,7 +208,13 @@ function isStopped({ stop }: Run, { error }: AgentCallResult): boolean {
   return stop.endSignal.aborted || (stop.requested && error?.kind === 'usageLimit');
 }
 
-/** The duration of an interrupted iteration is unknown. */
+/** Of an interrupted iteration, only the journal knows when it worked. */
+async function workedBefore({ files, id, state }: Run, iteration: number): Promise<number> {
+  return runningIteration(state(), iteration)?.settled
+    ? 0
+    : workedMs(await readDecisions(files.journalFile(id)), iteration);
+}
+
 function elapsed(startedAt: string | undefined): number {
   return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
 }

@@ -80,6 +80,10 @@ export class FreshRun {
   private snapshot: Snapshot;
   private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
+  /** What would end the run by its files as they are now; a person may still put them right while agents work. */
+  private problemNow: Verdict | undefined;
+  /** The ids of stories are repeated, and it has been said. */
+  private hasSameIds = false;
   private otherMode: string | undefined;
   /** The numbers of stories without ids mean others than those that agents work on. */
   private isMoved = false;
@@ -204,7 +208,7 @@ export class FreshRun {
       stories: snapshot.stories ? snapshot.stories.stories : undefined,
       config: run.config,
       stopRequested: run.stop.requested,
-      verdict: verdict ?? this.lanes?.verdict,
+      verdict: this.problemNow ?? verdict ?? this.lanes?.verdict,
       otherMode,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
@@ -276,13 +280,16 @@ export class FreshRun {
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
-    const [found, otherMode] = await Promise.all([
+    const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
     ]);
+    const problemOfIds = this.problemOfIds(read);
+    // Like a list that cannot be read: the last one that could still counts.
+    const found = problemOfIds === undefined ? read : { ...read, stories: before.stories };
     const handled = new Map([
       ...(this.lanes?.landedTicks.known(run.state(), found) ?? []),
-      ...desk.takeHandled(),
+      ...(problemOfIds === undefined ? desk.takeHandled() : []),
     ]);
     for (const storyId of (await this.lanes?.unticked(found)) ?? []) {
       run.journal.append({ type: 'story.changed', storyId, done: false, by: 'outside' });
@@ -296,7 +303,7 @@ export class FreshRun {
       storiesAfter: snapshot.stories?.stories ?? [],
       handled,
     });
-    const problemOfIds = this.lookAtIds();
+    this.lookAtNumbers();
     for (const change of changes) {
       if (!this.isMoved || !isNumberId(change.storyId)) {
         run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
@@ -306,19 +313,26 @@ export class FreshRun {
       warn(run.journal, 'numbersMoved', '');
       this.isMoved = false;
     }
-    this.verdict = problemOfIds ?? (await this.lookAtHistory(before)) ?? this.verdict;
+    this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
   }
 
-  /** @returns what ends a run with lanes, which knows stories by their ids */
-  private lookAtIds(): Verdict | undefined {
+  /** @returns what ends a run with lanes, which knows stories by their ids, unless it is put right while agents work */
+  private problemOfIds({ stories }: Snapshot): Verdict | undefined {
+    const problem = this.lanes && stories && problemWithIds(stories.stories);
+    const message = problem && sentences([problem.message, problem.next]);
+    if (message !== undefined && !this.hasSameIds) {
+      warn(this.run.journal, 'sameIds', message);
+    }
+    this.hasSameIds = message !== undefined;
+    return message && { kind: 'astray', message };
+  }
+
+  private lookAtNumbers(): void {
     const { lanes, run, snapshot } = this;
     const stories = snapshot.stories?.stories;
-    if (lanes === undefined || stories === undefined) {
-      return undefined;
+    if (lanes !== undefined && stories !== undefined) {
+      this.isMoved = haveMoved(stories, run.state(), lanes.working);
     }
-    this.isMoved = haveMoved(stories, run.state(), lanes.working);
-    const problem = problemWithIds(stories);
-    return problem && { kind: 'astray', message: sentences([problem.message, problem.next]) };
   }
 
   /** @returns what ends the run, if its work is not on its branch */

@@ -323,5 +323,8 @@ function openStories(
 ): readonly string[] {
   const open = (stories ?? []).filter(story => !story.done).map(({ id }) => id);
   // A selected story may have been removed from the file.
-  return onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;
+  const ids =
+    onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;
+  // Several stories may have the same id by mistake.
+  return [...new Set(ids)];
 }

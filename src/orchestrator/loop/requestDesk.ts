@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
 import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
+import { waitingAsWhole } from '../journal/atWork.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { currentOf, storyNotes, WHOLE_TASK, waitingOf } from '../journal/runState.ts';
+import { currentOf, storyNotes, WHOLE_TASK } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -245,7 +246,7 @@ export class RequestDesk {
 
   private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
-    const waiting = waitingOf(state());
+    const waiting = waitingAsWhole(state());
     const current = currentOf(state());
     const running = current?.storyId;
     const events = eventsOfRequest(request, state());

@@ -1,15 +1,17 @@
+import { existsSync } from 'node:fs';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/git.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
-import { runningIn, storyNotes } from '../journal/runState.ts';
+import { type RunState, runningIn, storyNotes } from '../journal/runState.ts';
 import type { ConflictWork } from '../journal/storyNotes.ts';
 import { sharedPaths } from '../landing/sharedFiles.ts';
 import type { ClonePlace } from '../places/clonePlaces.ts';
 import {
   type ConflictedFile,
   hasMerge,
+  markSettled,
   mergeInto,
   type Side,
   takeSide,
@@ -39,6 +41,21 @@ export async function holderOf(
   return current && (current.queued ? 'queue' : 'agent');
 }
 
+/** @throws {HumanError} if a story has no conflict that a person could settle */
+export async function requireConflict(files: RunFiles, storyId: string): Promise<void> {
+  conflictIn((await newestRun(files)).state, storyId);
+}
+
+function conflictIn(state: RunState, storyId: string): ConflictWork {
+  const { conflict, settling = conflict } = storyNotes(state, storyId);
+  if (settling === undefined) {
+    throw new HumanError(
+      say('{0} has no conflict to settle. Its newest work fits, or has landed.', named(storyId)),
+    );
+  }
+  return settling;
+}
+
 /** Ids of the stories whose conflicts can be settled by hand, and of those that are being settled. */
 export async function conflictsOf(
   files: RunFiles,
@@ -60,12 +77,7 @@ export async function conflictsOf(
  */
 export async function beginSettlement(files: RunFiles, storyId: string): Promise<Settlement> {
   const before = await newestRun(files);
-  const { conflict, settling = conflict } = storyNotes(before.state, storyId);
-  if (settling === undefined) {
-    throw new HumanError(
-      say('{0} has no conflict to settle. Its newest work fits, or has landed.', named(storyId)),
-    );
-  }
+  const settling = conflictIn(before.state, storyId);
   await requireWork(files, before.runId, storyId, settling);
   const delivered = await deliverRequest(files, { type: 'settle', storyId, settling: true });
   const event = eventIn(delivered);
@@ -108,6 +120,13 @@ export async function readSettlement(files: RunFiles, storyId: string): Promise<
   return (await partsOf(files, await newestRun(files), storyId)).settlement();
 }
 
+/** Top folder of the place in which a person settles a story; `undefined` if it is gone. */
+export async function settlingPlace(files: RunFiles, storyId: string): Promise<string | undefined> {
+  const { folder, name } = await partsOf(files, await newestRun(files), storyId);
+  const { tree } = new PlaceFiles(folder, name);
+  return existsSync(tree) ? tree : undefined;
+}
+
 /** Takes one side of a file in conflict as a whole. */
 export async function settleWithSide(
   settlement: Settlement,
@@ -116,6 +135,15 @@ export async function settleWithSide(
 ): Promise<void> {
   try {
     await takeSide(settlement, file, side);
+  } catch (error) {
+    throw asHumanError(error, say('git cannot settle {0}', shorten(file, 200)));
+  }
+}
+
+/** Counts a file as settled as it is in the place now. */
+export async function settleAsIs(settlement: Settlement, file: string): Promise<void> {
+  try {
+    await markSettled(settlement, file);
   } catch (error) {
     throw asHumanError(error, say('git cannot settle {0}', shorten(file, 200)));
   }
@@ -155,7 +183,10 @@ export async function landSettlement(
     );
   }
   // One that cannot be removed now is shown by `places`.
-  await cleanPlace(folder, root, name);
+  if ((await cleanPlace(folder, root, name)) === undefined) {
+    // What landed has the same files; otherwise it would be listed as work that has not landed.
+    await writeGit(root, ['update-ref', '-d', `${ref}${SETTLED}-uncommitted`]);
+  }
   return { isActive: (await livingRun(files))?.runId !== undefined };
 }
 
@@ -193,13 +224,24 @@ function requireSettled({ files, root, storyId }: Settlement): void {
       ...some.slice(0, MAX_FILES).map(file => shorten(file.path, 200)),
       ...(some.length > MAX_FILES ? ['…'] : []),
     ].join(', ');
-  const marked = open.filter(({ kind }) => kind === 'text');
+  const marked = open.filter(({ marks }) => marks !== undefined);
   if (marked.length > 0) {
     throw new HumanError(
       say(
         '{0} cannot land yet: these files still have conflict markers: {1}. Settle them in {2}, then try again.',
         named(storyId),
         listed(marked),
+        root,
+      ),
+    );
+  }
+  const unsaid = open.filter(({ kind }) => kind === 'text');
+  if (unsaid.length > 0) {
+    throw new HumanError(
+      say(
+        '{0} cannot land yet: git does not know that these files are settled: {1}. Look at them in {2}, say so with "git add", then try again.',
+        named(storyId),
+        listed(unsaid),
         root,
       ),
     );

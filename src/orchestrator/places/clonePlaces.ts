@@ -1,6 +1,7 @@
 import { cp, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { once } from '../../base/once.ts';
 import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
@@ -415,13 +416,12 @@ export class ClonePlaces {
     const prefix = slashes(path.relative(realRoot, realWorkspace));
     /** From the top folder; `undefined` for a file outside of the repository. */
     const placeOf = async (file: string): Promise<string | undefined> => {
-      const inWorkspace = slashes(path.relative(workspace, file));
-      if (!isOutside(inWorkspace)) {
-        return path.posix.join(prefix, inWorkspace);
+      if (isWithin(workspace, file)) {
+        return path.posix.join(prefix, slashes(path.relative(workspace, file)));
       }
       const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
-      const inRoot = slashes(path.relative(realRoot, path.join(folder, path.basename(file))));
-      return isOutside(inRoot) ? undefined : inRoot;
+      const real = path.join(folder, path.basename(file));
+      return isWithin(realRoot, real) ? slashes(path.relative(realRoot, real)) : undefined;
     };
     const own = storyFile === undefined ? undefined : await placeOf(storyFile);
     return {
@@ -443,12 +443,8 @@ interface Reusable {
 async function realPathIn(top: string, file: string): Promise<string> {
   const folder = path.join(top, path.posix.dirname(file));
   const found = path.join(await realpath(folder).catch(() => folder), path.posix.basename(file));
-  const inPlace = slashes(path.relative(top, await realpath(found).catch(() => found)));
-  return isOutside(inPlace) ? file : inPlace;
-}
-
-function isOutside(relative: string): boolean {
-  return relative === '..' || relative.startsWith('../') || path.isAbsolute(relative);
+  const real = await realpath(found).catch(() => found);
+  return isWithin(top, real) ? slashes(path.relative(top, real)) : file;
 }
 
 function slashes(file: string): string {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { readPlainFile } from '../../base/plainFile.ts';
 import { gitResult, runGit, writeGit } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
+import { hashOf, unchangedCopies } from './copiedFiles.ts';
 import { PlaceFiles } from './placeFiles.ts';
 
 /**
@@ -31,8 +32,13 @@ export interface ConflictedFile {
   /** From the top folder, with forward slashes. */
   readonly path: string;
   readonly kind: ConflictKind;
-  /** Nobody has decided yet: it has marks, or git has not been told which side counts. */
+  /**
+   * Nobody has decided yet: git has not been told that it is settled (`git add`, `git rm`), or it has marks. No marks
+   * alone decide nothing: an editor for merges may save the old text where a person has not chosen a side.
+   */
   readonly isOpen: boolean;
+  /** It has marks: all of them as git has written them, or some are settled in the text already. */
+  readonly marks?: 'untouched' | 'edited';
 }
 
 /** The side of a conflict: what has landed, or what the agent has done. */
@@ -75,6 +81,25 @@ export async function mergeInto(
       ? git('rm', '--quiet', '--force', '--ignore-unmatch', '--', `:(top,literal)${file}`)
       : git('checkout', '--quiet', start, '--', `:(top,literal)${file}`));
   }
+  await noteConflicts(root);
+}
+
+/** Tells later whether a person has edited a file. */
+async function noteConflicts(root: string): Promise<void> {
+  const files = PlaceFiles.of(root);
+  const record = await files.readRecord();
+  if (record === undefined) {
+    throw new Error(`The place ${root} has no record.`);
+  }
+  const hashes = await Promise.all(
+    [...(await unmergedIn(root)).keys()].map(
+      async name => [name, await hashOf(path.join(root, name))] as const,
+    ),
+  );
+  const conflicts = Object.fromEntries(
+    hashes.flatMap(([name, hash]) => (hash === undefined ? [] : [[name, hash]])),
+  );
+  await files.writeRecord({ ...record, conflicts });
 }
 
 /** Whether a merge was begun in a place, and is not committed. */
@@ -90,15 +115,21 @@ export async function conflictedFiles(
 ): Promise<ConflictedFile[]> {
   const unmerged = await unmergedIn(root);
   const names = [...new Set([...paths, ...unmerged.keys()])].sort();
+  const written = (await PlaceFiles.of(root).readRecord())?.conflicts ?? {};
+  const untouched = new Set(await unchangedCopies(root, written));
   return Promise.all(
     names.map(async name => {
       const stages = unmerged.get(name);
       const kind = stages === undefined ? 'text' : await kindOf(root, name, stages);
-      const file = path.join(root, name);
-      const isFile = (await lstat(file).catch(() => undefined))?.isFile() === true;
+      const marks =
+        kind === 'text' && (await hasMarks(path.join(root, name)))
+          ? { marks: untouched.has(name) ? ('untouched' as const) : ('edited' as const) }
+          : {};
       // A file that the person has removed is settled, too.
-      const isOpen = kind === 'text' ? isFile && (await hasMarks(file)) : await exists(file);
-      return { path: name, kind, isOpen };
+      const isOpen =
+        (stages !== undefined && (await exists(path.join(root, name)))) ||
+        marks.marks !== undefined;
+      return { path: name, kind, isOpen, ...marks };
     }),
   );
 }
@@ -120,6 +151,14 @@ export async function takeSide(
   }
   await git('checkout', '--quiet', stage === 2 ? '--ours' : '--theirs', '--', spec);
   await git('add', '--force', '--', spec);
+}
+
+/** Tells git that a person has settled a file. @throws git's message */
+export async function markSettled(
+  { root }: { readonly root: string },
+  file: string,
+): Promise<void> {
+  await writeGit(root, [...ALONE, 'add', '--force', '--', `:(top,literal)${file}`]);
 }
 
 /** Files whose conflict git does not know to be settled. */
@@ -184,6 +223,9 @@ async function isBinary(root: string, { object }: Stage): Promise<boolean> {
 }
 
 async function hasMarks(file: string): Promise<boolean> {
+  if ((await lstat(file).catch(() => undefined))?.isFile() !== true) {
+    return false;
+  }
   const text = (await readPlainFile(file, MAX_BYTES))?.toString('latin1') ?? '';
   return /^<{7}(?: |\r?$)/m.test(text) && /^={7}\r?$/m.test(text) && /^>{7}(?: |\r?$)/m.test(text);
 }

@@ -4,6 +4,7 @@ import { copyFile, lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { HumanError } from '../../base/humanError.ts';
+import { isWithin } from '../../base/isWithin.ts';
 import { say } from '../../base/say.ts';
 import { gitResult } from '../git/runGit.ts';
 
@@ -98,7 +99,7 @@ export async function folderIn(top: string, folder: string): Promise<string> {
       await mkdir(next);
     }
     at = await realpath(next).catch(() => '');
-    if (!isInside(top, at) || !(await stat(at)).isDirectory()) {
+    if (!isWithin(top, at) || !(await stat(at)).isDirectory()) {
       throw new HumanError(
         say(
           '{0} leads out of the place of a lane, or is not a folder, so files cannot be copied there. Use a folder of the repository itself, or work with one lane.',
@@ -121,18 +122,15 @@ async function roomFor(top: string, file: string): Promise<string> {
     return target;
   }
   const real = await realpath(target).catch(() => '');
-  if (isInside(top, real)) {
+  if (isWithin(top, real)) {
     return real;
   }
   await rm(target);
   return target;
 }
 
-function isInside(top: string, file: string): boolean {
-  return file === top || file.startsWith(top + path.sep);
-}
-
-async function hashOf(file: string): Promise<string | undefined> {
+/** The SHA-256 of a file; `undefined` for anything else. */
+export async function hashOf(file: string): Promise<string | undefined> {
   // A pipe would block.
   if ((await stat(file).catch(() => undefined))?.isFile() !== true) {
     return undefined;

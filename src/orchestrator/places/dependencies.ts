@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { exists, isFolder } from '../../base/fileKind.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { type Message, say } from '../../base/say.ts';
@@ -366,12 +367,4 @@ async function marksOf(top: string, folders: readonly string[]): Promise<string>
 async function existing(top: string, folders: readonly string[]): Promise<string[]> {
   const there = await Promise.all(folders.map(folder => exists(path.join(top, folder))));
   return folders.filter((_, index) => there[index]);
-}
-
-async function exists(file: string): Promise<boolean> {
-  return (await lstat(file).catch(() => undefined)) !== undefined;
-}
-
-async function isFolder(file: string): Promise<boolean> {
-  return (await lstat(file).catch(() => undefined))?.isDirectory() === true;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, lstat, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, readFile, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { isFolder } from '../../base/fileKind.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
@@ -430,9 +431,4 @@ function inReader(files: PlaceFiles, args: readonly string[], options: GitOption
 
 function reason(text: string): string {
   return shorten(text, MAX_REASON);
-}
-
-/** A link to a folder is none. */
-async function isFolder(file: string): Promise<boolean> {
-  return (await lstat(file).catch(() => undefined))?.isDirectory() === true;
 }

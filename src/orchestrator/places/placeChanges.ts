@@ -10,6 +10,16 @@ import { unchangedCopies } from './copiedFiles.ts';
 import { copyIndex } from './keptWork.ts';
 import { PlaceFiles, placesIn } from './placeFiles.ts';
 
+/** A file of a place, while the place serves one iteration. */
+export interface PlaceFile {
+  /** The name of the place. */
+  readonly place: string;
+  readonly runId: string;
+  readonly iteration: number | undefined;
+  /** From the top folder, with forward slashes. */
+  readonly path: string;
+}
+
 /** The place that served a story last. */
 export interface StoryPlace {
   readonly name: string;
@@ -17,6 +27,7 @@ export interface StoryPlace {
   readonly root: string;
   /** The workspace's folder in it. */
   readonly dir: string;
+  readonly runId: string;
   readonly iteration: number | undefined;
   /** The living process that has it: its agent's loop. */
   readonly usedBy: number | undefined;
@@ -55,7 +66,7 @@ export async function placeOfStory(
     if (!isSetAside && record?.isReady && record.runId === runId && record.story === storyId) {
       const inRoot = path.relative(record.root, record.workspace);
       found.push({
-        ...{ name: files.name, root: files.tree, iteration: record.iteration },
+        ...{ name: files.name, root: files.tree, runId, iteration: record.iteration },
         dir: inRoot.startsWith('..') ? files.tree : path.join(files.tree, inRoot),
         usedBy: await files.usedBy(),
       });
@@ -118,6 +129,27 @@ export async function changesIn(root: string): Promise<PlaceChanges> {
   } finally {
     await rm(index, { force: true });
   }
+}
+
+/**
+ * Where a file of a place is.
+ * @param folder the folder of the workspace's places
+ * @returns its real path; `undefined` if it is no plain file, or the place serves something else now
+ */
+export async function fileInPlace(
+  folder: string,
+  { iteration, path: name, place, runId }: PlaceFile,
+): Promise<string | undefined> {
+  const found = (await placesIn(folder)).find(
+    ({ files, isSetAside }) => !isSetAside && files.name === place,
+  );
+  const record = await found?.files.readRecord();
+  if (found === undefined || record?.runId !== runId || record.iteration !== iteration) {
+    return undefined;
+  }
+  const top = await realpath(found.files.tree).catch(() => '');
+  const file = path.join(top, name);
+  return file.startsWith(top + path.sep) && (await whatIs(top, name)) === 'file' ? file : undefined;
 }
 
 async function whatIs(top: string, name: string): Promise<PlaceChange['now']> {

@@ -30,6 +30,8 @@ const recordSchema = once(() =>
     isReady: z.boolean(),
     /** SHA-256 of the files that we put there, by path from its top folder, with forward slashes. */
     copied: z.record(z.string(), z.string()),
+    /** SHA-256 of the files with conflicts as git has left them, for a person who settles them. */
+    conflicts: z.record(z.string(), z.string()).optional(),
     /** The story file and the progress log, from its top folder: they are merged by meaning. */
     shared: z.array(z.string()).optional(),
     /** The tree of the uncommitted changes with which an agent got it: refs hold them already. */

@@ -25,7 +25,10 @@ export const unfinished: Precondition = {
       const gitDir = (await runGit(workspace, 'rev-parse', '--absolute-git-dir')).trim();
       return (
         underWay(gitDir) ??
-        (await conflicts(workspace)) ?? { level: 'holds', message: 'Nothing of git is half done.' }
+        (await conflicts(workspace)) ?? {
+          level: 'holds',
+          message: 'No git command is unfinished here: no merge, rebase or conflict.',
+        }
       );
     } catch (error) {
       throw asHumanError(error);

@@ -23,7 +23,7 @@ import {
 /** The type of a setting's values, in a file and as the text of a flag. */
 export interface Kind<T> {
   readonly schema: z.ZodType<T>;
-  /** A description of valid values, as the end of "… is expected". */
+  /** A description of valid values, as the end of "It must be …". */
   readonly expected: Message;
   /** Example values, as the end of "…, such as …". */
   readonly example?: Message;
@@ -136,7 +136,7 @@ function list(
 
 const folders = list(
   nameSchema.refine(isAnchored),
-  say('a list of paths that are absolute or begin with ~/, such as ["~/plans"],'),
+  say('a list of paths that are absolute or begin with ~/, such as ["~/plans"]'),
   text => [text],
 );
 
@@ -145,26 +145,20 @@ const commandSchema = z
   .max(MAX_TEXT)
   .refine(text => text.trim() !== '' && !text.includes('\0'));
 const shellCommand = value(commandSchema, say('a command such as "npm ci"'));
-const shellCommands = list(
-  commandSchema,
-  say('a list of commands, such as ["npm test"],'),
-  text => [text],
-);
+const shellCommands = list(commandSchema, say('a list of commands, such as ["npm test"]'), text => [
+  text,
+]);
 
 const programArguments = list(
   z
     .string()
     .max(MAX_TEXT)
     .refine(text => !text.includes('\0')),
-  say('a list of arguments, such as ["--verbose"],'),
+  say('a list of arguments, such as ["--verbose"]'),
   text => [text],
 );
 
-const tools = list(
-  nameSchema,
-  say('a list of tools, such as ["Read", "Bash(git *)"],'),
-  splitTools,
-);
+const tools = list(nameSchema, say('a list of tools, such as ["Read", "Bash(git *)"]'), splitTools);
 
 /** Splits at commas outside of brackets: `Read,Bash(git add, git commit)` has two items. */
 function splitTools(text: string): string[] {

@@ -116,9 +116,9 @@ export function parseSettings(
       return fail(
         valueNode.offset,
         kind.example === undefined
-          ? say('"{0}" is {1}, but {2} is expected.', setting, shown(found), kind.expected)
+          ? say('"{0}" is {1}. It must be {2}.', setting, shown(found), kind.expected)
           : say(
-              '"{0}" is {1}, but {2} is expected, such as {3}.',
+              '"{0}" is {1}. It must be {2}, such as {3}.',
               setting,
               shown(found),
               kind.expected,

@@ -8,6 +8,7 @@ export const Command = {
   stopStory: 'ralphFresh.stopStory',
   pauseStory: 'ralphFresh.pauseStory',
   continueStory: 'ralphFresh.continueStory',
+  continueLane: 'ralphFresh.continueLane',
   stopRun: 'ralphFresh.stopRun',
   stopAfterIteration: 'ralphFresh.stopAfterIteration',
   pauseRun: 'ralphFresh.pauseRun',
@@ -143,6 +144,8 @@ export const REVIEW_CONTROLLER = 'ralphFresh.review';
 export const TASK_TYPE = 'ralphFresh';
 /** Read-only file system of commits: `ralph-fresh-git:/path?{"folder":…,"commit":…,"path":…,"side":…}`. */
 export const GIT_SCHEME = 'ralph-fresh-git';
+/** Read-only file system of places: `ralph-fresh-place:/path?{"folder":…,"place":…,"runId":…,"path":…}`. */
+export const PLACE_SCHEME = 'ralph-fresh-place';
 /** Read-only documents of a plan that is not written yet. */
 export const PLAN_SCHEME = 'ralph-fresh-plan';
 /** Read-only documents of a run's records. */

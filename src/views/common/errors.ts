@@ -10,11 +10,14 @@ export class FixableError extends HumanError {
   readonly fix: string;
   /** The command that the button runs. */
   readonly command: string;
+  /** Its argument: until a person presses the button, another folder may have become the active one. */
+  readonly argument: object | undefined;
 
-  constructor(message: string, fix: string, command: string) {
+  constructor(message: string, fix: string, command: string, argument?: object) {
     super(message);
     this.fix = fix;
     this.command = command;
+    this.argument = argument;
   }
 }
 
@@ -55,6 +58,6 @@ async function show(error: HumanError): Promise<void> {
   }
   const choice = await window.showErrorMessage(message, error.fix);
   if (choice !== undefined) {
-    await commands.executeCommand(error.command);
+    await commands.executeCommand(error.command, error.argument);
   }
 }

@@ -85,7 +85,8 @@ export function changesCommands(
     if (files.length === 0) {
       throw new HumanError(l10n.t('{0} changed no file.', name));
     }
-    const title = isWaiting ? l10n.t('{0} · is to land', name) : l10n.t('{0} · did not land', name);
+    // The title stays while it lands, and afterwards.
+    const title = isWaiting ? l10n.t('{0} · landing', name) : l10n.t('{0} · did not land', name);
     await show(folder, title, files);
   }
 

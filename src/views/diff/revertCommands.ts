@@ -105,6 +105,7 @@ async function requireNoRun(folder: Folder): Promise<void> {
       l10n.t('A run is active in this folder, and its agent works on these files. Stop it first.'),
       l10n.t('Stop'),
       Command.stopRun,
+      { folder: folder.path },
     );
   }
 }

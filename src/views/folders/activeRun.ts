@@ -44,7 +44,7 @@ export class ActiveRun extends Owner {
     return this.folder?.runs.states ?? [INITIAL_RUN_STATE];
   }
 
-  /** All events of the newest run so far. */
+  /** The events of the newest run so far; of a long one, older chatter of agents is missing. */
   get events(): readonly RunEvent[] {
     return this.folder?.runs.events ?? [];
   }

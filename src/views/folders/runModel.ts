@@ -1,24 +1,12 @@
 import { EventEmitter } from 'vscode';
 import { Emitter } from '../../base/emitter.ts';
-import { isChatter } from '../../orchestrator/journal/chatter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { Owner } from '../common/disposableStore.ts';
-
-/**
- * Maximum number of events kept for views that open later; above it, agents' older messages and tool calls are
- * dropped.
- */
-const MAX_EVENTS = 20_000;
-
-/** Keeps what happened, and the newer half of the agents' messages. */
-function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
-  const old = events.length - MAX_EVENTS / 2;
-  return events.filter((event, index) => index >= old || !isChatter(event));
-}
+import { KeptEvents } from './keptEvents.ts';
 
 /** A folder's newest run, shared by all views. */
 export class RunModel extends Owner {
@@ -34,7 +22,7 @@ export class RunModel extends Owner {
   /** Runs before the watched one, oldest first. */
   private earlier: readonly RunState[] = [];
   private earlierThan: string | undefined;
-  private recent: { readonly runId: string; readonly events: RunEvent[] } | undefined;
+  private recent: KeptEvents | undefined;
 
   constructor(files: RunFiles, onError: (error: Error) => void) {
     super();
@@ -54,9 +42,14 @@ export class RunModel extends Owner {
     return [...this.earlier, this.current.state];
   }
 
-  /** All events of the newest run so far. */
+  /** The events of the newest run so far; of a long one, older chatter of agents is missing. */
   get events(): readonly RunEvent[] {
-    return this.recent?.events ?? [];
+    return this.recent?.all ?? [];
+  }
+
+  /** `seq` of the last of them that is missing; 0 if none is. */
+  get droppedUpTo(): number {
+    return this.recent?.droppedUpTo ?? 0;
   }
 
   /** Reads the files now; resolves after their changes have been reported. */
@@ -73,16 +66,10 @@ export class RunModel extends Owner {
     const { watcher } = this;
     watcher.onError(this.onError);
     watcher.onDidReadEvents(({ runId, events }) => {
-      if (this.recent?.runId === runId) {
-        for (const event of events) {
-          this.recent.events.push(event);
-        }
-      } else {
-        this.recent = { runId, events: [...events] };
+      if (this.recent?.runId !== runId) {
+        this.recent = new KeptEvents(runId);
       }
-      if (this.recent.events.length > MAX_EVENTS) {
-        this.recent = { runId, events: withoutOldChatter(this.recent.events) };
-      }
+      this.recent.add(events);
       this.eventsEmitter.fire(events);
     });
     watcher.onDidChange(run => {

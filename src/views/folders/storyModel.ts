@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
@@ -12,6 +14,11 @@ import {
 import { Owner } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
+/**
+ * VS Code does not report every change: a person may have excluded the file from watching, and a folder that is removed
+ * and made anew can be missed. So the file is looked at this often, in ms.
+ */
+const LOOK_MS = 5_000;
 /** All paths that a story file may have, as one pattern. */
 const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
 /** Key under which the window stores the files that a person chose, by folder. */
@@ -28,6 +35,9 @@ export class StoryModel extends Owner {
   private readAgain = false;
   private watcher: Disposable | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  /** What the files looked like when they were read last. */
+  private stamp = '';
   private readonly state: Memento;
   private found: readonly string[] = [];
   private finding: Promise<void> | undefined;
@@ -110,6 +120,7 @@ export class StoryModel extends Owner {
 
   override dispose(): void {
     clearTimeout(this.timer);
+    clearInterval(this.looking);
     this.watcher?.dispose();
     super.dispose();
   }
@@ -118,6 +129,7 @@ export class StoryModel extends Owner {
     do {
       this.readAgain = false;
       try {
+        this.stamp = await this.stampNow();
         const before = this.file;
         const after = await this.read();
         // Equal bytes keep the same objects, so that no observer sees a change.
@@ -147,7 +159,26 @@ export class StoryModel extends Owner {
     watcher.onDidCreate(find);
     watcher.onDidDelete(find);
     this.watcher = watcher;
+    this.looking = setInterval(() => {
+      this.lookAgain().catch(this.onError);
+    }, LOOK_MS);
     this.findFiles().catch(this.onError);
+  }
+
+  private async lookAgain(): Promise<void> {
+    if (this.reading === undefined && (await this.stampNow()) !== this.stamp) {
+      await Promise.all([this.refresh(), this.findFiles()]);
+    }
+  }
+
+  /** Changes when the file that is shown changes, or one appears at a usual path. */
+  private async stampNow(): Promise<string> {
+    const usual = STORY_FILE_PLACES.map(place => path.join(this.folder, place));
+    const files = [...(this.file === undefined ? [] : [this.file.path]), ...usual];
+    const found = await Promise.all(files.map(file => stat(file).catch(() => undefined)));
+    return found
+      .map((file, at) => (file ? `${files[at]} ${file.ino} ${file.mtimeMs} ${file.size}` : ''))
+      .join('\n');
   }
 
   private get choices(): Readonly<Record<string, unknown>> {

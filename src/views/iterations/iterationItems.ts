@@ -10,7 +10,6 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
-import { queueWords } from '../../presentation/queueWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -83,8 +82,8 @@ function groupItem({ children, folder, group, runId }: GroupNode): TreeItem {
 }
 
 function iterationItem({ queued, ref, row }: IterationNode): TreeItem {
-  const words = queued ? queueWords(queued.queue, row.number, translate) : rowWord(row, translate);
-  const waits = queued?.queue[queued.index]?.isLanding === false;
+  const words = queued ? queued.words : rowWord(row, translate);
+  const waits = queued?.isLanding === false;
   const story = row.storyId === undefined ? '' : ` ${shorten(row.storyId, 60)}`;
   const item = new TreeItem(`#${row.number}${story}`, TreeItemCollapsibleState.Collapsed);
   const facts = [words, ...(queued ? [] : timeAndCost(row))];

@@ -1,7 +1,9 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
-import { laneHistory, type QueuedWork } from '../../orchestrator/journal/laneHistory.ts';
+import { laneHistory } from '../../orchestrator/journal/laneHistory.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { queueWords } from '../../presentation/queueWords.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { CommitRef, IterationRef } from '../common/refs.ts';
 
 /** An iteration. VS Code identifies a line by its object, so the object is kept and its row changes. */
@@ -11,8 +13,16 @@ export interface IterationNode {
   row: IterationRow;
   /** Number of its checks. */
   checks: number;
-  /** If it waits to land: its place in the queue, from 0, and the queue, in the order in which it lands. */
-  queued?: { readonly index: number; readonly queue: readonly QueuedWork[] } | undefined;
+  queued?: QueuedFacts | undefined;
+}
+
+/** What waits to land. */
+interface QueuedFacts {
+  /** Its place in the queue, from 0. */
+  readonly index: number;
+  readonly isLanding: boolean;
+  /** What it waits for. */
+  readonly words: string;
 }
 
 /** What several agents at once do: what runs, what waits to land, and what is over. */
@@ -59,12 +69,14 @@ const GROUPS: readonly Group[] = ['running', 'queue', 'finished'];
 
 /** Iterations of a run as lines. Unchanged lines keep their objects. */
 export class IterationNodes {
+  private readonly t: Translate;
   private readonly folder: string;
   private readonly runId: string;
   private known = new Map<number, IterationNode>();
   private readonly groups: ReadonlyMap<Group, GroupNode>;
 
-  constructor(folder: string, runId: string) {
+  constructor(folder: string, runId: string, t: Translate) {
+    this.t = t;
     this.folder = folder;
     this.runId = runId;
     this.groups = new Map(
@@ -91,11 +103,9 @@ export class IterationNodes {
     }
     const known = new Map<number, IterationNode>();
     const changed: IterationNode[] = [];
-    const queue = alive ? laneHistory(events).queue : [];
-    const places = new Map(queue.map(({ work }, index) => [work.iteration, index]));
+    const places = alive ? this.queued(events) : new Map<number, QueuedFacts>();
     for (const row of iterationRows(events, { alive })) {
-      const index = places.get(row.number);
-      const queued = index === undefined ? undefined : { index, queue };
+      const queued = places.get(row.number);
       const facts = { row, checks: checks.get(row.number) ?? 0, queued };
       const before = this.known.get(row.number);
       if (before === undefined) {
@@ -114,6 +124,17 @@ export class IterationNodes {
     }
     this.known = known;
     return { nodes: [...known.values()].reverse(), changed };
+  }
+
+  /** By iteration. The words say all that a line shows of the queue, so that the queue need not be compared. */
+  private queued(events: readonly RunEvent[]): ReadonlyMap<number, QueuedFacts> {
+    const { queue } = laneHistory(events);
+    return new Map(
+      queue.map(({ isLanding, work: { iteration } }, index) => [
+        iteration,
+        { index, isLanding, words: queueWords(queue, iteration, this.t) },
+      ]),
+    );
   }
 
   /**

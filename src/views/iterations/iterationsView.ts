@@ -137,7 +137,7 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     }
     const key = `${folder.path}\0${runId}`;
     if (this.newest?.key !== key) {
-      this.newest = { key, nodes: new IterationNodes(folder.path, runId) };
+      this.newest = { key, nodes: new IterationNodes(folder.path, runId, translate) };
     }
     const { nodes, changed } = this.newest.nodes.update(events, current.alive);
     this.iterations = nodes;
@@ -169,7 +169,7 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
       return [];
     }
     const events = await readDecisions(files.journalFile(runId));
-    return [...new IterationNodes(folder, runId).update(events, false).nodes];
+    return [...new IterationNodes(folder, runId, translate).update(events, false).nodes];
   }
 
   /** For the palette, which passes no iteration. */

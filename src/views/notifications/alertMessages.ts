@@ -22,11 +22,12 @@ const MAX_WORDS = 300;
 
 type Severity = 'information' | 'warning' | 'error';
 
-interface Button {
+/** A button of a notification. */
+export interface Button {
   readonly label: string;
   readonly run: () => PromiseLike<unknown>;
-  /** Applies whatever the state of the run. */
-  readonly isAlways?: boolean;
+  /** It applies as long as the run is the same, or always; otherwise as long as the cause of the alert is there. */
+  readonly isFor?: 'run' | 'always';
 }
 
 /** What a notification says and offers. */
@@ -88,10 +89,10 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
     });
     const transcript = (iteration: number) => ({
       ...button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration }),
-      isAlways: true,
+      isFor: 'always' as const,
     });
-    // Without an active run, the command itself says so.
-    const stop = { ...button(l10n.t('Stop'), Command.stopRun), isAlways: true };
+    // If the run has ended, the command itself says so.
+    const stop = { ...button(l10n.t('Stop'), Command.stopRun), isFor: 'run' as const };
     switch (alert.kind) {
       case 'stuck': {
         const { iteration, storyId } = alert;
@@ -108,7 +109,13 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
                   button(l10n.t('Split…'), Command.splitStory, at),
                 ]),
             transcript(iteration),
-            stop,
+            // With lanes, the others make progress; a run that waits has no others.
+            storyId === undefined || alert.waits || state.isolated !== true
+              ? stop
+              : {
+                  ...button(l10n.t('Stop This Story'), Command.stopStory, at),
+                  isFor: 'run' as const,
+                },
           ],
         };
       }
@@ -152,9 +159,14 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
     button: (label: string, command: string, argument?: object) => Button,
   ): Message {
     const text = outcomeSentence(runEnd(state, outcome), translate, 'window').text;
+    const always = (label: string, command: string, argument?: object) => ({
+      ...button(label, command, argument),
+      isFor: 'always' as const,
+    });
     const review =
-      state.commits.length > 0 ? [button(l10n.t('Review Changes'), Command.openRunChanges)] : [];
-    const stories = button(l10n.t('Show Stories'), `${View.stories}.focus`);
+      state.commits.length > 0 ? [always(l10n.t('Review Changes'), Command.openRunChanges)] : [];
+    const stories = always(l10n.t('Show Stories'), `${View.stories}.focus`);
+    // Another run may be active by now.
     const again = button(l10n.t('Start Again'), Command.startRun);
     switch (outcome) {
       case 'completed':
@@ -167,6 +179,7 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
             {
               label: l10n.t("Don't Show Again"),
               run: beQuiet,
+              isFor: 'always',
             },
           ],
         };
@@ -180,6 +193,7 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
             {
               label: l10n.t('Open Settings'),
               run: () => openRunSetting(limitSetting(state)),
+              isFor: 'always',
             },
             again,
           ],
@@ -191,8 +205,8 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
           at === undefined
             ? [...review]
             : [
-                button(l10n.t('Split…'), Command.splitStory, { ...here, storyId: at }),
-                button(l10n.t('Hint…'), Command.giveHint, { ...here, storyId: at }),
+                always(l10n.t('Split…'), Command.splitStory, { ...here, storyId: at }),
+                always(l10n.t('Hint…'), Command.giveHint, { ...here, storyId: at }),
               ];
         return { severity: 'warning', text, buttons: [...buttons, stories, again] };
       }
@@ -205,7 +219,7 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
         return {
           severity: 'error',
           text: [sentence(text), nextStep(state)].filter(Boolean).join(' '),
-          buttons: [button(l10n.t('Show Progress'), Command.showProgress), again],
+          buttons: [always(l10n.t('Show Progress'), Command.showProgress), again],
         };
       default:
         return assertNever(outcome);
@@ -229,6 +243,9 @@ function stuckWords(
 function pastWords([alert, ...others]: readonly RunAlert[]): string {
   if (others.length > 0) {
     return l10n.t('These questions are no longer open. Nothing was done.');
+  }
+  if (alert?.kind === 'ended') {
+    return l10n.t('A run is active again. Nothing was done.');
   }
   if (alert?.kind === 'held') {
     return l10n.t('The branch has everything that has landed. Nothing was done.');

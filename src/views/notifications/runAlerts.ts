@@ -1,4 +1,10 @@
-import { type LogOutputChannel, type Memento, Disposable as Registration, window } from 'vscode';
+import {
+  type LogOutputChannel,
+  l10n,
+  type Memento,
+  Disposable as Registration,
+  window,
+} from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { reportingErrors } from '../common/errors.ts';
@@ -8,7 +14,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { alertsOf, isPast, type RunAlert } from '../run/alertOf.ts';
 import { type Answered, isAnswering, onDidEndAnswering } from '../run/answeringNow.ts';
-import { alertMessages, type Message } from './alertMessages.ts';
+import { alertMessages, type Button, type Message } from './alertMessages.ts';
 
 /** Alerts that were already shown, per workspace: run and cause. */
 const TOLD_KEY = 'alerts.told';
@@ -102,15 +108,26 @@ export function runAlerts(
   }
 
   const past =
-    (alerts: readonly RunAlert[], folder: Folder, runId: string) => (): string | undefined =>
-      alerts.every(alert => isPast(alert, folder.runs.current, runId))
-        ? pastWords(alerts)
-        : undefined;
+    (alerts: readonly RunAlert[], { runs }: Folder, runId: string) =>
+    ({ isFor }: Button): string | undefined => {
+      switch (isFor) {
+        case 'always':
+          return undefined;
+        case 'run':
+          return runs.current.runId === runId
+            ? undefined
+            : l10n.t('That run is over. Nothing was done.');
+        default:
+          return alerts.every(alert => isPast(alert, runs.current, runId))
+            ? pastWords(alerts)
+            : undefined;
+      }
+    };
 
   /** @param past called when a button is pressed; returns a message if nothing is left to do */
   async function show(
     { buttons, severity, text }: Message,
-    past: () => string | undefined,
+    past: (button: Button) => string | undefined,
   ): Promise<void> {
     const labels = buttons.map(({ label }) => label);
     const choice = await (severity === 'information'
@@ -119,7 +136,7 @@ export function runAlerts(
         ? window.showWarningMessage(text, ...labels)
         : window.showErrorMessage(text, ...labels));
     const button = buttons.find(({ label }) => label === choice);
-    const words = button?.isAlways ? undefined : past();
+    const words = button && past(button);
     if (button !== undefined && words !== undefined) {
       void window.showInformationMessage(plainSentence(words));
       return;

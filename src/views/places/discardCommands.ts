@@ -3,11 +3,9 @@ import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
 import { changesOf } from '../../orchestrator/git/changes.ts';
-import { runningIn, storyNotes } from '../../orchestrator/journal/runState.ts';
-import { alone } from '../../orchestrator/loop/exclusiveWork.ts';
-import { DISCARDED_DAYS, discardWork } from '../../orchestrator/workspace/discardedWork.ts';
+import { discardStory, openRefs, requireIdle } from '../../orchestrator/loop/discardStory.ts';
+import { DISCARDED_DAYS } from '../../orchestrator/workspace/discardedWork.ts';
 import { type KeptStoryWork, keptStoryWork } from '../../orchestrator/workspace/keptStoryWork.ts';
-import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { discardedRefsOf } from '../../orchestrator/workspace/workRefs.ts';
 import { Command } from '../common/contributions.ts';
 import { plainSentence } from '../common/plainText.ts';
@@ -43,7 +41,7 @@ export function discardCommands(folders: Folders, log: LogOutputChannel): Dispos
     if (work === undefined || work.isLanded) {
       throw new HumanError(l10n.t('Nothing is kept of {0} that has not landed.', name));
     }
-    await requireIdle(folder, storyId);
+    await requireIdle(folder.files, work);
     const button = l10n.t('Discard Work');
     const choice = await window.showWarningMessage(
       plainSentence(l10n.t('Discard the work on {0} that has not landed?', name)),
@@ -53,46 +51,24 @@ export function discardCommands(folders: Folders, log: LogOutputChannel): Dispos
     if (choice !== button) {
       return;
     }
-    await requireIdle(folder, storyId);
-    const { files } = folder;
-    const open = work.refs.filter(({ isLanded }) => !isLanded);
-    const isActive = (await livingRun(files))?.runId !== undefined;
-    // An active run may go on with its other stories.
-    const refs = isActive
-      ? await discardWork(files, open)
-      : await alone(files, () => discardWork(files, open));
+    const refs = await discardStory(folder.files, work);
     log.info(`Discarded the work on ${storyId}: ${refs.map(ref => ref.name).join(', ')}`);
     // The command is complete, whether or not the message is closed.
-    void tell(name, refs.at(-1)?.name ?? '');
+    void tell(
+      name,
+      refs.map(ref => ref.name),
+    );
   }
 
   return registerCommands(log, { [Command.discardWork]: discard }, registerTrustedCommand);
 }
 
-/** @throws {HumanError} while an agent or a person works on the story, or it lands */
-async function requireIdle(folder: Folder, storyId: string): Promise<void> {
-  await folder.runs.refresh();
-  const { alive, state } = folder.runs.current;
-  const name = shorten(storyId, MAX_LINE);
-  const current = alive ? runningIn(state, storyId) : undefined;
-  if (current !== undefined) {
-    throw new HumanError(
-      current.queued
-        ? l10n.t('{0} is landing now. Skip it first to take it back.', name)
-        : l10n.t('An agent works on {0} now. Skip the story first, or stop the run.', name),
-    );
-  }
-  if (storyNotes(state, storyId).settling !== undefined) {
-    throw new HumanError(l10n.t('You settle the conflict of {0} now. Give it back first.', name));
-  }
-}
-
 /** What would be lost, in plain text: the dialog renders no markup. */
-async function lossOf(folder: Folder, { commits, refs }: KeptStoryWork): Promise<string> {
+async function lossOf(folder: Folder, work: KeptStoryWork): Promise<string> {
+  const { commits } = work;
   const hashes = commits.map(({ hash }) => hash).reverse();
   const { files } = await changesOf(folder.path, hashes);
-  const open = refs.filter(({ isLanded }) => !isLanded);
-  const isPartly = open.some(({ name }) => name.endsWith('-uncommitted'));
+  const isPartly = openRefs(work).some(({ name }) => name.endsWith('-uncommitted'));
   const count = (all: number, listed: number) =>
     all > listed ? [l10n.t('and {0} more', all - listed)] : [];
   return [
@@ -110,7 +86,7 @@ async function lossOf(folder: Folder, { commits, refs }: KeptStoryWork): Promise
         .map(({ after, before }) => shorten((after ?? before)?.path ?? '', MAX_LINE)),
       ...count(files.length, MAX_LISTED),
     ].join('\n'),
-    ...(isPartly ? [l10n.t('Uncommitted changes are kept as commits, and are among them.')] : []),
+    ...(isPartly ? [l10n.t('What was not committed is one of these commits, too.')] : []),
     l10n.t(
       'The next agent of the story starts without it. For {0} days, refs below {1} hold it.',
       DISCARDED_DAYS,
@@ -119,20 +95,30 @@ async function lossOf(folder: Folder, { commits, refs }: KeptStoryWork): Promise
   ].join('\n\n');
 }
 
-async function tell(name: string, ref: string): Promise<void> {
-  const copy = l10n.t('Copy Command');
-  const choice = await window.showInformationMessage(
-    plainSentence(
-      l10n.t(
+/** How to get it back: each ref is a part of the work, from another agent or not committed. */
+async function tell(name: string, refs: readonly string[]): Promise<void> {
+  const [only = ''] = refs;
+  const isOne = refs.length === 1;
+  const copy = isOne ? l10n.t('Copy Command') : l10n.t('Copy Commands');
+  const text = isOne
+    ? l10n.t(
         'The work on {0} is discarded. For {1} days, this gets it back: git branch rescued {2}',
         name,
         DISCARDED_DAYS,
-        ref,
-      ),
-    ),
-    copy,
-  );
+        only,
+      )
+    : l10n.t(
+        'The work on {0} is discarded. For {1} days, {2} refs hold its parts. A command for each gets it back: git branch rescued-1 {3}, and so on.',
+        name,
+        DISCARDED_DAYS,
+        refs.length,
+        only,
+      );
+  const choice = await window.showInformationMessage(plainSentence(text), copy);
   if (choice === copy) {
-    await env.clipboard.writeText(['git', 'branch', 'rescued', ref].join(' '));
+    const commands = refs.map((ref, index) =>
+      ['git', 'branch', isOne ? 'rescued' : `rescued-${index + 1}`, ref].join(' '),
+    );
+    await env.clipboard.writeText(commands.join('\n'));
   }
 }

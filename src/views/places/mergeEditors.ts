@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { commands, l10n, type Tab, TabInputText, Uri, window, workspace } from 'vscode';
 import { fileVersion } from '../../orchestrator/git/changes.ts';
-import type { Settlement } from '../../orchestrator/loop/settlement.ts';
+import { type Settlement, settleAsIs } from '../../orchestrator/loop/settlement.ts';
 import type { ConflictedFile } from '../../orchestrator/places/conflictedPlace.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { gitUri } from '../diff/gitFileSystem.ts';
@@ -11,13 +11,27 @@ import type { Folder } from '../folders/folder.ts';
 const OPEN_MERGE_EDITOR = '_open.mergeEditor';
 /** Saves and closes the active one. @returns whether nothing is in conflict any more, or the person wants it so */
 const COMPLETE_MERGE = 'mergeEditor.acceptMerge';
+/** By the column of the group. */
+const FOCUS = [
+  'workbench.action.focusFirstEditorGroup',
+  'workbench.action.focusSecondEditorGroup',
+  'workbench.action.focusThirdEditorGroup',
+  'workbench.action.focusFourthEditorGroup',
+  'workbench.action.focusFifthEditorGroup',
+  'workbench.action.focusSixthEditorGroup',
+  'workbench.action.focusSeventhEditorGroup',
+  'workbench.action.focusEighthEditorGroup',
+];
 const MAX_NAME = 80;
 
-/** In the merge editor; as it is, with its marks, if VS Code has none or a side of the file has another name. */
+/**
+ * In the merge editor; as it is, with its marks, if VS Code has none, or a side of the file has another name, or a
+ * person has begun to settle it in the text: the merge editor replaces the whole text of a file that has marks.
+ */
 export async function openMerge(
   folder: Folder,
   { base, branch, ours, root, theirs }: Settlement,
-  { path: file }: ConflictedFile,
+  { marks, path: file }: ConflictedFile,
 ): Promise<void> {
   const output = Uri.file(path.join(root, file));
   const has = async (commit: string | undefined) =>
@@ -28,7 +42,7 @@ export async function openMerge(
     ));
   const isWhole = (await Promise.all([base, ours, theirs].map(has))).every(Boolean);
   const hasEditor = (await commands.getCommands(false)).includes(OPEN_MERGE_EDITOR);
-  if (!isWhole || !hasEditor) {
+  if (!isWhole || !hasEditor || marks === 'edited') {
     await window.showTextDocument(output, { preview: false });
     return;
   }
@@ -54,52 +68,70 @@ export async function openMerge(
 
 /**
  * Completes the merge editors of a settlement, as their own button does: VS Code asks if something is still in
- * conflict. Files that are open as text are saved.
+ * conflict. What is completed counts as settled. What is not saved yet is saved.
  * @returns false if the person wants to go on with one
  */
 export async function completeMerges(settlement: Settlement): Promise<boolean> {
+  // Otherwise VS Code may ask whether to save a file, while its merge is being completed.
+  if (!(await saveFilesOf(settlement))) {
+    return false;
+  }
   for (const tab of tabsOf(settlement)) {
-    const { input } = tab;
     const merged = mergedFile(tab);
     if (merged !== undefined) {
-      // Otherwise VS Code may ask whether to save it, while it is being completed.
-      await workspace.textDocuments.find(({ uri }) => `${uri}` === `${merged}`)?.save();
-      await reveal(tab);
-      const result = await commands.executeCommand<unknown>(COMPLETE_MERGE);
-      const isComplete =
-        typeof result === 'object' && result !== null && 'successful' in result
-          ? result.successful === true
-          : true;
-      if (!isComplete) {
+      if (!(await isRevealed(tab))) {
         return false;
       }
-    } else if (tab.isDirty && input instanceof TabInputText) {
-      const document = await window.showTextDocument(input.uri);
-      await document.document.save();
+      const result = await commands.executeCommand<unknown>(COMPLETE_MERGE);
+      if (!isSuccess(result)) {
+        return false;
+      }
+      const file = path.relative(settlement.root, merged.fsPath).split(path.sep).join('/');
+      await settleAsIs(settlement, file);
     }
   }
   return true;
 }
 
-/** Only the active editor can be completed. */
-async function reveal(tab: Tab): Promise<void> {
+function isSuccess(result: unknown): boolean {
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    'successful' in result &&
+    result.successful === true
+  );
+}
+
+/** Saves what is open of a place, in whatever editor. @returns false if something could not be saved */
+export async function saveFilesOf({ root }: Pick<Settlement, 'root'>): Promise<boolean> {
+  for (const document of [...workspace.textDocuments, ...workspace.notebookDocuments]) {
+    if (document.isDirty && isBelow(root, document.uri) && !(await document.save())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Only the active editor can be completed, and it must not be another one. */
+async function isRevealed(tab: Tab): Promise<boolean> {
   const group = tab.group;
   const at = group.tabs.indexOf(tab);
-  const FOCUS = [
-    'workbench.action.focusFirstEditorGroup',
-    'workbench.action.focusSecondEditorGroup',
-    'workbench.action.focusThirdEditorGroup',
-    'workbench.action.focusFourthEditorGroup',
-  ];
-  await commands.executeCommand(FOCUS[(group.viewColumn ?? 1) - 1] ?? FOCUS[0] ?? '');
+  const focus = FOCUS[group.viewColumn - 1];
+  if (focus === undefined) {
+    return false;
+  }
+  await commands.executeCommand(focus);
   await commands.executeCommand('workbench.action.openEditorAtIndex', at);
+  const active = window.tabGroups.activeTabGroup.activeTab;
+  return active !== undefined && `${mergedFile(active)}` === `${mergedFile(tab)}`;
 }
 
-export async function closeFilesOf(settlement: Settlement): Promise<void> {
-  await window.tabGroups.close(tabsOf(settlement), true);
+/** Closes the merge editors and the files of a place. */
+export async function closeFilesOf(place: Pick<Settlement, 'root'>): Promise<void> {
+  await window.tabGroups.close(tabsOf(place), true);
 }
 
-function tabsOf({ root }: Settlement): Tab[] {
+function tabsOf({ root }: Pick<Settlement, 'root'>): Tab[] {
   return window.tabGroups.all
     .flatMap(({ tabs }) => tabs)
     .filter(tab => {

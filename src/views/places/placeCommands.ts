@@ -1,24 +1,25 @@
-import { realpath } from 'node:fs/promises';
 import { commands, Disposable, type LogOutputChannel, l10n, Uri, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { runningIn } from '../../orchestrator/journal/runState.ts';
 import { placeOfStory, type StoryPlace } from '../../orchestrator/places/placeChanges.ts';
 import { listedStories } from '../../orchestrator/places/placeList.ts';
-import { placesFolder } from '../../orchestrator/places/placesFolder.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { chosenStory } from './chooseStory.ts';
-import { LiveChanges } from './liveChanges.ts';
+import type { LiveChanges } from './liveChanges.ts';
+import { placesOf } from './placeFileSystem.ts';
 
 const MAX_NAME = 60;
 
 /** Opens the place in which the agent of a story works or has worked. */
-export function placeCommands(folders: Folders, log: LogOutputChannel): Disposable {
-  const changes = new LiveChanges(error => log.error(error));
-
+export function placeCommands(
+  folders: Folders,
+  changes: LiveChanges,
+  log: LogOutputChannel,
+): Disposable {
   async function placeOf(argument: unknown, placeHolder: string) {
     const chosen = await chosenStory(folders, argument, {
       placeHolder,
@@ -54,7 +55,8 @@ export function placeCommands(folders: Folders, log: LogOutputChannel): Disposab
     const found = await placeOf(argument, l10n.t('Open a terminal in the place of which story?'));
     if (found !== undefined && (await mayEnter(found, l10n.t('Open Terminal')))) {
       const name = l10n.t('Place of {0}', plainLabel(found.storyId, MAX_NAME));
-      window.createTerminal({ name, cwd: found.place.dir }).show();
+      // After a reload, the place may belong to another story.
+      window.createTerminal({ name, cwd: found.place.dir, isTransient: true }).show();
     }
   }
 
@@ -104,12 +106,6 @@ async function mayEnter(
     button,
   );
   return choice === button;
-}
-
-/** The folder with the places of a folder of the window. */
-async function placesOf({ path }: Folder): Promise<string> {
-  const folder = placesFolder(process.env, process.platform, path);
-  return realpath(folder).catch(() => folder);
 }
 
 function runOf({ runs }: Folder): string {

@@ -1,13 +1,21 @@
 import { Disposable, type LogOutputChannel } from 'vscode';
 import type { Folders } from '../folders/folders.ts';
 import { discardCommands } from './discardCommands.ts';
+import { LiveChanges } from './liveChanges.ts';
 import { placeCommands } from './placeCommands.ts';
+import type { PlaceFileSystem } from './placeFileSystem.ts';
 import { settleCommands } from './settleCommands.ts';
+import type { ShownChanges } from './shownChanges.ts';
 
 /** The places in which agents work, and in which a person settles a conflict. */
-export function places(folders: Folders, log: LogOutputChannel): Disposable {
+export function places(
+  folders: Folders,
+  files: PlaceFileSystem,
+  shown: ShownChanges,
+  log: LogOutputChannel,
+): Disposable {
   return Disposable.from(
-    placeCommands(folders, log),
+    placeCommands(folders, new LiveChanges(folders, files, shown, error => log.error(error)), log),
     discardCommands(folders, log),
     settleCommands(folders, log),
   );

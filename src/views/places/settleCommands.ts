@@ -17,22 +17,28 @@ import {
   holderOf,
   landSettlement,
   readSettlement,
+  requireConflict,
   type Settlement,
+  settleAsIs,
   settleWithSide,
+  settlingPlace,
 } from '../../orchestrator/loop/settlement.ts';
 import type { ConflictedFile, Side } from '../../orchestrator/places/conflictedPlace.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { type ChosenStory, chosenStory } from './chooseStory.ts';
-import { closeFilesOf, completeMerges, isBelow, openMerge } from './mergeEditors.ts';
+import { closeFilesOf, completeMerges, isBelow, openMerge, saveFilesOf } from './mergeEditors.ts';
 
 const MAX_NAME = 80;
 
 /** A person settles the conflict of a story in VS Code's merge editor, and lands the result. */
 export function settleCommands(folders: Folders, log: LogOutputChannel): Disposable {
+  /** The stories that are being handed to the queue. */
+  const landing = new Set<string>();
   const choose = (argument: unknown, placeHolder: string, of: 'open' | 'begun') =>
     chosenStory(folders, argument, {
       placeHolder,
@@ -88,16 +94,28 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
 
   async function land(argument: unknown): Promise<void> {
     const chosen = await chooseBegun(argument, l10n.t('Land which story?'));
-    if (chosen === undefined) {
+    const key = JSON.stringify([chosen?.folder.path, chosen?.storyId]);
+    // A second click must not land what the first one is about to land.
+    if (chosen === undefined || landing.has(key)) {
       return;
     }
-    const { folder, storyId } = chosen;
-    const before = await readSettlement(folder.files, storyId);
-    if (!(await completeMerges(before))) {
-      throw new HumanError(l10n.t('{0} has not landed: a file is not settled yet.', name(storyId)));
+    landing.add(key);
+    try {
+      await landStory(chosen);
+    } finally {
+      landing.delete(key);
     }
-    for (const file of before.files.filter(({ isOpen, kind }) => isOpen && kind !== 'text')) {
-      await askSide(before, file);
+  }
+
+  async function landStory({ folder, storyId }: ChosenStory): Promise<void> {
+    const before = await readSettlement(folder.files, storyId);
+    if (!(await completeMerges(before)) || !(await decideRest({ folder, storyId }))) {
+      throw new HumanError(
+        l10n.t(
+          '{0} has not landed: a file is not settled yet. Settle what is open, then land it again.',
+          name(storyId),
+        ),
+      );
     }
     const { isActive } = await window.withProgress(
       {
@@ -123,9 +141,17 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
       return;
     }
     const { folder, storyId } = chosen;
-    const before = await readSettlement(folder.files, storyId).catch(() => undefined);
+    const root = await settlingPlace(folder.files, storyId);
+    if (root !== undefined && !(await saveFilesOf({ root }))) {
+      throw new HumanError(
+        l10n.t(
+          '{0} is not given back: a file could not be saved. Save it, or undo its changes, then try again.',
+          name(storyId),
+        ),
+      );
+    }
     const kept = await cancelSettlement(folder.files, storyId);
-    await (before && closeFilesOf(before));
+    await (root !== undefined && closeFilesOf({ root }));
     void window.showInformationMessage(
       plainSentence(
         kept === undefined
@@ -153,11 +179,8 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
         }
       }
     }
-    for (const story of argument instanceof Uri && begun.length > 1 ? begun : []) {
-      const { root } = await readSettlement(story.folder.files, story.storyId);
-      if (isBelow(root, argument as Uri)) {
-        return story;
-      }
+    if (argument instanceof Uri) {
+      return storyOfEditor(begun, argument);
     }
     return begun.length === 1 ? begun[0] : choose(argument, placeHolder, 'begun');
   }
@@ -173,7 +196,22 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
   );
 }
 
-/** Asks before the agent of the story is ended. @throws {HumanError} if it is landing */
+/** @throws {HumanError} if the editor is about something else, such as a merge of the person's own */
+async function storyOfEditor(begun: readonly ChosenStory[], file: Uri): Promise<ChosenStory> {
+  for (const story of begun) {
+    const root = await settlingPlace(story.folder.files, story.storyId);
+    if (root !== undefined && isBelow(root, file)) {
+      return story;
+    }
+  }
+  throw new HumanError(
+    l10n.t(
+      'This editor does not belong to a conflict that you settle for Ralph. Use Land Settled Story or Give Conflict Back in the menu of the story.',
+    ),
+  );
+}
+
+/** Asks before the agent of the story is ended. @throws {HumanError} if it is landing, or has no conflict */
 async function mayTake({ folder, storyId }: ChosenStory): Promise<boolean> {
   const holder = await holderOf(folder.files, storyId);
   if (holder === 'queue') {
@@ -181,6 +219,7 @@ async function mayTake({ folder, storyId }: ChosenStory): Promise<boolean> {
       l10n.t('{0} is landing now, so there is nothing to settle.', name(storyId)),
     );
   }
+  await requireConflict(folder.files, storyId);
   if (holder === undefined) {
     return true;
   }
@@ -198,11 +237,65 @@ async function mayTake({ folder, storyId }: ChosenStory): Promise<boolean> {
   return choice === button;
 }
 
-/** Lines cannot be merged: one of the versions counts as a whole. */
+/**
+ * What no merge editor has completed now: a person may have saved one without choosing everywhere, or have settled
+ * the file in another editor.
+ * @returns false if something is left to do
+ */
+async function decideRest({ folder, storyId }: ChosenStory): Promise<boolean> {
+  const settlement = await readSettlement(folder.files, storyId);
+  for (const file of settlement.files.filter(({ isOpen }) => isOpen)) {
+    const isSettled =
+      file.kind === 'text'
+        ? await decideText(folder, settlement, file)
+        : await askSide(settlement, file);
+    if (!isSettled) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/**
+ * The text alone does not say it: where no side was chosen, the merge editor has saved the old text.
+ * @returns whether the person says that it is settled
+ */
+async function decideText(
+  folder: Folder,
+  settlement: Settlement,
+  file: ConflictedFile,
+): Promise<boolean> {
+  const [settled, open] = [l10n.t('It Is Settled'), l10n.t('Open It')];
+  const choice =
+    file.marks === undefined
+      ? await window.showWarningMessage(
+          plainSentence(l10n.t('Is {0} settled?', shorten(file.path, MAX_NAME))),
+          {
+            modal: true,
+            detail: l10n.t(
+              'Its merge was not completed. Where no side was chosen, the merge editor saves the text from before both changes, and that would land.',
+            ),
+          },
+          settled,
+          open,
+        )
+      : open;
+  if (choice === settled) {
+    await settleAsIs(settlement, file.path);
+  } else if (choice === open) {
+    await openMerge(folder, settlement, file);
+  }
+  return choice === settled;
+}
+
+/**
+ * Lines cannot be merged: one of the versions counts as a whole.
+ * @returns false if the person decides later
+ */
 async function askSide(
   settlement: Settlement,
   { kind, path: file }: ConflictedFile,
-): Promise<void> {
+): Promise<boolean> {
   const branch = plainLabel(settlement.branch, MAX_NAME);
   const items: (QuickPickItem & { readonly side?: Side })[] = [
     {
@@ -226,9 +319,11 @@ async function askSide(
     placeHolder: sideQuestion(kind),
     ignoreFocusOut: true,
   });
-  if (choice?.side !== undefined) {
-    await settleWithSide(settlement, file, choice.side);
+  if (choice?.side === undefined) {
+    return false;
   }
+  await settleWithSide(settlement, file, choice.side);
+  return true;
 }
 
 function sideQuestion(kind: ConflictedFile['kind']): string {

@@ -219,7 +219,7 @@ async function canWriteNow(folder: Folder): Promise<boolean> {
   if (!alive || state.pause !== undefined) {
     return true;
   }
-  const pause = l10n.t('Pause After This Iteration');
+  const pause = l10n.t('Pause After Iteration');
   const choice = await window.showWarningMessage(
     l10n.t(
       'A run is working on the stories. Let it pause after this iteration, split the story, then resume.',

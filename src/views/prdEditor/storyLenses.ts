@@ -124,7 +124,8 @@ function actionsOf(
   hasCommits: boolean,
 ): readonly Action[] {
   const isRunning = isAtWork(state);
-  const canStart = !story.done && !isRunning && state.kind !== 'waiting' && state.kind !== 'parked';
+  const canStart =
+    !story.done && !isRunning && !['waiting', 'parked', 'settling'].includes(state.kind);
   const canRun = canStart && !runs.current.alive && workspace.isTrusted;
   // Without any run, there is none that could skip a story.
   const canSteer = workspace.isTrusted && runs.current.runId !== undefined && !story.done;

@@ -3,7 +3,7 @@ import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
-import { questionsOf } from '../run/alertOf.ts';
+import { type AskedIn, questionsOf } from '../run/alertOf.ts';
 import type { ShownQuestion } from './protocol.ts';
 
 /**
@@ -23,6 +23,7 @@ export function askedQuestion(
   const { isolated, outcome, pause } = run.state;
   const { isActive: active } = runStanding(run);
   const question = questionOnPage(run.state);
+  const count = questionsOf(run.state).length;
   const isAsked = active
     ? pause === undefined
       ? isolated === true
@@ -33,13 +34,23 @@ export function askedQuestion(
   }
   return {
     id: shownQuestionId(runId, question),
+    storyId: question.storyId,
     // The text above the field says that an answer continues an ended run.
     send: active ? t('Send Answer') : t('Answer and Continue'),
-    help: t('The next agent is told the question and your answer.'),
+    help: [
+      ...(count > 1 ? [t('Question 1 of {0}; the next one follows.', count)] : []),
+      t('The next agent is told the question and your answer.'),
+    ].join(' '),
   };
 }
 
 /** Distinguishes a question from others. */
 export function shownQuestionId(runId: string, { iteration }: Question): string {
   return `${runId}/${iteration}`;
+}
+
+/** The question with an id that the page has. */
+export function askedIn(id: string): AskedIn {
+  const end = id.lastIndexOf('/');
+  return { runId: id.slice(0, end), iteration: Number(id.slice(end + 1)) };
 }

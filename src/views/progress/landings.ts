@@ -120,6 +120,8 @@ function nextWords(storyId: string | undefined, run: WatchedRun, t: Translate): 
       return t('Another agent works on it.');
     case 'skipped':
       return t('It is skipped.');
+    case 'settling':
+      return t('You settle its conflict.');
     default:
       // Whether it gets another agent depends on limits that the journal does not have.
       return t('The story is open again.');

@@ -95,7 +95,7 @@ export function laneBars(
     const end = Math.min(wait?.to ?? axis.to, works[index + 1]?.from ?? axis.to);
     const limitMs = work.limits.reduce((sum, limit) => sum + axis.lasted(limit), 0);
     return {
-      id: `${work.iteration}`,
+      id: work.iteration,
       look: lookOf(work, row),
       at: axis.place(work.from),
       length: axis.length(work),
@@ -130,13 +130,13 @@ export function landingBars(
   const bars = works
     .flatMap(work => work.landings.map((stretch, index) => ({ work, stretch, index })))
     .sort((a, b) => a.stretch.from - b.stretch.from)
-    .map(({ index, stretch, work }): ShownBar => {
+    .map(({ index, stretch, work }, order): ShownBar => {
       const isLast = index === work.landings.length - 1;
       const row = rows.get(work.iteration);
       const { story } = laneWorkWords(work, row, axis, t);
       const result = isLast ? resultWords(work, row, t) : t('Checked again later');
       return {
-        id: `${work.iteration}-${index}`,
+        id: order,
         look: !isLast || stretch.to === undefined ? 'checks' : lookOf(work, row),
         at: axis.place(stretch.from),
         length: axis.length(stretch),

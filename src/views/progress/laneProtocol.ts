@@ -80,8 +80,8 @@ export interface ShownBarKey {
 
 /** Something that took time; all positions and lengths are percentages of the axis. */
 export interface ShownBar {
-  /** Distinguishes it from the others. */
-  readonly id: string;
+  /** Distinguishes it from the others of its row: later ones have higher numbers. Of several as one, that of the first. */
+  readonly id: number;
   readonly look: BarLook;
   readonly at: number;
   readonly length: number;

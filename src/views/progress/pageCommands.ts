@@ -11,10 +11,9 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { questionsOf } from '../run/alertOf.ts';
 import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
-import { shownQuestionId } from './askedQuestion.ts';
+import { askedIn } from './askedQuestion.ts';
 import { LaneRequests } from './laneRequests.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
@@ -26,6 +25,8 @@ const ACTIONS: Readonly<Record<Exclude<PageAction, 'openLimitSetting'>, string>>
   startRun: Command.startRun,
   pauseRun: Command.pauseRun,
   resumeRun: Command.resumeRun,
+  continueStory: Command.continueStory,
+  continueLane: Command.continueLane,
   stopAfterIteration: Command.stopAfterIteration,
   stopRun: Command.stopRun,
   skipStory: Command.skipStory,
@@ -57,6 +58,8 @@ export function pageCommands(
       case 'startRun':
       case 'pauseRun':
       case 'resumeRun':
+      case 'continueStory':
+      case 'continueLane':
       case 'stopAfterIteration':
       case 'stopRun':
       case 'openRunChanges':
@@ -75,13 +78,16 @@ export function pageCommands(
       case 'openLimitSetting':
         await openRunSetting(limitSetting(model.current.state));
         break;
-      case 'answer':
+      case 'answer': {
+        const asked = askedIn(wish.question);
         await commands.executeCommand(Command.answerQuestion, {
-          folder: folder().path,
+          ...asked,
+          folder: folderOfRun(asked.runId).path,
           text: wish.text,
-          storyId: storyOfQuestion(wish.question),
+          storyId: wish.storyId,
         });
         break;
+      }
       case 'openCommit': {
         const ref: CommitRef = { folder: folder().path, hash: wish.hash };
         await commands.executeCommand(Command.openCommit, ref);
@@ -140,11 +146,9 @@ export function pageCommands(
     return { folder: folder().path, runId, iteration };
   }
 
-  /** With lanes, there may be several questions, and a newer one than the page shows. */
-  function storyOfQuestion(id: string): string | undefined {
-    const { runId, state } = model.current;
-    return questionsOf(state).find(question => shownQuestionId(runId ?? '', question) === id)
-      ?.storyId;
+  /** Another folder may have become the active one after the page was drawn. */
+  function folderOfRun(runId: string): Folder {
+    return folders.all.find(({ runs }) => runs.current.runId === runId) ?? folder();
   }
 
   /** None if there are several: then the command asks which one. */

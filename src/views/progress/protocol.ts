@@ -83,6 +83,8 @@ export interface ShownRun {
 export interface ShownQuestion {
   /** Distinguishes it from other questions. */
   readonly id: string;
+  /** Whose agent asks; absent without stories. */
+  readonly storyId?: string | undefined;
   /** Label of the button, which also says what the answer causes. */
   readonly send: string;
   readonly help: string;
@@ -93,6 +95,8 @@ export const PAGE_ACTIONS = [
   'startRun',
   'pauseRun',
   'resumeRun',
+  'continueStory',
+  'continueLane',
   'stopAfterIteration',
   'stopRun',
   'skipStory',
@@ -270,6 +274,7 @@ const fromPageSchema = z.discriminatedUnion('type', [
     text: z.string().trim().min(1).max(MAX_ANSWER),
     /** The id of the question. */
     question: z.string().max(200),
+    storyId: z.string().optional(),
   }),
   z.strictObject({
     type: z.literal('openCommit'),

@@ -1,7 +1,9 @@
+import { assertNever } from '../../base/assertNever.ts';
+import type { PauseReason } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
-import { limitSetting } from '../run/fittingActions.ts';
+import { continuing, limitSetting } from '../run/fittingActions.ts';
 import type { PageAction, ShownAction } from './protocol.ts';
 
 /** How a living run was asked to stop. */
@@ -49,12 +51,11 @@ export function runActions(
   }
   if (waiting) {
     return [
-      {
-        action: 'resumeRun',
-        label: waiting.reason === 'question' ? t('Continue Without an Answer') : t('Resume'),
+      ...continuing(state).map(way => ({
+        ...goOn(way, waiting.reason, t),
         // The answer has its own button.
-        primary: waiting.reason !== 'question' ? true : undefined,
-      },
+        ...(waiting.reason !== 'question' && { primary: true as const }),
+      })),
       ...(waiting.reason === 'stuck' ? [button('giveHint', t('Give a Hint…'))] : []),
       ...(waiting.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
       stop,
@@ -64,15 +65,12 @@ export function runActions(
   return [
     // With lanes, one agent waits for a usage limit while others work.
     ...(state.limits.size > 0 && !state.pauseRequested ? [button('resumeRun', t('Try Now'))] : []),
-    state.pauseRequested ? button('resumeRun', t('Do Not Pause')) : button('pauseRun', t('Pause')),
+    state.pauseRequested
+      ? button('resumeRun', t('Do Not Pause'))
+      : button('pauseRun', t('Pause After Iteration')),
     ...(stopping === 'afterIteration'
       ? []
-      : [
-          button(
-            'stopAfterIteration',
-            storyIds.length < 2 ? t('Stop After Iteration') : t('Stop After Iterations'),
-          ),
-        ]),
+      : [button('stopAfterIteration', t('Stop After Iteration'))]),
     stop,
     ...(storyIds.length === 0
       ? []
@@ -83,6 +81,26 @@ export function runActions(
 
 function button(action: PageAction, label: string): ShownAction {
   return { action, label };
+}
+
+function goOn(
+  way: ReturnType<typeof continuing>[number],
+  reason: PauseReason,
+  t: Translate,
+): ShownAction {
+  switch (way) {
+    case 'resume':
+      return button(
+        'resumeRun',
+        reason === 'question' ? t('Continue Without an Answer') : t('Resume'),
+      );
+    case 'continueStory':
+      return button(way, t('Continue a Story…'));
+    case 'continueLane':
+      return button(way, t('Continue a Lane…'));
+    default:
+      return assertNever(way);
+  }
 }
 
 function start(t: Translate): ShownAction {

@@ -11,6 +11,7 @@ import {
   killedAt,
   killedStories,
   outcomeSentence,
+  pausedPartsWords,
   runEnd,
   waitingSentence,
 } from '../../presentation/sentences.ts';
@@ -225,7 +226,9 @@ function waiting(waits: Waiting, state: RunState, t: Translate, now: Date): Show
       return {
         glyph: 'waiting',
         status: t('Paused'),
-        sentence: t('The next iteration starts when you resume the run.'),
+        sentence:
+          pausedPartsWords(waits, t, 'window') ||
+          t('The next iteration starts when you resume the run.'),
       };
     case 'question': {
       const quote = askedOf(state) ?? shortenBlock(waits.detail ?? '', MAX_QUOTE);

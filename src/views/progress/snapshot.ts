@@ -148,7 +148,12 @@ function costMeter(
     max: budgetUsd,
     words:
       reservedUsd > 0
-        ? t('{0} of {1} spent, {2} reserved', spent, budget, dollars(reservedUsd, t))
+        ? t(
+            '{0} of {1} spent; {2} set aside for agents at work, who give back what they do not use',
+            spent,
+            budget,
+            dollars(reservedUsd, t),
+          )
         : t('{0} of {1} spent', spent, budget),
   };
 }

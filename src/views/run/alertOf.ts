@@ -82,7 +82,8 @@ export function alertsOf(run: WatchedRun): readonly RunAlert[] {
  */
 export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean {
   if (alert.kind === 'ended') {
-    return false;
+    // Somebody has started it again, in this window or elsewhere.
+    return run.alive;
   }
   if (run.runId !== runId) {
     return true;
@@ -101,6 +102,19 @@ export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean
 export function questionsOf(state: RunState): readonly Question[] {
   const questions = openQuestions(state);
   return state.isolated ? questions : questions.slice(-1);
+}
+
+/** Identifies a question: its story's next agent may ask another one, in this run or in the next. */
+export interface AskedIn {
+  readonly runId: string;
+  readonly iteration: number;
+}
+
+/** A question, if nobody has answered it yet. Pure. */
+export function openQuestion({ runId, state }: WatchedRun, asked: AskedIn): Question | undefined {
+  return runId === asked.runId
+    ? questionsOf(state).find(({ iteration }) => iteration === asked.iteration)
+    : undefined;
 }
 
 function questionAlerts({ alive, state }: WatchedRun): readonly RunAlert[] {

@@ -1,29 +1,43 @@
 import { l10n, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import type { Question } from '../../orchestrator/journal/storyNotes.ts';
+import { Command } from '../common/contributions.ts';
+import { FixableError } from '../common/errors.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 import { storyName } from '../folders/storyName.ts';
-import { questionsOf } from './alertOf.ts';
+import { type AskedIn, openQuestion, questionsOf } from './alertOf.ts';
 import { noteSeen, whileAnswering } from './answeringNow.ts';
-import { askText } from './askText.ts';
+import { askText, hintDraft, keepText } from './askText.ts';
 import { sendRequest } from './sendRequest.ts';
 
 /** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
 
+/** An answer that was typed elsewhere, and the question that it was typed for. */
+export interface GivenAnswer extends AskedIn {
+  readonly text: string;
+  readonly storyId?: string | undefined;
+}
+
+/**
+ * Sends an answer that was typed elsewhere.
+ * @throws {FixableError} if its question is no longer open
+ */
+export function sendGiven(folder: Folder, given: GivenAnswer): Promise<void> {
+  return whileAnswering(folder.path, () => send(folder, given));
+}
+
 /**
  * Asks the person what agents want to know, one question after the other until none is left or the person cancels, and
  * sends each answer.
- * @param given an answer that was typed elsewhere, to this story's question alone
  * @returns whether anything was answered
- * @throws {HumanError} if no question is open
+ * @throws {HumanError} if no question is open, or the one that was answered is not open any more
  */
 export async function answerQuestions(
   folder: Folder,
   story: Pick<StoryRef, 'storyId'> | undefined,
-  given?: string,
 ): Promise<boolean> {
   await folder.runs.refresh();
   if (questionsOf(folder.runs.current.state).length === 0) {
@@ -31,37 +45,53 @@ export async function answerQuestions(
       l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
     );
   }
-  return whileAnswering(folder.path, () => answerEach(folder, story?.storyId, given));
+  return whileAnswering(folder.path, () => answerEach(folder, story?.storyId));
 }
 
-async function answerEach(
-  folder: Folder,
-  storyId: string | undefined,
-  given: string | undefined,
-): Promise<boolean> {
+async function answerEach(folder: Folder, storyId: string | undefined): Promise<boolean> {
   let meant = storyId;
   for (let answered = 0; ; answered += 1) {
     // With lanes, another agent may have asked meanwhile, or somebody else may have answered.
-    const questions = questionsOf(folder.runs.current.state);
-    if (given === undefined) {
-      noteSeen(folder.path, questions);
-    }
+    const { runId = '', state } = folder.runs.current;
+    const questions = questionsOf(state);
+    noteSeen(folder.path, questions);
     const question = await chooseQuestion(folder, questions, meant);
     if (question === undefined) {
       return answered > 0;
     }
-    noteSeen(folder.path, [question]);
     const steps = { step: answered + 1, totalSteps: answered + questions.length };
-    const text = given ?? (await askAnswer(folder, question, steps));
+    const text = await askAnswer(folder, question, steps);
     if (text === undefined) {
       return answered > 0;
     }
-    await sendRequest(folder, { type: 'answer', text, storyId: question.storyId });
-    if (given !== undefined) {
-      return true;
-    }
+    const { iteration, storyId: asking } = question;
+    await send(folder, { runId, iteration, text, storyId: asking });
     meant = undefined;
   }
+}
+
+/**
+ * Sends an answer to exactly the question that it was written for: somebody else may have answered it meanwhile, and
+ * another agent may have asked.
+ * @throws {FixableError} if that question is no longer open; the text can become a hint
+ */
+async function send(folder: Folder, answer: GivenAnswer): Promise<void> {
+  const { path, runs } = folder;
+  await runs.refresh();
+  const question = openQuestion(runs.current, answer);
+  if (question === undefined) {
+    keepText(hintDraft(path, answer.storyId), answer.text);
+    throw new FixableError(
+      l10n.t(
+        'This question is no longer open, so your answer was not sent. Your text is kept: you can give it as a hint.',
+      ),
+      l10n.t('Give a Hint…'),
+      Command.giveHint,
+      { folder: path, storyId: answer.storyId },
+    );
+  }
+  noteSeen(path, [question]);
+  await sendRequest(folder, { type: 'answer', text: answer.text, storyId: question.storyId });
 }
 
 /**

@@ -46,15 +46,32 @@ export async function askText({
     const text = await answered(box, mayBeEmpty);
     drafts.delete(draftOf);
     if (text === undefined && box.value.trim() !== '') {
-      drafts.set(draftOf, box.value);
-      const [oldest] = drafts.keys();
-      if (drafts.size > MAX_DRAFTS && oldest !== undefined) {
-        drafts.delete(oldest);
-      }
+      keepDraft(draftOf, box.value);
     }
     return text;
   } finally {
     box.dispose();
+  }
+}
+
+/** A text that could not be sent: it is in the box for this draft the next time, after what was begun there. */
+export function keepText(draftOf: string, text: string): void {
+  const begun = drafts.get(draftOf);
+  // The box has one line.
+  const line = text.replace(/\s*\n\s*/g, ' ');
+  keepDraft(draftOf, begun === undefined ? line : `${begun} ${line}`);
+}
+
+/** Key of the draft of a hint. @param storyId absent for all later agents */
+export function hintDraft(folder: string, storyId: string | undefined): string {
+  return `hint\0${folder}\0${storyId ?? ''}`;
+}
+
+function keepDraft(draftOf: string, text: string): void {
+  drafts.set(draftOf, text);
+  const [oldest] = drafts.keys();
+  if (drafts.size > MAX_DRAFTS && oldest !== undefined) {
+    drafts.delete(oldest);
   }
 }
 

@@ -1,5 +1,5 @@
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import type { RunSetting } from '../settings/windowSettings.ts';
@@ -8,6 +8,8 @@ export const RUN_ACTIONS = [
   'trust',
   'answer',
   'resume',
+  'continueStory',
+  'continueLane',
   'tryNow',
   'hint',
   'skip',
@@ -69,7 +71,7 @@ function steering(
         return [...answer, 'tryNow', 'stop'];
       }
       if (waiting) {
-        return [...answer, 'resume', 'hint', ...skip, 'stop'];
+        return [...answer, ...continuing(state), 'hint', ...skip, 'stop'];
       }
       return [
         ...answer,
@@ -87,10 +89,7 @@ function steering(
       return [...answer, 'stop'];
     case 'ended':
     case 'interrupted': {
-      const goesOn = ['stopped', 'interrupted', 'error', 'needsHuman', undefined].includes(
-        state.outcome,
-      );
-      const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start', ...lanes];
+      const start: RunAction[] = allDone ? [] : [goesOn(state) ? 'goOn' : 'start', ...lanes];
       const limit: RunAction[] =
         allDone || limitSetting(state) === undefined ? [] : ['changeLimit'];
       const review: RunAction[] = state.commits.length > 0 ? ['review'] : [];
@@ -101,6 +100,38 @@ function steering(
     case 'none':
       return allDone ? [] : ['start', ...lanes];
   }
+}
+
+/**
+ * What lets a waiting run go on. If a person has paused its stories or its lanes one by one, the run itself would pause
+ * again at once; a conflict that they settle is not paused. Pure.
+ */
+export function continuing({
+  pause,
+  storyRecords,
+}: Pick<RunState, 'pause' | 'storyRecords'>): readonly (
+  | 'resume'
+  | 'continueStory'
+  | 'continueLane'
+)[] {
+  const { lanes = [], stories = [] } = pause ?? {};
+  if (stories.length > 0) {
+    return stories.some(id => storyRecords.get(id)?.paused) ? ['continueStory'] : [];
+  }
+  return lanes.length > 0 ? ['continueLane'] : ['resume'];
+}
+
+/**
+ * Whether a living run waits for something, or will: otherwise, to resume it has no effect. With lanes, one agent may
+ * wait for a usage limit while others work. Pure.
+ */
+export function canResume(state: RunState): boolean {
+  return waitingOf(state) !== undefined || state.pauseRequested;
+}
+
+/** Whether the next start continues a run that is over, with what it was started with. Pure. */
+export function goesOn({ outcome }: Pick<RunState, 'outcome'>): boolean {
+  return ['stopped', 'interrupted', 'error', 'needsHuman', undefined].includes(outcome);
 }
 
 /** The setting whose limit ended a run; `undefined` for any other end. Pure. */

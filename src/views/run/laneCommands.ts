@@ -1,7 +1,7 @@
-import { commands, type LogOutputChannel, l10n, type Memento } from 'vscode';
+import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
 import { storyRecord } from '../../orchestrator/journal/runState.ts';
-import { readyStories } from '../../orchestrator/stories/select.ts';
 import { Command } from '../common/contributions.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
@@ -14,6 +14,7 @@ import type { StoryState } from '../stories/storyState.ts';
 import { chooseStory } from './chooseStory.ts';
 import { pickLanes } from './pickLanes.ts';
 import { proposedLanes } from './proposedLanes.ts';
+import { readyNow } from './readyNow.ts';
 import type { StartRun } from './runStarter.ts';
 import { noRun, sendRequest } from './sendRequest.ts';
 
@@ -47,7 +48,7 @@ export function laneCommands(
     }
     remember(state, LANES_KEY, lanes, error => log.error(error));
     if (await startRun(folder, undefined, lanes)) {
-      await commands.executeCommand(Command.showTerminal);
+      await commands.executeCommand(Command.showTerminal, { folder: folder.path });
     }
   }
 
@@ -59,7 +60,7 @@ export function laneCommands(
     }
     const lanes = await pickLanes(l10n.t('Change the Number of Agents'), {
       ...situationOf(folder),
-      last: run.lanes,
+      inUse: run.lanes,
       from: 1,
     });
     if (lanes !== undefined) {
@@ -110,6 +111,19 @@ export function laneCommands(
     await sendRequest(folder, { type: isKept ? 'reset' : 'resume', storyId });
   }
 
+  async function goOnInLane(folder: Folder): Promise<void> {
+    requireTrust();
+    await folder.runs.refresh();
+    const { alive, state: run } = folder.runs.current;
+    if (!alive || run.isolated !== true) {
+      throw noRun();
+    }
+    const lane = await choosePausedLane(run.pausedLanes ?? []);
+    if (lane !== undefined) {
+      await sendRequest(folder, { type: 'resume', lane });
+    }
+  }
+
   const at =
     (act: (folder: Folder, story: StoryRef | undefined) => Promise<void>) =>
     (argument: unknown) => {
@@ -122,11 +136,30 @@ export function laneCommands(
     [Command.stopStory]: at(stop),
     [Command.pauseStory]: at(pause),
     [Command.continueStory]: at(goOn),
+    [Command.continueLane]: at(goOnInLane),
   });
 }
 
-function situationOf({ stories: { list } }: Folder) {
-  return { ready: readyStories(list).length, proposed: proposedLanes(list) };
+/**
+ * The only lane that is paused, or the one that the person chooses.
+ * @returns `undefined` if the person canceled
+ */
+async function choosePausedLane(paused: readonly number[]): Promise<number | undefined> {
+  const [first, ...others] = [...paused].sort((a, b) => a - b);
+  if (first === undefined) {
+    throw new HumanError(l10n.t('No lane is paused.'));
+  }
+  if (others.length === 0) {
+    return first;
+  }
+  const items = [first, ...others].map(lane => ({ label: l10n.t('Lane {0}', lane), lane }));
+  const choice = await window.showQuickPick(items, { placeHolder: l10n.t('Continue which lane?') });
+  return choice?.lane;
+}
+
+function situationOf(folder: Folder) {
+  const ready = readyNow(folder);
+  return { ready, proposed: proposedLanes(ready) };
 }
 
 function hasAgent(state: StoryState | undefined): boolean {

@@ -1,22 +1,9 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { DisposableStore } from '../common/disposableStore.ts';
-
-/** Numbers of agents to choose from; every number between them can be set. */
-const CHOICES: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16];
+import { type LaneSituation, laneChoices } from './proposedLanes.ts';
 
 interface LaneItem extends QuickPickItem {
   readonly lanes: number;
-}
-
-/** What a person knows when they choose a number of agents. */
-export interface LaneSituation {
-  /** Stories that can be worked on at the same time now. */
-  readonly ready: number;
-  readonly proposed: number;
-  /** The number that was chosen last, or that is in use. */
-  readonly last: number | undefined;
-  /** The smallest number to choose from. */
-  readonly from: number;
 }
 
 /**
@@ -26,19 +13,21 @@ export interface LaneSituation {
 export function pickLanes(title: string, situation: LaneSituation): Promise<number | undefined> {
   const store = new DisposableStore();
   const pick = store.add(window.createQuickPick<LaneItem>());
-  const { from, last, proposed, ready } = situation;
+  const { ready } = situation;
+  const { choices, wanted } = laneChoices(situation);
   pick.title = title;
   pick.placeholder =
     ready < 2
       ? l10n.t('Only one story is ready now, so a second agent starts when others become ready')
       : l10n.t('All agents use the same account: more of them reach its limits sooner');
   pick.matchOnDescription = true;
-  pick.items = CHOICES.filter(lanes => lanes >= from).map(lanes => ({
+  // A notification whose button opens it takes the focus away when it closes.
+  pick.ignoreFocusOut = true;
+  pick.items = choices.map(lanes => ({
     lanes,
     label: lanes === 1 ? l10n.t('1 agent') : l10n.t('{0} agents', lanes),
     description: descriptionOf(lanes, situation),
   }));
-  const wanted = last ?? proposed;
   pick.activeItems = pick.items.filter(({ lanes }) => lanes === wanted);
   return new Promise(resolve => {
     store.add(
@@ -57,16 +46,10 @@ export function pickLanes(title: string, situation: LaneSituation): Promise<numb
   });
 }
 
-function descriptionOf(lanes: number, { last, proposed, ready }: LaneSituation): string {
-  const reason =
-    lanes > Math.max(1, ready)
-      ? l10n.t('stories that are ready now: {0}', ready)
-      : lanes > 1
-        ? l10n.t('up to {0} agents at once on one account', lanes)
-        : '';
+function descriptionOf(lanes: number, { inUse, last, proposed, ready }: LaneSituation): string {
   return [
     ...(lanes === proposed && lanes > 1 ? [l10n.t('suggested')] : []),
-    ...(lanes === last ? [l10n.t('last choice')] : []),
-    ...(reason === '' ? [] : [reason]),
+    ...(lanes === inUse ? [l10n.t('now')] : lanes === last ? [l10n.t('last choice')] : []),
+    ...(lanes > Math.max(1, ready) ? [l10n.t('stories that are ready now: {0}', ready)] : []),
   ].join(' · ');
 }

@@ -2,7 +2,6 @@ import { commands, type LogOutputChannel, l10n, window, workspace } from 'vscode
 import type { Disposable } from '../../base/emitter.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
-import { readyStories } from '../../orchestrator/stories/select.ts';
 import { Command, SETTINGS_SECTION, View } from '../common/contributions.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
@@ -12,6 +11,7 @@ import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { answerLabel, fittingActions, limitSetting, type RunAction } from './fittingActions.ts';
+import { readyNow } from './readyNow.ts';
 
 interface Item {
   readonly label: string;
@@ -36,7 +36,7 @@ export function runActionsMenu(
       allDone: isAllDone(stories.current, runs.current.state),
       isTrusted: workspace.isTrusted,
       folders: folders.all.length,
-      ready: readyStories(stories.list).length,
+      ready: readyNow(folder),
     });
     const items = actions.map(action => item(action, folder));
     const choice = await window.showQuickPick(items, {
@@ -73,6 +73,16 @@ export function runActionsMenu(
         };
       case 'resume':
         return { label: `$(debug-continue) ${l10n.t('Resume')}`, ...run(Command.resumeRun) };
+      case 'continueStory':
+        return {
+          label: `$(debug-continue) ${l10n.t('Continue a Story…')}`,
+          ...run(Command.continueStory),
+        };
+      case 'continueLane':
+        return {
+          label: `$(debug-continue) ${l10n.t('Continue a Lane…')}`,
+          ...run(Command.continueLane),
+        };
       case 'tryNow':
         return {
           label: `$(debug-continue) ${l10n.t('Try Now')}`,
@@ -83,17 +93,17 @@ export function runActionsMenu(
         return { label: `$(debug-continue) ${l10n.t('Do Not Pause')}`, ...run(Command.resumeRun) };
       case 'pause':
         return {
-          label: `$(debug-pause) ${isOne ? l10n.t('Pause After This Iteration') : l10n.t('Pause After These Iterations')}`,
+          label: `$(debug-pause) ${l10n.t('Pause After Iteration')}`,
           ...run(Command.pauseRun),
         };
       case 'stopAfterIteration':
         return {
-          label: `$(circle-slash) ${isOne ? l10n.t('Stop After This Iteration') : l10n.t('Stop After These Iterations')}`,
+          label: `$(circle-slash) ${l10n.t('Stop After Iteration')}`,
           ...run(Command.stopAfterIteration),
         };
       case 'stop':
         return {
-          label: `$(debug-stop) ${l10n.t('Stop Now')}`,
+          label: `$(debug-stop) ${l10n.t('Stop')}`,
           description: isOne
             ? l10n.t('a later start continues it')
             : l10n.t('ends the agents of all stories; a later start continues them'),
@@ -122,10 +132,7 @@ export function runActionsMenu(
       case 'startLanes':
         return {
           label: `$(play) ${l10n.t('Start with Several Agents…')}`,
-          description: l10n.t(
-            'stories that are ready now: {0}',
-            readyStories(folder.stories.list).length,
-          ),
+          description: l10n.t('stories that are ready now: {0}', readyNow(folder)),
           ...run(Command.startLanes),
         };
       case 'changeLanes':

@@ -8,22 +8,33 @@ import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import { deliverRequest } from '../../orchestrator/workspace/requests.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { pausedPartsWords } from '../../presentation/sentences.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
+import { FixableError } from '../common/errors.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
-import { answerQuestions } from './answering.ts';
-import { askText } from './askText.ts';
+import { answerQuestions, type GivenAnswer, sendGiven } from './answering.ts';
+import { askText, hintDraft } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
+import { canResume, continuing } from './fittingActions.ts';
 import type { StartRun } from './runStarter.ts';
 import { noRun, sendRequest } from './sendRequest.ts';
 
 /** From the progress page, where the answer was typed. */
-const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }));
+const answerSchema = once(() =>
+  z.looseObject({
+    text: z.string().trim().min(1),
+    runId: z.string(),
+    iteration: z.number().int().positive(),
+    storyId: z.string().optional(),
+  }),
+);
 
 /** The commands that start, control and stop runs: they launch the loop or send it a request. */
 export function runCommands(
@@ -89,9 +100,14 @@ export function runCommands(
     requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
-    if (alive && runStanding({ alive, state }).waiting === undefined && !state.pauseRequested) {
+    if (alive && !canResume(state)) {
       // The request would have no effect.
       throw new HumanError(l10n.t('The run is active; it is not waiting for anything.'));
+    }
+    const parts = alive && state.pause ? pausedPartsWords(state.pause, translate, 'window') : '';
+    if (parts !== '') {
+      // It would pause again at once.
+      throw partsPaused(parts, folder, continuing(state)[0]);
     }
     await sendRequest(folder, { type: 'resume' });
   }
@@ -140,7 +156,7 @@ export function runCommands(
           ? l10n.t('Hint for all later agents')
           : l10n.t('Hint for the agents of {0}', plainLabel(storyId, 60)),
       prompt: l10n.t('One or two sentences for the next agent'),
-      draftOf: `hint\0${folder.path}\0${storyId ?? ''}`,
+      draftOf: hintDraft(folder.path, storyId),
     });
     if (text === undefined) {
       return;
@@ -151,11 +167,15 @@ export function runCommands(
   /** Sends answers, which continue the run, even one that ended because of the question. */
   async function answer(
     folder: Folder,
-    given: string | undefined,
+    given: GivenAnswer | undefined,
     story: StoryRef | undefined,
   ): Promise<void> {
     requireTrust();
-    if ((await answerQuestions(folder, story, given)) && !folder.runs.current.alive) {
+    const isAnswered =
+      given === undefined
+        ? await answerQuestions(folder, story)
+        : await sendGiven(folder, given).then(() => true);
+    if (isAnswered && !folder.runs.current.alive) {
       await start(folder, undefined);
     }
   }
@@ -182,12 +202,29 @@ export function runCommands(
       [Command.answerQuestion]: argument =>
         answer(
           folderOf(folders, folderPathOf(argument)),
-          answerSchema().safeParse(argument).data?.text,
+          answerSchema().safeParse(argument).data,
           parseStoryRef(argument),
         ),
     }),
   );
   return store;
+}
+
+/** @param way what lets the run go on, if the person has paused parts of it */
+function partsPaused(
+  words: string,
+  folder: Folder,
+  way: ReturnType<typeof continuing>[number] | undefined,
+): HumanError {
+  const at = { folder: folder.path };
+  switch (way) {
+    case 'continueStory':
+      return new FixableError(words, l10n.t('Continue a Story…'), Command.continueStory, at);
+    case 'continueLane':
+      return new FixableError(words, l10n.t('Continue a Lane…'), Command.continueLane, at);
+    default:
+      return new HumanError(words);
+  }
 }
 
 /** Without any run, a request would start a journal that belongs to no run. */

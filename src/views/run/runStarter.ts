@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { readStoryList, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
@@ -18,7 +19,7 @@ import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
 /**
- * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running.
+ * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running as it was asked for.
  * @param onlyStories ids of the stories to work on; all if absent
  * @param lanes number of agents at once; as set if absent
  * @returns whether a run is running now; if not, the person has been told why
@@ -43,7 +44,7 @@ export function runStarter(
   log: LogOutputChannel,
 ): StartRun {
   /** Pending starts, so that two clicks cause one start. */
-  const starting = new Map<Folder, Promise<boolean>>();
+  const starting = new Map<Folder, { readonly wish: string; readonly result: Promise<boolean> }>();
 
   async function launch(
     folder: Folder,
@@ -54,11 +55,7 @@ export function runStarter(
     const { files } = folder;
     if ((await livingRun(files)) !== undefined) {
       await folder.runs.refresh();
-      if (onlyStories !== undefined) {
-        throw new HumanError(
-          l10n.t('A run is active in this folder. Stop it first, then run this story.'),
-        );
-      }
+      requireAsWished(folder, onlyStories, lanes);
       return true;
     }
     const storyFile = await storyFileOf(folder);
@@ -70,6 +67,7 @@ export function runStarter(
         ),
         l10n.t('Create a Story File'),
         Command.createStoryFile,
+        { folder: folder.path },
       );
     }
     if (onlyStories === undefined && (await isNothingLeft(storyFile.path, folder))) {
@@ -131,13 +129,52 @@ export function runStarter(
     return true;
   }
 
-  return (folder, onlyStories, lanes) => {
-    const before = starting.get(folder);
-    if (before !== undefined) {
-      return before;
+  return async (folder, onlyStories, lanes) => {
+    const wish = JSON.stringify([onlyStories, lanes]);
+    for (;;) {
+      const before = starting.get(folder);
+      if (before === undefined) {
+        break;
+      }
+      if (before.wish === wish) {
+        return before.result;
+      }
+      // What it started is compared with this wish then. Whoever asked for it hears of its failure.
+      await before.result.catch(() => undefined);
     }
-    const launching = launch(folder, onlyStories, lanes).finally(() => starting.delete(folder));
-    starting.set(folder, launching);
-    return launching;
+    const result = launch(folder, onlyStories, lanes).finally(() => starting.delete(folder));
+    starting.set(folder, { wish, result });
+    return result;
   };
+}
+
+/** @throws {HumanError} if the active run is not the one that a person has chosen to start, with the next step */
+function requireAsWished(
+  folder: Folder,
+  onlyStories: readonly string[] | undefined,
+  lanes: number | undefined,
+): void {
+  if (onlyStories !== undefined) {
+    throw new HumanError(
+      l10n.t('A run is active in this folder. Stop it first, then run this story.'),
+    );
+  }
+  const { current } = folder.runs;
+  const { isolated, lanes: now } = current.state;
+  if (lanes === undefined || lanes === now || !runStanding(current).isActive) {
+    return;
+  }
+  if (isolated !== true) {
+    throw new HumanError(
+      l10n.t(
+        'A run with one agent in your work tree is active. Stop it first, then start with several agents.',
+      ),
+    );
+  }
+  throw new FixableError(
+    l10n.t('A run is active already, with another number of agents than you chose.'),
+    l10n.t('Change the Number of Agents…'),
+    Command.changeLanes,
+    { folder: folder.path },
+  );
 }

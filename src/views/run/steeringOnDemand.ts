@@ -31,6 +31,7 @@ export function steeringOnDemand(
       Command.stopStory,
       Command.pauseStory,
       Command.continueStory,
+      Command.continueLane,
       Command.skipStory,
       Command.resetStory,
       Command.giveHint,

@@ -72,7 +72,7 @@ export class RunSettings extends Owner {
       return;
     }
     this.told.add(id);
-    this.log.warn(`The setting ${id} is passed over: ${expected} is expected.`);
+    this.log.warn(`The setting ${id} is passed over: it must be ${expected}.`);
     const open = l10n.t('Open Settings');
     void window
       .showWarningMessage(

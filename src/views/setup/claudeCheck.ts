@@ -138,6 +138,7 @@ export class ClaudeCheck extends Owner {
         missingSentence(state),
         l10n.t('Find Claude Code'),
         Command.checkClaude,
+        { folder: folder.path },
       );
     }
   }

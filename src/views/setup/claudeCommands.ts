@@ -15,7 +15,7 @@ import { plainSentence } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderPathOf } from '../folders/folders.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
 import { payerSentence } from './payerSentence.ts';
 import type { Walkthrough } from './walkthrough.ts';
@@ -29,9 +29,10 @@ export function claudeCommands(
   walkthrough: Walkthrough,
   log: LogOutputChannel,
 ): Disposable {
-  async function find(): Promise<void> {
+  async function find(argument?: unknown): Promise<void> {
     requireTrust();
-    const { active: folder } = folders;
+    // It needs no folder, but each may have settings of its own.
+    const folder = folders.at(folderPathOf(argument));
     const state = await window.withProgress(
       { location: ProgressLocation.Notification, title: l10n.t('Looking for Claude Code…') },
       () => check.look(folder, { fresh: true }),
@@ -54,7 +55,7 @@ export function claudeCommands(
         install,
       );
       if (choice === chooseIt) {
-        await choose();
+        await choose(folder);
       } else if (choice === install) {
         await env.openExternal(Uri.parse(INSTALL_PAGE));
       }
@@ -69,12 +70,12 @@ export function claudeCommands(
       ...(state.kind === 'found' ? [l10n.t('Choose Another…')] : []),
     );
     if (choice !== undefined) {
-      await choose();
+      await choose(folder);
     }
   }
 
   /** A person chooses a program for this machine; a workspace cannot. */
-  async function choose(): Promise<void> {
+  async function choose(folder: Folder | undefined): Promise<void> {
     const [file] =
       (await window.showOpenDialog({
         title: l10n.t('The Program of Claude Code'),
@@ -84,7 +85,7 @@ export function claudeCommands(
       await workspace
         .getConfiguration(SETTINGS_SECTION)
         .update('claudePath', file.fsPath, ConfigurationTarget.Global);
-      await find();
+      await find(folder && { folder: folder.path });
     }
   }
 

@@ -17,7 +17,7 @@ import { registerCommands, registerTrustedCommand } from '../common/registerComm
 import { translate } from '../common/translate.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 
 /** Maximum length of a path, in UTF-16 units. */
 const MAX_LABEL = 200;
@@ -27,7 +27,7 @@ export function storyFileCommands(folders: Folders, log: LogOutputChannel): Disp
   return registerCommands(
     log,
     {
-      [Command.createStoryFile]: () => create(requireFolder(folders.active)),
+      [Command.createStoryFile]: argument => create(folderOf(folders, folderPathOf(argument))),
       [Command.convertStories]: () => convert(requireFolder(folders.active)),
     },
     registerTrustedCommand,

@@ -27,6 +27,7 @@ import { heldSentence, laneWords, returnedWords } from '../../presentation/workW
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { appendWords } from '../common/plainText.ts';
+import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
@@ -39,6 +40,8 @@ const LINKED = [
   Command.startRun,
   Command.stopRun,
   Command.resumeRun,
+  Command.continueStory,
+  Command.continueLane,
   Command.answerQuestion,
   Command.openRunChanges,
   Command.showTerminal,
@@ -46,6 +49,8 @@ const LINKED = [
   MANAGE_TRUST,
 ];
 
+/** Agents can cause hundreds of changes a second. */
+const FOLLOW_MS = 100;
 /** Stories that the tooltip names. */
 const MAX_STORIES = 10;
 
@@ -54,8 +59,8 @@ export class RunStatusBar extends Owner {
   private readonly item: StatusBarItem;
   private readonly model: ActiveRun;
   private readonly stories: ActiveStories;
-  /** The cause that a person has viewed; it needs no more attention. */
-  private seen: string | undefined;
+  /** The causes that a person has viewed; they need no more attention. */
+  private seen: ReadonlySet<string> = new Set();
 
   constructor(model: ActiveRun, stories: ActiveStories) {
     super();
@@ -64,15 +69,16 @@ export class RunStatusBar extends Owner {
     this.item = this.own(window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10));
     this.item.name = l10n.t('Ralph Run');
     this.item.command = Command.showRunActions;
+    const update = this.own(new Throttle(() => this.update(), FOLLOW_MS));
     // The loop reports a usage limit once a minute, which updates the countdown.
-    this.own(model.onDidChange(() => this.update()));
-    this.own(stories.onDidChange(() => this.update()));
+    this.own(model.onDidChange(() => update.call()));
+    this.own(stories.onDidChange(() => update.call()));
     this.own(workspace.onDidGrantWorkspaceTrust(() => this.update()));
   }
 
   /** A person has viewed the run: its current state needs no color anymore. */
   noteLook(): void {
-    this.seen = this.words()?.cause;
+    this.seen = new Set(this.words()?.causes);
     this.update();
   }
 
@@ -89,10 +95,12 @@ export class RunStatusBar extends Owner {
       item.hide();
       return;
     }
-    const { cause, heard, icon, text, urgency } = words;
+    const { causes, heard, icon, text, urgency } = words;
     item.text = `$(${icon}) ${text}`;
     item.accessibilityInformation = { label: spoken(heard, urgency) };
-    item.backgroundColor = cause === this.seen ? undefined : background(urgency);
+    item.backgroundColor = causes.every(cause => this.seen.has(cause))
+      ? undefined
+      : background(urgency);
     item.tooltip = tooltip(this.model.current, this.stories.current);
     item.show();
   }
@@ -252,6 +260,8 @@ function linksOf({ alive }: WatchedRun): { readonly [A in RunAction]?: readonly 
     trust: [l10n.t('Manage Workspace Trust'), MANAGE_TRUST],
     answer: [answerLabel(!alive, translate), Command.answerQuestion],
     resume: [l10n.t('Resume'), Command.resumeRun],
+    continueStory: [l10n.t('Continue a Story…'), Command.continueStory],
+    continueLane: [l10n.t('Continue a Lane…'), Command.continueLane],
     tryNow: [l10n.t('Try Now'), Command.resumeRun],
     start: [l10n.t('Start Fresh Run'), Command.startRun],
     goOn: [l10n.t('Start Fresh Run'), Command.startRun],

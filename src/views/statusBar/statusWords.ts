@@ -6,7 +6,7 @@ import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
 import { workCounts } from '../../presentation/workWords.ts';
 import { heardWords, plainLabel } from '../common/plainText.ts';
-import { alertOf } from '../run/alertOf.ts';
+import { alertsOf, type RunAlert } from '../run/alertOf.ts';
 
 /** Maximum length of a story id, in UTF-16 units. */
 const MAX_ID = 30;
@@ -23,8 +23,8 @@ export interface StatusWords {
   /** The text for screen readers: "1/3" would be read as a date or as a third. */
   readonly heard: string;
   readonly urgency: Urgency;
-  /** Stays the same as long as a person who has viewed it knows about it. */
-  readonly cause: string;
+  /** What it is urgent because of. Each stays the same as long as a person who has viewed it knows about it. */
+  readonly causes: readonly string[];
 }
 
 /**
@@ -43,21 +43,33 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
           icon: 'checklist',
           text: t('Ralph {0}/{1}', done, total),
           heard: t('{0}, {1}', 'Ralph', heardCount(state, t)),
-          ...{ urgency: 'none', cause: '' },
+          ...{ urgency: 'none', causes: [] },
         };
   }
-  const alert = alertOf(run);
+  const alerts = alertsOf(run);
+  const [alert] = alerts;
   const urgency = urgencyOf(alert);
-  const cause = alert === undefined ? '' : `${run.runId} ${alert.cause}`;
+  const causes = alerts
+    .filter(each => urgencyOf(each) !== 'none')
+    .map(each => `${run.runId} ${each.cause}`);
+  const asking = alerts.flatMap(each => (each.kind === 'question' ? [each.storyId] : []));
   const count = `${state.stories.done}/${state.stories.total}`;
   if (isActive) {
     const waits = phase === 'running' ? waiting : undefined;
     const asksMeanwhile = alert?.kind === 'question' && alert.othersWork === true;
     const words = (shownCount: string, between: string) => [
       ...(waits
-        ? [waitingWords(waits, shownCount, t, now)]
+        ? [waitingWords(waits, state, asking, shownCount, t, now)]
         : asksMeanwhile
-          ? [t('Ralph asks you · {0}', aroundCount(workersOf(state, t), shownCount).join(' · '))]
+          ? [
+              // Counted, not named: the only name is that of the story that asks.
+              askingWords(
+                state,
+                asking,
+                aroundCount(workCounts(state, t), shownCount).join(' · '),
+                t,
+              ),
+            ]
           : [runningWords(state, shownCount, between, t)]),
       ...(phase === 'stopping' ? [t('stopping')] : state.pauseRequested ? [t('pauses soon')] : []),
     ];
@@ -73,14 +85,14 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       heard: heardWords(
         [...words(heardCount(state, t), ' · '), ...heardCost(state, t)].join(' · '),
       ),
-      ...{ urgency, cause },
+      ...{ urgency, causes },
     };
   }
   return {
     icon: END_ICONS[outcome ?? 'error'],
     text: endWords(outcome, count, t),
     heard: heardWords(endWords(outcome, heardCount(state, t), t)),
-    ...{ urgency, cause },
+    ...{ urgency, causes },
   };
 }
 
@@ -88,7 +100,7 @@ function heardCount({ stories: { done, total } }: RunState, t: Translate): strin
   return t('{0} of {1} done', done, total);
 }
 
-function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
+function urgencyOf(alert: RunAlert | undefined): Urgency {
   switch (alert?.kind) {
     case 'question':
       // The others work on, so it is not urgent yet.
@@ -147,7 +159,28 @@ function heardCost(state: RunState, t: Translate): string[] {
   return [costUnknown ? cost : t('{0} of {1} spent', cost, dollars(budgetUsd, t))];
 }
 
-function waitingWords(waiting: Waiting, count: string, t: Translate, now: number): string {
+/** @param asking the stories whose agents ask; with lanes, there may be several */
+function askingWords(
+  { isolated }: RunState,
+  [storyId, ...others]: readonly (string | undefined)[],
+  count: string,
+  t: Translate,
+): string {
+  return others.length > 0
+    ? t('Ralph has {0} questions · {1}', others.length + 1, count)
+    : storyId === undefined || !isolated
+      ? t('Ralph asks you · {0}', count)
+      : t('Ralph {0} asks you · {1}', plainLabel(storyId, MAX_ID), count);
+}
+
+function waitingWords(
+  waiting: Waiting,
+  state: RunState,
+  asking: readonly (string | undefined)[],
+  count: string,
+  t: Translate,
+  now: number,
+): string {
   if (waiting.kind === 'limit') {
     const left = Date.parse(waiting.until) - now;
     return Number.isNaN(left)
@@ -158,7 +191,7 @@ function waitingWords(waiting: Waiting, count: string, t: Translate, now: number
     case 'person':
       return t('Ralph paused · {0}', count);
     case 'question':
-      return t('Ralph asks you · {0}', count);
+      return askingWords(state, asking, count, t);
     case 'stuck':
       return t('Ralph is stuck · {0}', count);
     default:

@@ -23,6 +23,7 @@ import {
   type EpicNode,
   type FolderNode,
   isOpenable,
+  menuFacts,
   type ProblemNode,
   type StoryNode,
   type StoryTreeNode,
@@ -128,7 +129,7 @@ function storyItem(node: StoryNode): TreeItem {
   item.id = `story:${folder}:${key}`;
   item.description = words;
   item.iconPath = stateIcon(state);
-  item.contextValue = contextValue(node);
+  item.contextValue = menuFacts(node);
   item.checkboxState = {
     state: story.done ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked,
     tooltip: story.done
@@ -143,16 +144,6 @@ function storyItem(node: StoryNode): TreeItem {
         : l10n.t('{0}, {1}, priority {2}', label, heard, story.priority),
   };
   return item;
-}
-
-/** Facts for the menus, of which `.commits` is the last. */
-function contextValue({ commits, state, story }: StoryNode): string {
-  const agent = state.kind === 'running' ? state.agent : undefined;
-  return [
-    ...['story', story.done ? 'done' : 'open', state.kind],
-    ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
-    ...(commits.length > 0 ? ['commits'] : []),
-  ].join('.');
 }
 
 function criterionItem({ parent, index, criterion }: CriterionNode): TreeItem {

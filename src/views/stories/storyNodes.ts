@@ -1,5 +1,5 @@
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { type RunState, storyNotes } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
@@ -9,6 +9,7 @@ import { commitsByStory, isAtWork, needsUser, runsOnFile, storyStates } from './
 import {
   type EpicNode,
   type FolderNode,
+  type FolderRun,
   type FolderSummary,
   isOpenable,
   type ProblemNode,
@@ -120,12 +121,15 @@ export class StoryNodes {
     const storyState = storyStates(file.stories, { run, states });
     const commits = commitsByStory(states);
     const keys = storyKeys(file.stories);
+    const lastRun = folderRun(facts.run);
     const known = this.stories;
     this.stories = new Map();
     this.all = inWorkOrder(file.stories).map(story => {
       const key = keys.get(story) ?? story.id;
       const state = storyState.get(story) ?? { kind: 'ready' };
-      const now = { story, state, commits: commits.get(story.id) ?? [] };
+      const { conflict, settling } = storyNotes(run.state, story.id);
+      const hasConflict = (conflict ?? settling) !== undefined;
+      const now = { story, state, hasConflict, commits: commits.get(story.id) ?? [], lastRun };
       const node = known.get(key) ?? newStory(key, folder, now);
       if (!isSame(node, now)) {
         changed.push(node);
@@ -228,11 +232,15 @@ function isAsking(run: WatchedRun): boolean {
   );
 }
 
-function newStory(
-  key: string,
-  folder: string,
-  facts: Pick<StoryNode, 'story' | 'state' | 'commits'>,
-): StoryNode {
+function folderRun({ alive, state }: WatchedRun): FolderRun {
+  // A story that was ticked before any run has a journal, too, but without a run.
+  return { hasRun: alive || state.startedAt !== undefined, isolated: state.isolated === true };
+}
+
+/** What the line of a story shows. */
+type NodeFacts = Pick<StoryNode, 'story' | 'state' | 'hasConflict' | 'commits' | 'lastRun'>;
+
+function newStory(key: string, folder: string, facts: NodeFacts): StoryNode {
   const { id: storyId, position } = facts.story;
   const ref = { folder, storyId, position };
   return { kind: 'story', key, folder, ref, parent: undefined, ...facts };
@@ -267,10 +275,13 @@ function isCounted({ story, state }: StoryNode): boolean {
   return story.done && !isAtWork(state);
 }
 
-function isSame(node: StoryNode, now: Pick<StoryNode, 'story' | 'state' | 'commits'>): boolean {
+function isSame(node: StoryNode, now: NodeFacts): boolean {
   return (
     (node.story === now.story || JSON.stringify(node.story) === JSON.stringify(now.story)) &&
+    node.hasConflict === now.hasConflict &&
     node.commits.length === now.commits.length &&
+    node.lastRun.hasRun === now.lastRun.hasRun &&
+    node.lastRun.isolated === now.lastRun.isolated &&
     JSON.stringify(node.state) === JSON.stringify(now.state)
   );
 }

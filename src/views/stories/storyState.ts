@@ -25,6 +25,7 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'stuck',
   'failed',
   'returned',
+  'settling',
   'running',
   'landing',
   'queued',
@@ -73,7 +74,7 @@ export function storyStates(
   const known = new Map(
     stories.map(story => [story, storyStatus(story, facts.run, facts.states)] as const),
   );
-  // What only has to land when the run continues gets no agent.
+  // What only has to land when the run continues, or what a person settles, gets no agent.
   const skip = new Set(stories.filter(story => isLeft(known.get(story))).map(({ id }) => id));
   const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
@@ -124,7 +125,7 @@ export function commitsByStory(
 }
 
 function isLeft(status: StoryStatus | undefined): boolean {
-  return status?.kind === 'queued' && !status.isActive;
+  return status?.kind === 'settling' || (status?.kind === 'queued' && !status.isActive);
 }
 
 function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {

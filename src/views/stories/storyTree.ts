@@ -47,7 +47,18 @@ export interface StoryNode {
   parent: EpicNode | FolderNode | undefined;
   story: Story;
   state: StoryState;
+  /** A person can settle a conflict of its newest work, or does so. */
+  hasConflict: boolean;
   commits: readonly RecordedCommit[];
+  lastRun: FolderRun;
+}
+
+/** The last run of a story's folder, which need not be the active folder. */
+export interface FolderRun {
+  /** There has been one. */
+  readonly hasRun: boolean;
+  /** Its agents work in places of their own. */
+  readonly isolated: boolean;
 }
 
 /** A condition for a story to be done. */
@@ -77,6 +88,25 @@ export interface ProblemNode {
 /** A line at the top of its folder. */
 export type RootNode = EpicNode | StoryNode | ProblemNode;
 export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
+
+/** Facts about a story for the menus, of which `.commits` is the last. */
+export function menuFacts({
+  commits,
+  hasConflict,
+  lastRun,
+  state,
+  story,
+}: Pick<StoryNode, 'commits' | 'hasConflict' | 'lastRun' | 'state' | 'story'>): string {
+  const agent = state.kind === 'running' ? state.agent : undefined;
+  return [
+    ...['story', story.done ? 'done' : 'open', state.kind],
+    ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
+    ...(lastRun.hasRun ? ['hasRun'] : []),
+    ...(lastRun.isolated ? ['isolated'] : []),
+    ...(hasConflict ? ['conflict'] : []),
+    ...(commits.length > 0 ? ['commits'] : []),
+  ].join('.');
+}
 
 /** The lines below a line. Created each time, since they are not kept. */
 export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {

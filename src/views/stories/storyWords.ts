@@ -90,6 +90,7 @@ const STATE_ICONS: Readonly<Record<StoryState['kind'], readonly [icon: string, c
   landing: ['git-merge', 'progressBar.background'],
   paused: ['debug-pause', 'disabledForeground'],
   returned: ['reply', 'problemsWarningIcon.foreground'],
+  settling: ['git-compare', 'charts.blue'],
   done: ['pass-filled', 'testing.iconPassed'],
   doneByHand: ['check', 'testing.iconPassed'],
   claimed: ['pass', 'testing.iconPassed'],
@@ -128,11 +129,14 @@ export function stateMeaning(state: StoryState): string | undefined {
       return l10n.t('as you asked, it gets no further agent until you continue it');
     case 'returned':
       return [
-        l10n.t('its work did not land, and it gets a fresh agent'),
+        // Whether it gets another agent depends on limits that the journal does not have.
+        l10n.t('its work did not land, and the story is open again'),
         returnedSentence(state.work, translate),
       ]
         .filter(Boolean)
         .join('. ');
+    case 'settling':
+      return l10n.t('no agent works on it until you land it, or give it back');
     case 'claimed':
       return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
     case 'verified':
@@ -174,6 +178,7 @@ const kindNames = once(
     landing: l10n.t('landing'),
     paused: l10n.t('paused'),
     returned: l10n.t('returned'),
+    settling: l10n.t('you settle its conflict'),
     done: l10n.t('done'),
     doneByHand: l10n.t('done by hand'),
     claimed: l10n.t('claimed'),

@@ -1,5 +1,3 @@
-import { stat } from 'node:fs/promises';
-import path from 'node:path';
 import {
   commands,
   l10n,
@@ -13,20 +11,27 @@ import {
   window,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { placesFolder } from '../../orchestrator/places/placesFolder.ts';
+import { storyOfLine } from '../../presentation/storyPrefix.ts';
 import { allowOffer, transcriptOf } from '../../presentation/toolLines.ts';
 import { Command } from '../common/contributions.ts';
 import type { CommitRef, IterationRef } from '../common/refs.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type LinkCandidate, linkCandidates } from './linkCandidates.ts';
+import { linkedFile, placeNow } from './linkedFile.ts';
 import { deniedTools } from './toolAllowance.ts';
 
 /** What links in a terminal are about. */
 export interface ShownRun {
   readonly folder: Folder;
   readonly runId: string | undefined;
+  /** The story that alone it shows. */
+  readonly storyId?: string;
 }
 
+type FileCandidate = Extract<LinkCandidate, { kind: 'file' }>;
+type AgentsPlace = Awaited<ReturnType<typeof placeNow>>;
 type Allow = (folder: Folder, tool: string) => Promise<void>;
 
 class RunLink extends TerminalLink {
@@ -39,7 +44,7 @@ class RunLink extends TerminalLink {
 }
 
 /**
- * Links in the terminals of runs only: files of the folder, recorded commits, transcripts.
+ * Links in the terminals of runs only: files of the agent's place or of the folder, recorded commits, transcripts.
  * @param find returns the run that a terminal shows, if it is one of ours
  * @param allow allows a tool that the folder's run was not allowed to use
  */
@@ -55,8 +60,15 @@ export function runLinks(
     if (shown === undefined) {
       return [];
     }
+    const candidates = linkCandidates(line, transcript, offer);
+    const hasFiles = candidates.some(({ kind }) => kind === 'file');
+    const place = hasFiles ? await placeOfLine(line, shown) : undefined;
     const links = await Promise.all(
-      linkCandidates(line, transcript, offer).map(candidate => linkTo(candidate, shown, allow)),
+      candidates.map(candidate =>
+        candidate.kind === 'file'
+          ? linkToFile(candidate, shown.folder, place)
+          : linkTo(candidate, shown, allow),
+      ),
     );
     return links.filter(link => link !== undefined);
   }
@@ -68,20 +80,43 @@ export function runLinks(
   return window.registerTerminalLinkProvider(provider);
 }
 
+/** Where the agent works that a line is about, if it has a place of its own. */
+async function placeOfLine(
+  line: string,
+  { folder, runId, storyId }: ShownRun,
+): Promise<AgentsPlace> {
+  const { current } = folder.runs;
+  const { alive, state } = current;
+  if (!alive || !state.isolated || runId === undefined || runId !== current.runId) {
+    return undefined;
+  }
+  const story = storyId ?? storyOfLine(line, state);
+  const places = placesFolder(process.env, process.platform, folder.path);
+  return story === undefined ? undefined : placeNow(places, { runId, state }, story);
+}
+
+async function linkToFile(
+  candidate: FileCandidate,
+  folder: Folder,
+  place: AgentsPlace,
+): Promise<RunLink | undefined> {
+  const found = await linkedFile(candidate.path, folder.path, place);
+  return (
+    found &&
+    new RunLink(
+      candidate,
+      found.isOfAgent ? l10n.t('Open the agent’s file') : l10n.t('Open the file'),
+      () => openFile(found.file, candidate),
+    )
+  );
+}
+
 async function linkTo(
-  candidate: LinkCandidate,
+  candidate: Exclude<LinkCandidate, FileCandidate>,
   { folder, runId }: ShownRun,
   allow: Allow,
 ): Promise<RunLink | undefined> {
   switch (candidate.kind) {
-    case 'file': {
-      const file = path.resolve(folder.path, candidate.path);
-      // An agent's output may name any file; only those of the folder are opened.
-      if (!folder.contains(file) || !(await isFile(file))) {
-        return undefined;
-      }
-      return new RunLink(candidate, l10n.t('Open the file'), () => openFile(file, candidate));
-    }
     case 'commit': {
       const { hash } = candidate;
       const isKnown = folder.runs.states.some(({ commits }) =>
@@ -118,15 +153,6 @@ async function linkTo(
 /** Matches a text that has # for its one variable part. */
 function patternOf(text: string, part: string): RegExp {
   return new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replace('#', part), 'g');
-}
-
-async function isFile(file: string): Promise<boolean> {
-  try {
-    return (await stat(file)).isFile();
-  } catch {
-    // Missing or not readable: no link.
-    return false;
-  }
 }
 
 function openFile(file: string, { line = 1, column = 1 }: { line?: number; column?: number }) {

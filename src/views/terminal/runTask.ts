@@ -17,7 +17,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { Command, TASK_TYPE } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainText.ts';
+import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { parseStoryRef } from '../common/refs.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -31,6 +31,10 @@ import { pickRunStory, StoryTerminals } from './storyTerminals.ts';
 import { ToolAllowance } from './toolAllowance.ts';
 
 const SOURCE = 'Ralph';
+/** In a title, between the run and the only story whose lines are shown. */
+const OF_STORY = ' · ';
+/** Maximum length of a story's id in a title, in UTF-16 units. */
+const MAX_NAME = 60;
 /** Key of the person's "don't show again", for all windows. */
 const QUIET_KEY = 'terminal.closedQuietly';
 
@@ -225,7 +229,11 @@ export class RunTask extends Owner {
     };
     const onClosed = () => void reportingErrors(this.log, () => this.tellClosed(folder));
     const onlyIn = (runId: string) => this.kept.storyOf(folder.path, runId);
-    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed, onlyIn });
+    const nameFor = (story: string | undefined) => {
+      const name = `${SOURCE}: ${this.name(folder)}`;
+      return story === undefined ? name : `${name}${OF_STORY}${plainLabel(story, MAX_NAME)}`;
+    };
+    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed, nameFor, onlyIn });
     this.newest.set(folder, terminal);
     return terminal;
   }
@@ -301,7 +309,7 @@ export class RunTask extends Owner {
     }
     this.told.add(runId);
     const show = l10n.t('Show Terminal');
-    const stop = l10n.t('Stop Run');
+    const stop = l10n.t('Stop');
     const never = l10n.t("Don't Show Again");
     const choice = await window.showInformationMessage(
       this.folders.all.length > 1
@@ -323,11 +331,14 @@ export class RunTask extends Owner {
 }
 
 /**
- * A task's terminal has the task's name, possibly after its source; further ones are numbered. With several folders in
+ * A task's terminal has the task's name, possibly after its source and before a story; further ones are numbered. With several folders in
  * the window, VS Code puts one of their names behind it, in brackets.
  */
 function isNamed(terminal: string, name: string): boolean {
   return [name, `${SOURCE}: ${name}`].some(
-    known => terminal === known || (terminal.startsWith(`${known} (`) && terminal.endsWith(')')),
+    known =>
+      terminal === known ||
+      terminal.startsWith(`${known}${OF_STORY}`) ||
+      (terminal.startsWith(`${known} (`) && terminal.endsWith(')')),
   );
 }

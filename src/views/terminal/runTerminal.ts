@@ -9,6 +9,7 @@ import { own, type Style, type TranscriptLine } from '../../presentation/transcr
 import { DisposableStore } from '../common/disposableStore.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
+import { leftOutLine } from './leftOutLine.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
@@ -29,6 +30,8 @@ export interface RunTerminalOptions {
   readonly onOpened: () => void;
   /** A person closed it while its run was active. */
   readonly onClosed: () => void;
+  /** Its title while it shows the lines of one story, or of all. */
+  readonly nameFor: (story: string | undefined) => string;
   /** The story that the person wanted to see alone in this run, when the window was closed. */
   readonly onlyIn?: ((runId: string) => string | undefined) | undefined;
 }
@@ -43,9 +46,11 @@ export class RunTerminal implements Pseudoterminal {
   readonly onDidWrite = this.writeEmitter.event;
   private readonly closeEmitter = this.store.add(new EventEmitter<number>());
   readonly onDidClose = this.closeEmitter.event;
+  private readonly nameEmitter = this.store.add(new EventEmitter<string>());
+  readonly onDidChangeName = this.nameEmitter.event;
   readonly folder: Folder;
   private readonly options: RunTerminalOptions;
-  private readonly screen = new TerminalScreen();
+  private readonly screen = new TerminalScreen(leftOutLine());
   private transcript = newTranscript(undefined);
   private redrawing: NodeJS.Timeout | undefined;
   /** It is being opened or open, and its run has not ended. */
@@ -56,6 +61,8 @@ export class RunTerminal implements Pseudoterminal {
   only: string | undefined;
   /** Number of events on the screen. */
   private shown = 0;
+  /** Number of the last event that could not be shown again; 0: there is none, or the screen says so. */
+  private missingUpTo = 0;
   /** Number of Ctrl-C presses since the run started or continued. */
   private interrupts = 0;
   private isLetGo = false;
@@ -98,7 +105,8 @@ export class RunTerminal implements Pseudoterminal {
     this.store.add(runs.onDidReadEvents(events => this.show(events)));
     this.store.add(
       runs.onDidChange(({ runId, alive, state }) => {
-        if (runId === this.runId && !alive && state.phase !== 'ended') {
+        // Once: a tick or a hint may be written to the journal of a killed run.
+        if (this.following && runId === this.runId && !alive && state.phase !== 'ended') {
           this.write('warning', l10n.t('The loop was killed. Start a run to continue.'));
           this.end(1);
         }
@@ -114,6 +122,9 @@ export class RunTerminal implements Pseudoterminal {
 
   /** Shows the run again from its start, with the lines of one story, or of all. */
   showOnly(story: string | undefined): void {
+    if (story !== this.only || story !== undefined) {
+      this.nameEmitter.fire(this.options.nameFor(story));
+    }
     this.only = story;
     this.transcript = newTranscript(story);
     if (this.shown > 0) {
@@ -128,7 +139,9 @@ export class RunTerminal implements Pseudoterminal {
       );
       this.say('dim', l10n.t('For the others: Ralph: Show Only One Story in the Terminal…'));
     }
-    this.show(this.folder.runs.events);
+    const { droppedUpTo, events } = this.folder.runs;
+    this.missingUpTo = droppedUpTo;
+    this.show(events);
   }
 
   /** Adds a line of the window itself. */
@@ -198,6 +211,10 @@ export class RunTerminal implements Pseudoterminal {
       if (this.isOver) {
         // The run continued elsewhere, and this terminal contains only the part before.
         this.letGo();
+      }
+      if (this.missingUpTo > 0 && event.seq > this.missingUpTo) {
+        lines.push(leftOutLine());
+        this.missingUpTo = 0;
       }
       lines.push(...this.transcript.describe(event));
       if (event.type === 'run.started' || event.type === 'run.resumed') {

@@ -10,6 +10,7 @@ import { own, type Style, type TranscriptLine } from '../../presentation/transcr
 import { DisposableStore } from '../common/disposableStore.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
+import { leftOutLine } from './leftOutLine.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
@@ -30,7 +31,7 @@ export class StoryTerminal implements Pseudoterminal {
   readonly onDidWrite = this.writeEmitter.event;
   readonly folder: Folder;
   readonly storyId: string;
-  private readonly screen = new TerminalScreen();
+  private readonly screen = new TerminalScreen(leftOutLine());
   private redrawing: NodeJS.Timeout | undefined;
   private transcript: Transcript;
   /** The run that it shows last. */
@@ -106,7 +107,7 @@ export class StoryTerminal implements Pseudoterminal {
         this.say(
           'warning',
           l10n.t(
-            'Stopping the agent. "ralph-fresh resume {0}" continues with the story.',
+            'Stopping the agent. To continue with {0}, choose "Continue This Story" in the list of stories.',
             this.name,
           ),
         );
@@ -141,17 +142,25 @@ export class StoryTerminal implements Pseudoterminal {
   }
 
   private async showEarlier(): Promise<void> {
-    const { files, runs } = this.folder;
+    const { runs } = this.folder;
     const found = runs.states
       .slice(0, -1)
       .filter(state => storyRecord(state, this.storyId).iterations > 0)
       .flatMap(({ runId }) => runId ?? [])
       .slice(-MAX_EARLIER);
     for (const runId of found) {
-      const isOfStory = ofStory(this.storyId);
-      const events = await readDecisions(files.journalFile(runId), isOfStory);
-      this.begin(runId, events);
+      await this.showFromJournal(runId);
     }
+    const { current, droppedUpTo } = runs;
+    if (current.runId !== undefined && droppedUpTo > 0) {
+      // The window does not keep all of it. What follows continues behind the events that were read.
+      await this.showFromJournal(current.runId);
+    }
+  }
+
+  private async showFromJournal(runId: string): Promise<void> {
+    const journal = this.folder.files.journalFile(runId);
+    this.begin(runId, await readDecisions(journal, ofStory(this.storyId)));
   }
 
   private showNew(): void {

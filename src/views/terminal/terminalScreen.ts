@@ -20,13 +20,20 @@ const SGR: Readonly<Record<Style, string>> = {
   warning: '\x1b[33m',
   error: '\x1b[31m',
 };
-/** Lines that are written again when the terminal's width changes; older ones are in the transcripts. */
+/** Lines that are written again when the terminal's width changes. */
 const MAX_LINES = 5_000;
 
 /** The content of a run's terminal: lines without control characters, wrapped to its width. Pure. */
 export class TerminalScreen {
+  private readonly leftOut: TranscriptLine;
   private lines: TranscriptLine[] = [];
+  private isCut = false;
   private columns: number | undefined;
+
+  /** @param leftOut says that lines above it are no longer there */
+  constructor(leftOut: TranscriptLine) {
+    this.leftOut = leftOut;
+  }
 
   /** @param described may have several rows each @returns the text to write to the terminal */
   add(described: readonly TranscriptLine[]): string {
@@ -35,7 +42,7 @@ export class TerminalScreen {
     );
     this.lines.push(...lines);
     if (this.lines.length > 2 * MAX_LINES) {
-      this.lines = this.lines.slice(-MAX_LINES);
+      this.cut();
     }
     return lines.map(line => written(line, this.columns)).join('');
   }
@@ -43,6 +50,7 @@ export class TerminalScreen {
   /** Forgets the content. @returns the text to write to the terminal */
   clear(): string {
     this.lines = [];
+    this.isCut = false;
     return CLEAR;
   }
 
@@ -55,8 +63,14 @@ export class TerminalScreen {
 
   /** The whole content, wrapped to the current width. */
   redraw(): string {
+    this.cut();
+    const lines = this.isCut ? [this.leftOut, ...this.lines] : this.lines;
+    return CLEAR + lines.map(line => written(line, this.columns)).join('');
+  }
+
+  private cut(): void {
+    this.isCut ||= this.lines.length > MAX_LINES;
     this.lines = this.lines.slice(-MAX_LINES);
-    return CLEAR + this.lines.map(line => written(line, this.columns)).join('');
   }
 }
 

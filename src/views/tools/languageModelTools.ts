@@ -8,7 +8,9 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
+import { messageOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
+import { givenSettings, recalledSettings } from '../../orchestrator/settings/settings.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { statusData } from '../../presentation/status.ts';
 import { dollars } from '../../presentation/translate.ts';
@@ -17,6 +19,7 @@ import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { goesOn } from '../run/fittingActions.ts';
 import type { Steering } from '../run/steering.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
@@ -119,6 +122,7 @@ export function languageModelTools(
         open,
         name,
       ),
+      ...(workspace.isTrusted ? await howMany(folder) : []),
       ...(workspace.isTrusted ? [await whoPays(folder)] : []),
       ...(budgetUsd === undefined
         ? [l10n.t('No budget is set in the settings of this window.')]
@@ -128,6 +132,25 @@ export function languageModelTools(
         : [l10n.t('It ends after at most {0} iterations.', maxIterations)]),
     ];
     return appendWords(new MarkdownString(), sentences.join(' '));
+  }
+
+  /** More than one agent at once; the number may come from the window, from a file, or from the run that continues. */
+  async function howMany({ path, runs }: Folder): Promise<readonly string[]> {
+    const { settings: before, ...last } = runs.current.state;
+    try {
+      const { lanes = 1 } = await givenSettings({
+        flags: settings.given(path),
+        recalled: goesOn(last) ? recalledSettings(before ?? {}) : {},
+        workspace: path,
+        env: process.env,
+        platform: process.platform,
+      });
+      return lanes > 1 ? [l10n.t('Up to {0} agents work at once.', lanes)] : [];
+    } catch (error) {
+      // The start says what is wrong with the file.
+      log.warn(messageOf(error));
+      return [];
+    }
   }
 
   /** A person should know this before they agree; if it cannot be determined, that is said, too. */

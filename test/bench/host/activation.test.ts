@@ -46,7 +46,7 @@ async function untilIdle(): Promise<void> {
 }
 
 suite('figures', () => {
-  test('activation, and the tree of many stories', async () => {
+  test('activation and the tree of many stories', async () => {
     const file = process.env[resultsVariable];
     assert.ok(file);
     const extension = vscode.extensions.getExtension<RalphFreshApi>('ralph-fresh.ralph-fresh');

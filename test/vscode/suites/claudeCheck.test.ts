@@ -26,7 +26,7 @@ look();
 `;
 
 suite('The look for Claude Code', () => {
-  test('each folder of a window has an answer of its own', async () => {
+  test('each folder of a window has its own result', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-doctor-'));
     const program = path.join(dir, 'doctor.cjs');
     await writeFile(program, DOCTOR);

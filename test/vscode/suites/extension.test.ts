@@ -45,7 +45,7 @@ suite('Ralph Fresh inside VS Code', () => {
     assert.ok(items.every(item => checked(item) === false));
   });
 
-  test('a tick changes one value in the file and is shown as done by hand', async () => {
+  test('a tick changes one value in the file, and the story is shown as done by hand', async () => {
     const [first] = await storyNodes();
     assert.ok(first);
     await vscode.commands.executeCommand('ralphFresh.tickStory', first);
@@ -62,7 +62,7 @@ suite('Ralph Fresh inside VS Code', () => {
     await until(async () => (await storyItems())[0]?.description === 'next');
   });
 
-  test('follows changes of the file, and shows a broken one with its line', async () => {
+  test('follows changes of the file and shows the line of an error', async () => {
     await writeFile(prdFile, original.replace('"passes": false', '"passes": true'));
     await until(async () => checked((await storyItems())[0]) === true);
 
@@ -75,7 +75,7 @@ suite('Ralph Fresh inside VS Code', () => {
     await until(async () => (await storyItems()).length === 5);
   });
 
-  test('starts a run, shows it as a background task, and stops it without a trace', async () => {
+  test('starts a run, shows it as a background task, and stops it completely', async () => {
     await vscode.commands.executeCommand('ralphFresh.startRun');
     const run = await untilRun(
       ({ alive, state }) => alive && state.running[0]?.agentPid !== undefined,
@@ -113,7 +113,7 @@ suite('Ralph Fresh inside VS Code', () => {
     assert.ok(children.some(({ kind }) => kind === 'commit'));
   });
 
-  test('a commit opens from a menu, which passes its line', async () => {
+  test('a commit opens from the context menu of its line', async () => {
     const [first] = await storyNodes();
     const children = (await api.stories.getChildren(first)) ?? [];
     const newest = children.find(node => node.kind === 'commit');
@@ -128,7 +128,7 @@ suite('Ralph Fresh inside VS Code', () => {
     );
   });
 
-  test('a run that does not touch a story redraws nothing of it', async () => {
+  test('a run does not redraw stories that it does not change', async () => {
     const changed: unknown[] = [];
     const listener = api.stories.onDidChangeTreeData?.(node => changed.push(node));
     const before = await storyNodes();
@@ -142,7 +142,7 @@ suite('Ralph Fresh inside VS Code', () => {
     listener?.dispose();
   });
 
-  test('a commit opens as a diff over its files', async () => {
+  test('a commit opens as a diff of its files', async () => {
     const [first] = await storyNodes();
     const commits = (await api.stories.getChildren(first)) ?? [];
     const feature = commits.find(

@@ -23,7 +23,7 @@ suite('The files of review notes', () => {
   });
   teardown(() => temp.remove());
 
-  test('two windows and a command send the same note at once, and none of them fails', async () => {
+  test('two windows and a command send the same note at once without an error', async () => {
     const notes = await open();
     await notes.set(note);
     const other = await open();
@@ -35,7 +35,7 @@ suite('The files of review notes', () => {
     assert.deepEqual(await files(), [`${note.id}.json`]);
   });
 
-  test('what cannot be put in its place leaves nothing behind', async () => {
+  test('a note that cannot be moved into place leaves nothing behind', async () => {
     const notes = await open();
     // Something stands there that no file replaces.
     const place = vscode.Uri.joinPath(dir, `${note.id}.json`);

@@ -10,7 +10,7 @@ suite('The set-up inside VS Code', () => {
     await vscode.extensions.getExtension('ralph-fresh.ralph-fresh')?.activate();
   });
 
-  test('every setting is there with its default, and a run takes only what was set', () => {
+  test('every setting has its default, and a run uses only those that were set', () => {
     const extension = vscode.extensions.getExtension('ralph-fresh.ralph-fresh');
     const groups: { properties: Record<string, { default: unknown }> }[] =
       extension?.packageJSON.contributes.configuration;
@@ -22,7 +22,7 @@ suite('The set-up inside VS Code', () => {
     }
   });
 
-  test('a file with checkboxes becomes a prd.json that is not saved yet', async () => {
+  test('a file with checkboxes becomes an unsaved prd.json', async () => {
     const prd = path.join(folder, '.omc', 'prd.json');
     const kept = await readFile(prd);
     const plan = path.join(folder, 'IMPLEMENTATION_PLAN.md');

@@ -7,7 +7,7 @@ const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
 const prdFile = path.join(folder, '.omc', 'prd.json');
 
 suite('Fixes of a story file', () => {
-  test('everything at once is worked out when it is wanted, from the text of then', async () => {
+  test('the fix for all problems is computed on request, from the current text', async () => {
     const original = await readFile(prdFile, 'utf8');
     // Whether or not a run has done the story before.
     const done = /"passes": (?:true|false)/;

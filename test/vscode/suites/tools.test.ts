@@ -19,7 +19,7 @@ suite('The tools for language models', () => {
   });
   suiteTeardown(() => writeFile(prdFile, original));
 
-  test('are there, by the names that chat offers', () => {
+  test('exist under the names that chat offers', () => {
     const extension = vscode.extensions.getExtension('ralph-fresh.ralph-fresh');
     const declared: { name: string; toolReferenceName: string }[] =
       extension?.packageJSON.contributes.languageModelTools;
@@ -42,14 +42,14 @@ suite('The tools for language models', () => {
     assert.deepEqual((await invoke('ralph_list_stories', { state: 'done' }))['stories'], []);
   });
 
-  test('say what to do when there is no such folder', async () => {
+  test('explain what to do if there is no such folder', async () => {
     await assert.rejects(
       Promise.resolve(invoke('ralph_get_run_status', { folder: '/nowhere' })),
       /no folder "\/nowhere".*There are:/,
     );
   });
 
-  test('start a run that the person has confirmed, once, and report its state', async () => {
+  test('start a run once after confirmation and report its state', async () => {
     const started = await invoke('ralph_start_run', {});
     assert.equal(started['started'], true);
     assert.equal(started['agent'], 'demo');

@@ -48,8 +48,8 @@ export interface PromptInput {
   readonly guardNote?: { readonly iteration: number; readonly changes: readonly string[] };
   /** Hints from the person, oldest first. */
   readonly hints?: readonly string[];
-  /** The person's answers to NEEDS_HUMAN questions, oldest first. */
-  readonly answers?: readonly { readonly question: string; readonly answer: string }[];
+  /** The person's answers to NEEDS_HUMAN questions, oldest first; without one, the person continued the run. */
+  readonly answers?: readonly { readonly question: string; readonly answer?: string }[];
   /** Commands that the loop runs for the claim of a story. */
   readonly verify?: readonly string[];
   /** Only for the pure loop, which works from a plan. */

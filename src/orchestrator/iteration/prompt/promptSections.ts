@@ -208,7 +208,11 @@ function answers({ answers: given = [] }: PromptInput): string {
   const { shown, rest } = lastThatFit(
     given.map(
       ({ question, answer }) =>
-        `Asked: ${shortenToTokens(question, PART.question)}\n  Answered:\n  ${indented(asData(answer, PART.answer))}`,
+        `Asked: ${shortenToTokens(question, PART.question)}\n  ${
+          answer === undefined
+            ? 'Not answered: the person let the run continue. It may be settled in the files; otherwise decide it yourself.'
+            : `Answered:\n  ${indented(asData(answer, PART.answer))}`
+        }`,
     ),
     PROMPT_BUDGET.answers - 70,
   );
@@ -216,7 +220,7 @@ function answers({ answers: given = [] }: PromptInput): string {
     ? ''
     : section(
         'Answers From the Person',
-        `Earlier iterations asked, and the person answered. Do not ask again:\n${bullets([...andMore(rest, 'earlier'), ...shown])}`,
+        `Earlier iterations asked the person. Do not ask again:\n${bullets([...andMore(rest, 'earlier'), ...shown])}`,
       );
 }
 

@@ -88,7 +88,7 @@ function refusal({ key, value }: Found, expected: Message): Message {
   const shown = plainText(JSON.stringify(value));
   return say(
     '{0} Until this is corrected or removed, the agent of this story gets the value of the settings.',
-    say('"{0}" is {1}, but {2} is expected.', key, shown, expected),
+    say('"{0}" is {1}. It must be {2}.', key, shown, expected),
   );
 }
 
