@@ -34,6 +34,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
+  ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
 ];
 /** Maximum length of a message of commander, which repeats its input. */

@@ -1,0 +1,98 @@
+import { runGit } from './runGit.ts';
+
+/** A commit of the past, with the files that exist today. */
+export interface PastCommit {
+  readonly subject: string;
+  readonly body: string;
+  /** The files it changed, under the paths that they have at the newest commit; each once. */
+  readonly files: readonly string[];
+  /** How many files it changed, including those that are gone. */
+  readonly size: number;
+}
+
+/** A commit with the paths that it had itself. */
+export interface OwnCommit {
+  readonly hash: string;
+  readonly subject: string;
+  readonly files: readonly string[];
+}
+
+const FORMAT = '--format=%x01%H%x02%s%x02%b%x03';
+/** Control characters stand between the parts: no path, and hardly a message, contains them. */
+const COMMIT = '\u0001';
+const PART = '\u0002';
+const FILES = '\u0003';
+
+interface Listed {
+  readonly hash: string;
+  readonly subject: string;
+  readonly body: string;
+  /** Status, path, and for a renamed file its new path. */
+  readonly changes: readonly (readonly string[])[];
+}
+
+/**
+ * Reads what commits changed, newest first, without merges. The history of a file that was moved continues under its
+ * new path.
+ * @param at the newest commit
+ * @param isKnown whether a path exists today and is of interest
+ */
+export async function fileHistory(
+  dir: string,
+  { at, isKnown, limit }: { at: string; isKnown: (file: string) => boolean; limit: number },
+): Promise<PastCommit[]> {
+  const commits = await listed(dir, ['--find-renames', '-l2000', '--max-count', String(limit), at]);
+  const movedTo = new Map<string, string>();
+  return commits.map(({ body, changes, subject }) => {
+    const files = new Set<string>();
+    for (const [status = '', first = '', second] of changes) {
+      const path = second ?? first;
+      const now = movedTo.get(path) ?? path;
+      if (isKnown(now)) {
+        files.add(now);
+      }
+      if (status.startsWith('R')) {
+        movedTo.set(first, now);
+      }
+    }
+    return { subject, body, files: [...files], size: changes.length };
+  });
+}
+
+/**
+ * The newest commits without merges, newest first, with the paths that each changed.
+ * @param skip how many even newer ones are left out
+ */
+export async function newestCommits(dir: string, count: number, skip = 0): Promise<OwnCommit[]> {
+  const range = ['--max-count', String(count), '--skip', String(skip), 'HEAD'];
+  const commits = await listed(dir, ['--no-renames', ...range]);
+  return commits.map(({ changes, hash, subject }) => ({
+    hash,
+    subject,
+    files: changes.flatMap(([, file]) => (file === undefined ? [] : [file])),
+  }));
+}
+
+async function listed(dir: string, args: readonly string[]): Promise<Listed[]> {
+  const text = await runGit(
+    dir,
+    '-c',
+    'core.quotepath=off',
+    'log',
+    '--no-merges',
+    '--no-show-signature',
+    '--name-status',
+    FORMAT,
+    ...args,
+    '--',
+  );
+  return text
+    .split(COMMIT)
+    .slice(1)
+    .map(block => {
+      const [head = '', files = ''] = block.split(FILES, 2);
+      const [hash = '', subject = '', body = ''] = head.split(PART);
+      const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
+      return { hash, subject, body: body.trim(), changes };
+    });
+}

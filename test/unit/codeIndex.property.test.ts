@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { CodeIndex } from '../../src/orchestrator/context/codeIndex.ts';
+import { codeWords, kindWords, storyWords } from '../../src/orchestrator/context/codeWords.ts';
+import { scored } from '../../src/orchestrator/context/evaluation/evaluate.ts';
+import { rankedFiles } from '../../src/orchestrator/context/ranking.ts';
+import { signalsOf } from '../../src/orchestrator/context/signals.ts';
+import { WordIndex } from '../../src/orchestrator/context/wordIndex.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.stringMatching(/^(?:[a-z]{2,6}[ \n_(]){0,30}$/),
+);
+const file = fc.record({ path: fc.stringMatching(/^[a-z]{1,3}(?:\/[a-z_.]{1,8}){0,3}$/), text });
+const files = fc.uniqueArray(file, { selector: ({ path }) => path, maxLength: 12 });
+const commit = fc.record({
+  subject: text,
+  body: text,
+  files: fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 5 }),
+  size: fc.nat({ max: 80 }),
+});
+
+describe('the index of the code', () => {
+  test('any files, commits and stories give an order without repetition, the same every time', () => {
+    fc.assert(
+      fc.property(
+        files,
+        fc.array(commit, { maxLength: 8 }),
+        text,
+        fc.nat(15),
+        (all, past, story, limit) => {
+          const index = new CodeIndex(all, past);
+          const found = rankedFiles(index, story, limit);
+          const paths = found.map(({ path }) => path);
+          assert.ok(paths.length <= limit);
+          assert.equal(new Set(paths).size, paths.length);
+          assert.ok(paths.every(path => all.some(known => known.path === path)));
+          assert.ok(found.every(({ score }) => Number.isFinite(score)));
+          assert.deepEqual(rankedFiles(new CodeIndex(all, past), story, limit), found);
+        },
+      ),
+    );
+  });
+
+  test('every signal of every file is a number from 0', () => {
+    fc.assert(
+      fc.property(files, fc.array(commit, { maxLength: 8 }), text, (all, past, story) => {
+        for (const [name, values] of signalsOf(new CodeIndex(all, past), story).values) {
+          for (const value of values) {
+            assert.ok(Number.isFinite(value) && value >= 0, `${name}: ${value}`);
+          }
+        }
+      }),
+    );
+  });
+
+  test('a name counts as a whole and by its parts, without endings', () => {
+    assert.deepEqual(codeWords('parseUrls HTTPServer MAX_SIZE'), [
+      'parseurl',
+      'pars',
+      'url',
+      'httpserv',
+      'http',
+      'serv',
+      'max_siz',
+      'max',
+      'size',
+    ]);
+    assert.deepEqual([...storyWords('fix: the parsing of the parsed')], ['pars']);
+  });
+
+  test('a conventional subject tells its type and scope', () => {
+    assert.deepEqual(kindWords('fix(auth)!: Log in 1.2.3 (#12)'), [
+      'type:fix',
+      'scope:auth',
+      'first:fix',
+      'first:fix auth',
+      'version',
+      'number',
+    ]);
+    assert.deepEqual(kindWords('日本語'), []);
+  });
+
+  test('a rare word tells more than a common one, and a short text more than a long one', () => {
+    const words = (text: string) => new Map(text.split(' ').map(word => [word, 1] as const));
+    const index = new WordIndex([words('a b'), words('a c'), words('a b d e f g')]);
+    assert.ok(index.rarity('c') > index.rarity('b') && index.rarity('b') > index.rarity('a'));
+    const [short = 0, none, long = 0] = index.scores(['b']);
+    assert.ok(short > long && long > 0);
+    assert.equal(none, 0);
+  });
+
+  test('an engine is scored by where the changed files are among those it found', () => {
+    const found = Array.from({ length: 20 }, (_, i) => `f${i}`);
+    assert.deepEqual(scored(found, new Set(['f1', 'f12', 'other', 'f3'])), {
+      hit10: 1,
+      recall10: 0.5,
+      recall20: 0.75,
+      mrr: 0.5,
+    });
+    assert.deepEqual(scored([], new Set(['a'])), { hit10: 0, recall10: 0, recall20: 0, mrr: 0 });
+  });
+});
