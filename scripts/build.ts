@@ -84,6 +84,14 @@ const ZOD: OwnFile = {
   ],
 };
 
+/** Parsers of seven languages: few windows and few commands need them. */
+const PARSERS: OwnFile = {
+  library: './parsers.ts',
+  file: 'parsers.cjs',
+  functions: ['treeOf'],
+  source: './src/orchestrator/context/symbols/parsers.ts',
+};
+
 function libraryFile({ file, functions, library, source = library }: OwnFile): BuildOptions {
   return {
     ...shared,
@@ -108,7 +116,7 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
         path: library,
         namespace: `lazy-${library}`,
       }));
-      onResolve({ filter: new RegExp(`^\\./${library}\\.cjs$`) }, () => ({
+      onResolve({ filter: new RegExp(`^\\./${file}$`) }, () => ({
         path: `./${file}`,
         external: true,
       }));
@@ -181,7 +189,7 @@ const extension: BuildOptions = {
   splitting: true,
   chunkNames: 'extension-[name]-[hash]',
   outdir,
-  plugins: [loadedByFirstCall(YAML), loadedByFirstCall(ZOD)],
+  plugins: [loadedByFirstCall(YAML), loadedByFirstCall(ZOD), loadedByFirstCall(PARSERS)],
   target: 'node22',
   external: ['vscode'],
 };
@@ -190,6 +198,7 @@ const bundles: BuildOptions[] = [
   extension,
   libraryFile(YAML),
   libraryFile(ZOD),
+  libraryFile(PARSERS),
   {
     ...node,
     plugins: [ownProgram],
@@ -203,7 +212,7 @@ const bundles: BuildOptions[] = [
     minify: false,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [loadedByFirstCall(YAML), lazyLibraries, lightLock],
+    plugins: [loadedByFirstCall(YAML), loadedByFirstCall(PARSERS), lazyLibraries, lightLock],
     entryPoints: ['src/cli/program.ts'],
     outfile: path.join(outdir, 'program.cjs'),
     platform: 'node',
@@ -225,6 +234,12 @@ const bundles: BuildOptions[] = [
     ...node,
     entryPoints: ['src/orchestrator/agents/sdk/sdkRunner.ts'],
     outfile: path.join(outdir, 'sdkRunner.js'),
+  },
+  {
+    ...node,
+    plugins: [loadedByFirstCall(PARSERS)],
+    entryPoints: ['src/orchestrator/context/searchWorker.ts'],
+    outfile: path.join(outdir, 'search-worker.js'),
   },
   {
     ...shared,

@@ -1,10 +1,12 @@
 // Learns the weights of the signals from the history of repositories: npm run tune -- DIR…
 // Each repository is replayed twice: its newest 150 commits, and the 150 commits before its newest 300. The weights go to
-// src/orchestrator/context/weights.ts. To see how they do on other repositories: ralph-fresh eval context --repo DIR
+// src/orchestrator/context/weights.ts. With --ablation nothing is written: it prints how well the weights do without the
+// signals of one reason after the other. To see how they do on other repositories: ralph-fresh eval context --repo DIR
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CodeIndex } from '../src/orchestrator/context/codeIndex.ts';
 import { replayOf } from '../src/orchestrator/context/evaluation/replay.ts';
+import { reasonOf } from '../src/orchestrator/context/ranking.ts';
 import { signalsOf } from '../src/orchestrator/context/signals.ts';
 
 /** A story: the signals of its candidates, one row after the other, and which of them were changed. */
@@ -28,7 +30,8 @@ const target = path.resolve(import.meta.dirname, '../src/orchestrator/context/we
 
 const names: string[] = [];
 const examples: Example[] = [];
-const dirs = process.argv.slice(2);
+const isAblation = process.argv.includes('--ablation');
+const dirs = process.argv.slice(2).filter(arg => arg !== '--ablation');
 for (const [repository, dir] of dirs.entries()) {
   for (const skip of SKIPS) {
     try {
@@ -42,15 +45,48 @@ if (examples.length === 0) {
   console.error('Give the folders of repositories to learn from: npm run tune -- DIR…');
   process.exitCode = 64;
 } else {
-  // How well the weights do on repositories they were not learned from: each half is tried with those of the other.
-  const halves = [0, 1].map(half => examples.filter(({ repository }) => repository % 2 === half));
-  const [even = [], odd = []] = halves;
-  if (even.length > 0 && odd.length > 0) {
-    const results = [...results10(odd, learned(even)), ...results10(even, learned(odd))];
-    console.log(
-      `[tune] with the weights of the other half: hit@10 ${mean(results.map(({ hit }) => hit))}, recall@10 ${mean(results.map(({ recall }) => recall))}`,
+  tellHalves(examples, 'all signals');
+  if (isAblation) {
+    const groups = new Set(names.map(reasonOf));
+    for (const group of groups) {
+      const own = names.filter(name => reasonOf(name) === group);
+      tellHalves(
+        examples.map(example => without(example, new Set(own))),
+        `without ${own.join(', ')}`,
+      );
+    }
+    const roots = names.filter(name => name.endsWith('Root'));
+    tellHalves(
+      examples.map(example => without(example, new Set(roots))),
+      'without the roots',
     );
+  } else {
+    writeWeights();
   }
+}
+
+/** How well the weights do on repositories they were not learned from: each half is tried with those of the other. */
+function tellHalves(all: readonly Example[], what: string): void {
+  const [even = [], odd = []] = [0, 1].map(half =>
+    all.filter(({ repository }) => repository % 2 === half),
+  );
+  if (even.length === 0 || odd.length === 0) {
+    return;
+  }
+  const results = [...results10(odd, learned(even)), ...results10(even, learned(odd))];
+  console.log(
+    `[tune] with the weights of the other half, ${what}: hit@10 ${mean(results.map(({ hit }) => hit))}, recall@10 ${mean(results.map(({ recall }) => recall))}`,
+  );
+}
+
+function without(example: Example, signals: ReadonlySet<string>): Example {
+  const rows = example.rows.map((value, i) =>
+    signals.has(names[i % names.length] ?? '') ? 0 : value,
+  );
+  return { ...example, rows };
+}
+
+function writeWeights(): void {
   const weights = learned(examples);
   const lines = names.map((name, i) => `  ${name}: ${(weights[i] ?? 0).toFixed(3)},\n`);
   writeFileSync(
@@ -62,7 +98,7 @@ if (examples.length === 0) {
 
 async function addExamples(repository: number, dir: string, skip: number): Promise<void> {
   const { files, history, stories } = await replayOf(dir, WINDOW, skip);
-  const index = new CodeIndex(files, history);
+  const index = CodeIndex.of(files, history);
   for (const { changed, title } of stories) {
     const { files: candidates, values } = signalsOf(index, title);
     names.splice(0, names.length, ...values.keys());

@@ -5,8 +5,12 @@ import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
 import { type EngineResult, evaluate } from '../orchestrator/context/evaluation/evaluate.ts';
+import { type PromptShare, promptShare } from '../orchestrator/context/evaluation/promptShare.ts';
 import { replayOf } from '../orchestrator/context/evaluation/replay.ts';
 import { gitResult } from '../orchestrator/git/runGit.ts';
+import { codeSection } from '../orchestrator/iteration/prompt/codeSection.ts';
+import { estimateTokens } from '../orchestrator/iteration/prompt/tokens.ts';
+import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { count } from './arguments.ts';
 import { print, printJson } from './print.ts';
 
@@ -44,7 +48,7 @@ export function addEvalCommand(program: Command): void {
         .default(DEFAULT_COMMITS)
         .argParser(count),
     )
-    .option('--json', 'as data: commits, engines (docs/json-output.md)')
+    .option('--json', 'as data: commits, engines, prompt (docs/json-output.md)')
     .action(evalContext);
 }
 
@@ -74,18 +78,34 @@ async function evalContext({ commits, json, repo }: EvalFlags): Promise<void> {
     );
   }
   const engines = evaluate(replay);
+  const prompt = promptShare(
+    replay,
+    pointers => {
+      const { files, text } = codeSection(pointers, DEFAULT_CONFIG.contextTokens);
+      return { files, tokens: estimateTokens(text) };
+    },
+    estimateTokens,
+  );
   if (json) {
-    printJson({ commits: replay.stories.length, files: replay.files.length, engines });
+    printJson({ commits: replay.stories.length, files: replay.files.length, engines, prompt });
     return;
   }
   print(
     `${replay.stories.length} of the newest ${commits} commits, ${replay.files.length} files. The index knows nothing of these commits.\n`,
   );
   print(table(engines));
+  print(inPrompts(prompt));
+}
+
+function inPrompts({ found, listed, tokens }: PromptShare): string {
+  return `\nThe prompts would have named ${percent(found)} of the files that these commits changed, in ${tokens} tokens.\nA list of the repository's files, cut after as many tokens, has ${percent(listed)} of them.`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
 function table(engines: readonly EngineResult[]): string {
-  const percent = (share: number): string => `${Math.round(share * 100)} %`;
   const rows = [
     ['', 'hit@10', 'recall@10', 'recall@20', 'MRR', 'seconds'],
     ...engines.map(({ hit10, mrr, name, recall10, recall20, seconds }) => [

@@ -34,6 +34,8 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
+  ['context', async () => (await import('./contextCommand.ts')).addContextCommand],
+  ['metrics', async () => (await import('./metricsCommand.ts')).addMetricsCommand],
   ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
 ];

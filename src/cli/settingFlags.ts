@@ -40,6 +40,7 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   landAs: 'how the commits of a story land on the branch: merge or squash',
   landBatch: 'how many stories are stacked and checked once; a red stack is halved',
   flakyChecks: 'check that is repeated once when it fails; can be given several times',
+  contextTokens: 'most tokens of the prompt that tell where to look in the code; 0 for none',
   placeSetup: 'command that installs the dependencies in such a clone',
   timeLimitMinutes: 'time limit of one agent',
   idleLimitMinutes: 'how long an agent may print nothing',

@@ -11,7 +11,7 @@ const WIDTH = 1_000;
 
 /** The composition of the last prompt: a bar, and a list whose lines open the sections. */
 export function xray(
-  { iteration, sections, words }: ShownPrompt,
+  { iteration, named, sections, words }: ShownPrompt,
   strings: ProgressStrings,
 ): TemplateResult {
   return html`
@@ -20,12 +20,18 @@ export function xray(
     <ul class="sections">
       ${sections.map((section, index) => sectionLine(section, index, iteration, strings))}
     </ul>
+    ${named === undefined ? nothing : html`<p class="quiet"><bdi>${named}</bdi></p>`}
     <button
       type="button"
       class="link"
       aria-label=${ofIteration(strings.openPrompt, iteration, strings)}
       @click=${() => post({ type: 'openPrompt', iteration })}
     >${strings.openPrompt}</button>
+    <button
+      type="button"
+      class="link"
+      @click=${() => post({ type: 'showNextPrompt' })}
+    >${strings.showNextPrompt}</button>
   `;
 }
 

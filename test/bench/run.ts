@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<() => Row[] | Promise<Row[]
   output: async () => (await import('./agentOutput.ts')).agentOutput,
   stories: async () => (await import('./manyStories.ts')).manyStories,
   history: async () => (await import('./longHistory.ts')).longHistory,
+  code: async () => (await import('./codeIndex.ts')).codeIndex,
   // The package is built first, so that the window has the build that is published.
   size: async () => (await import('./size.ts')).size,
   window: async () => (await import('./extensionHost.ts')).extensionHost,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
@@ -64,6 +64,9 @@ describe('ralph-fresh run with the real Claude Code', () => {
 
   it('gives each agent the story and the commits so far, but no earlier conversations', async () => {
     const prompts: string[] = [];
+    await writeFile(path.join(project.folder(), 'todo.ts'), 'export function addTodo() {}\n');
+    await project.git('add', '--all');
+    await project.git('commit', '--quiet', '--message', 'the first todo');
     const play = storyScript(stories);
     const { events } = await run(turn => {
       if (turn.toolResults === 0) {
@@ -73,6 +76,11 @@ describe('ralph-fresh run with the real Claude Code', () => {
     });
 
     assert.equal(prompts.length, 3);
+    for (const [i, prompt] of prompts.entries()) {
+      const written = await project.prompt(i + 1);
+      assert.ok(prompt.includes(written.trim()), `prompt ${i + 1} arrives whole`);
+      assert.match(written, /^## Where to Look$[^#]+`todo\.ts`/m);
+    }
     assert.match(prompts[1] ?? '', /Next story: US-002/);
     assert.match(prompts[1] ?? '', /feat: US-001/);
     assert.match(prompts[2] ?? '', /Progress: 2\/3 stories complete/);

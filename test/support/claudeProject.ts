@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach } from 'node:test';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
@@ -61,6 +61,9 @@ export function claudeProject(
     /** Id of the only run. */
     runId,
     git,
+    /** The prompt of an iteration, as it was written. */
+    prompt: async (iteration: number) =>
+      readFile(path.join(files().iterationDir(await runId(), iteration), 'prompt.md'), 'utf8'),
     /** Runs `ralph-fresh` with these arguments to its end. */
     command,
     /** The same for `ralph-fresh run`, with the events of its journal. */

@@ -37,7 +37,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['storyLeftAlone', 'storyChoiceIgnored'],
+  ...['storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
@@ -75,7 +75,7 @@ export function everyEvent(commit: string): RunEventBody[] {
         ...{ iteration: index + 1, ...story, stories, startCommit: commit, stuckFor: index },
         promptSections: [
           ...['heading', 'task', 'warnings', 'failedCheck', 'review', 'hints', 'answers'],
-          ...['story', 'state', 'mission', 'rules', 'template'],
+          ...['story', 'code', 'state', 'mission', 'rules', 'template'],
         ].map(name => ({ name, tokens: 100 })),
       }),
       ...iteration(index + 1, commit),

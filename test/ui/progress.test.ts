@@ -149,6 +149,17 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-prompt-section');
     });
 
+    await test.step('shows the next prompt', async () => {
+      await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
+      const xray = region('What the last prompt contained');
+      await xray.getByRole('button', { name: 'Show the next prompt…' }).click();
+      await expect(workbench.page.getByPlaceholder('Whose prompt?')).toBeVisible();
+      await workbench.page.keyboard.press('Enter');
+      const shown = workbench.page.locator('.monaco-editor .view-lines').first();
+      await expect(shown).toContainText('The prompt of US-002 as iteration 4');
+      await workbench.screenshot('progress-next-prompt');
+    });
+
     await test.step('is up to date after being hidden', async () => {
       await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
       await button(page, 'Skip Story').click();

@@ -328,6 +328,27 @@ test.describe('in one folder', () => {
     expect(without.filter(entry => work.includes(entry))).toEqual([]);
   });
 
+  test('a person sees the next prompt of a story, and bars a file from it', async () => {
+    await write('prd.json', [{ id: 'US-001', title: 'Read me' }]);
+    await expect(workbench.treeItem(/^US-001/)).toBeVisible();
+    await workbench.chooseInMenu(/^US-001/, 'Show Next Prompt');
+    const prompt = workbench.page.locator('.monaco-editor .view-lines').first();
+    await expect(prompt).toContainText('The prompt of US-001 as iteration 1');
+    await workbench.page.keyboard.press('Control+End');
+    await workbench.screenshot('stories-next-prompt');
+    const file = path.join(workspace, '.omc', 'context.json');
+    await workbench.runCommand('Ralph: Open the Story File');
+    await expect(prompt).toContainText('userStories');
+    await workbench.runCommand('Ralph: Bar File from the Prompt of a Story…');
+    await expect(
+      workbench.page.getByPlaceholder('Whose prompt should not name prd.json?'),
+    ).toBeVisible();
+    await workbench.page.keyboard.press('Enter');
+    await expect
+      .poll(async () => JSON.parse(await readFile(file, 'utf8').catch(() => 'null')))
+      .toEqual({ stories: { 'US-001': { pinned: [], barred: ['prd.json'] } } });
+  });
+
   test('a person chooses one of several story files, and the window remembers it', async () => {
     await write('prd.json', [{ id: 'US-001', title: 'The usual list' }]);
     await write('packages/api/prd.json', [

@@ -15,6 +15,7 @@ const text = fc.oneof(
 const file = fc.record({ path: fc.stringMatching(/^[a-z]{1,3}(?:\/[a-z_.]{1,8}){0,3}$/), text });
 const files = fc.uniqueArray(file, { selector: ({ path }) => path, maxLength: 12 });
 const commit = fc.record({
+  hash: fc.constant('0'.repeat(40)),
   subject: text,
   body: text,
   files: fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 5 }),
@@ -30,14 +31,14 @@ describe('the index of the code', () => {
         text,
         fc.nat(15),
         (all, past, story, limit) => {
-          const index = new CodeIndex(all, past);
+          const index = CodeIndex.of(all, past);
           const found = rankedFiles(index, story, limit);
           const paths = found.map(({ path }) => path);
           assert.ok(paths.length <= limit);
           assert.equal(new Set(paths).size, paths.length);
           assert.ok(paths.every(path => all.some(known => known.path === path)));
           assert.ok(found.every(({ score }) => Number.isFinite(score)));
-          assert.deepEqual(rankedFiles(new CodeIndex(all, past), story, limit), found);
+          assert.deepEqual(rankedFiles(CodeIndex.of(all, past), story, limit), found);
         },
       ),
     );
@@ -46,7 +47,7 @@ describe('the index of the code', () => {
   test('every signal of every file is a number from 0', () => {
     fc.assert(
       fc.property(files, fc.array(commit, { maxLength: 8 }), text, (all, past, story) => {
-        for (const [name, values] of signalsOf(new CodeIndex(all, past), story).values) {
+        for (const [name, values] of signalsOf(CodeIndex.of(all, past), story).values) {
           for (const value of values) {
             assert.ok(Number.isFinite(value) && value >= 0, `${name}: ${value}`);
           }
@@ -84,7 +85,7 @@ describe('the index of the code', () => {
 
   test('a rare word tells more than a common one, and a short text more than a long one', () => {
     const words = (text: string) => new Map(text.split(' ').map(word => [word, 1] as const));
-    const index = new WordIndex([words('a b'), words('a c'), words('a b d e f g')]);
+    const index = WordIndex.of([words('a b'), words('a c'), words('a b d e f g')]);
     assert.ok(index.rarity('c') > index.rarity('b') && index.rarity('b') > index.rarity('a'));
     const [short = 0, none, long = 0] = index.scores(['b']);
     assert.ok(short > long && long > 0);

@@ -13,6 +13,7 @@ describe('parseFromPage', () => {
     { type: 'skipStory' },
     { type: 'answer', text: 'Blue.', question: 'r1/1' },
     { type: 'openPrompt', iteration: 3 },
+    { type: 'showNextPrompt' },
     { type: 'openPromptSection', iteration: 3, section: 0 },
     { type: 'showIterations', page: 2 },
     { type: 'chooseFolder', folder: '/work/todo' },

@@ -247,6 +247,7 @@ describe('input from earlier iterations and the person', () => {
       conflict: { iteration: 1, files: ['a.ts'], others: '+b', own: '+c' },
       hints: ['hint'],
       answers: [{ question: 'q', answer: 'a' }],
+      code: '## Where to Look\n- `src/a.ts` (same words inside)',
     });
     assert.deepEqual(
       sections.map(({ name }) => name),

@@ -46,6 +46,7 @@ const input: PromptInput = {
     timedOut: false,
   },
   review: { iteration: 6, objections: ['No test.'] },
+  code: '## Where to Look\nHere.\n- `src/app.ts` (same words inside)',
   hints: ['Look at src/app.ts.'],
   answers: [{ question: 'Blue?', answer: 'Green.' }],
 };
@@ -55,7 +56,7 @@ const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part))
 describe('sectionLine', () => {
   it('finds every section of our own prompt', () => {
     const { sections, text } = iterationPrompt(input);
-    assert.equal(sections.length, 11);
+    assert.equal(sections.length, 12);
     sections.forEach((section, index) => {
       assert.equal(sectionLine(text, sections, index), lineOf(text, section.text), section.name);
     });
@@ -122,6 +123,24 @@ describe('shownPrompt', () => {
     names.forEach(({ name }, index) => {
       assert.notEqual(prompt.sections[index]?.title, name);
     });
+  });
+
+  it('lists the first files that the prompt named, with the reasons', () => {
+    const files = [...'abcdefg'].map((name, i) => ({
+      path: `src/${name}.ts`,
+      reason: ['history', 'words', 'constructor', 'pinned'][i] ?? 'path',
+    }));
+    const named = (count: number) =>
+      shown(
+        recorded('severalStories', { type: 'iteration.started', iteration: 2 }).map(event =>
+          event.type === 'iteration.started' && event.iteration === 2
+            ? ({ ...event, code: files.slice(0, count) } as RunEvent)
+            : event,
+        ),
+      )?.named;
+    assert.equal(named(0), undefined);
+    assert.equal(named(2), 'It named src/a.ts (similar commits), src/b.ts (same words).');
+    assert.match(named(7) ?? '', /src\/c\.ts \(constructor\), .+, and 2 more\.$/);
   });
 
   it('has a name for every possible section', () => {

@@ -1,12 +1,24 @@
 import type { PastCommit } from '../git/fileHistory.ts';
-import { codeWords, kindWords, storyWords, wordCounts } from './codeWords.ts';
-import { WordIndex } from './wordIndex.ts';
+import { codeWords, kindWords, storyWords } from './codeWords.ts';
+import { type FileWords, fileWordsOf } from './fileWords.ts';
+import { PassageIndex } from './passageIndex.ts';
+import { Vocabulary } from './vocabulary.ts';
+import { countsOf, type WordCounts, WordIndex, weighted } from './wordIndex.ts';
 
-/** A file as the index gets it. */
+/** A file with its text. */
 export interface IndexedFile {
   /** Relative to the repository's root, with forward slashes. */
   readonly path: string;
   readonly text: string;
+}
+
+/** A file as the index gets it. */
+export interface FileOfIndex {
+  /** Relative to the repository's root, with forward slashes. */
+  readonly path: string;
+  /** The hash of its content, if it is in a repository. */
+  readonly blob?: string;
+  readonly words: FileWords;
 }
 
 /** Commits that changed more files are moves and reformattings: they tell nothing about a file. */
@@ -15,15 +27,8 @@ const MAX_FILES_FOR_WORDS = 30;
 /** A body says less per word than a subject. */
 const BODY_WEIGHT = 0.35;
 const MAX_BODY = 1_500;
-/** A passage: so many lines, which overlap the next passage. */
-const PASSAGE_STEP = 40;
-const PASSAGE_LINES = 50;
 /** More files with one name, such as `index.ts`, do not belong together. */
 const MAX_PARTNERS = 6;
-/** A definition in the common languages: what introduces it, and its name. */
-const DEFINITION =
-  /^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|static|default|async|abstract|final|declare|unsafe|const|override|open|internal|suspend|inline|data|sealed)\s+)*(?:function\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|impl|mod|module|fun|val|object|macro_rules!|#define)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)/gm;
-
 /** What happened to files in the past, weighted by age; each array has one value for each file. */
 interface Past {
   readonly commits: readonly PastCommit[];
@@ -43,45 +48,109 @@ interface Past {
   readonly kinds: ReadonlyMap<string, { total: number; files: Map<number, number> }>;
 }
 
-/**
- * What can be said about the files of a repository without knowing the story: their words, names, definitions,
- * passages, and what the commits of the past did to them. In memory, made from texts that the caller read.
- */
-export class CodeIndex {
-  readonly files: readonly IndexedFile[];
-  readonly content: WordIndex;
-  readonly paths: WordIndex;
-  readonly names: WordIndex;
-  readonly definitions: WordIndex;
-  readonly passages: WordIndex;
-  /** The file of each passage. */
-  readonly passageFile: readonly number[];
+/** What the paths alone say. */
+interface PathFacts {
+  readonly key: string;
+  readonly pathCounts: readonly WordCounts[];
+  readonly nameCounts: readonly WordCounts[];
   readonly pathWords: readonly ReadonlySet<string>[];
   readonly folderWords: readonly ReadonlySet<string>[];
   readonly folders: readonly string[];
-  /** Files that belong together by their names, such as a test and what it tests. */
   readonly partners: readonly (readonly number[])[];
-  readonly past: Past;
+}
 
-  constructor(files: readonly IndexedFile[], history: readonly PastCommit[]) {
-    this.files = files;
-    this.folders = files.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
-    const words = (texts: readonly string[]) => texts.map(text => wordCounts(codeWords(text)));
-    this.content = new WordIndex(words(files.map(({ text }) => text)));
-    const paths = words(files.map(({ path }) => path));
-    this.paths = new WordIndex(paths);
-    this.pathWords = paths.map(counts => new Set(counts.keys()));
-    this.folderWords = this.folders.map(folder => new Set(codeWords(folder)));
-    this.names = new WordIndex(words(files.map(({ path }) => nameOf(path))));
-    this.definitions = new WordIndex(words(files.map(({ text }) => definitionsIn(text).join(' '))));
-    const passages = files.flatMap(({ text }, file) =>
-      passagesOf(text).map(passage => ({ file, passage })),
+/**
+ * What can be said about the files of a repository without knowing the story: their words, names, definitions,
+ * passages, and what the commits of the past did to them. In memory; it never changes.
+ */
+export class CodeIndex {
+  readonly paths: readonly string[];
+  readonly blobs: readonly (string | undefined)[];
+  /** Of each file's text, in UTF-16 units. */
+  readonly sizes: readonly number[];
+  readonly content: WordIndex;
+  readonly pathIndex: WordIndex;
+  readonly names: WordIndex;
+  readonly definitions: WordIndex;
+  readonly passages: PassageIndex;
+  readonly past: Past;
+  private readonly facts: PathFacts;
+
+  /**
+   * @param vocabulary the one that the files' words are numbers of
+   * @param earlier an index with the same vocabulary: what the paths say is taken from it if they are the same
+   */
+  constructor(
+    files: readonly FileOfIndex[],
+    history: readonly PastCommit[],
+    vocabulary: Vocabulary,
+    earlier?: CodeIndex,
+  ) {
+    this.paths = files.map(({ path }) => path);
+    this.blobs = files.map(({ blob }) => blob);
+    this.sizes = files.map(({ words }) => words.size);
+    const key = this.paths.join('\n');
+    this.facts =
+      earlier?.facts.key === key ? earlier.facts : pathFactsOf(this.paths, key, vocabulary);
+    this.past = pastOf(this.paths, history, vocabulary);
+    const indexOf = (counts: readonly WordCounts[]) => new WordIndex(vocabulary, counts);
+    this.content = indexOf(files.map(({ words }) => words.content));
+    this.pathIndex = indexOf(this.facts.pathCounts);
+    this.names = indexOf(this.facts.nameCounts);
+    this.definitions = indexOf(files.map(({ words }) => words.definitions));
+    this.passages = new PassageIndex(
+      vocabulary,
+      files.map(({ words }) => words.passages),
     );
-    this.passages = new WordIndex(words(passages.map(({ passage }) => passage)));
-    this.passageFile = passages.map(({ file }) => file);
-    this.partners = partnersOf(files);
-    this.past = pastOf(files, history);
   }
+
+  /** An index of texts, with a vocabulary of its own. */
+  static of(files: readonly IndexedFile[], history: readonly PastCommit[]): CodeIndex {
+    const vocabulary = new Vocabulary();
+    return new CodeIndex(
+      files.map(({ path, text }) => ({ path, words: fileWordsOf(text, vocabulary) })),
+      history,
+      vocabulary,
+    );
+  }
+
+  get folders(): readonly string[] {
+    return this.facts.folders;
+  }
+
+  get pathWords(): readonly ReadonlySet<string>[] {
+    return this.facts.pathWords;
+  }
+
+  get folderWords(): readonly ReadonlySet<string>[] {
+    return this.facts.folderWords;
+  }
+
+  /** Files that belong together by their names, such as a test and what it tests. */
+  get partners(): readonly (readonly number[])[] {
+    return this.facts.partners;
+  }
+}
+
+function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabulary): PathFacts {
+  const counted = (text: string): WordCounts => countsOf(vocabulary.numbersOf(text));
+  const folders = paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+  // Many files share a folder.
+  const wordsOfFolder = new Map<string, ReadonlySet<string>>();
+  for (const folder of folders) {
+    if (!wordsOfFolder.has(folder)) {
+      wordsOfFolder.set(folder, new Set(codeWords(folder)));
+    }
+  }
+  return {
+    key,
+    folders,
+    pathCounts: paths.map(counted),
+    nameCounts: paths.map(path => counted(nameOf(path))),
+    pathWords: paths.map(path => new Set(codeWords(path))),
+    folderWords: folders.map(folder => wordsOfFolder.get(folder) ?? new Set()),
+    partners: partnersOf(paths),
+  };
 }
 
 /** The file's name without its folder. */
@@ -89,22 +158,8 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The names that a file defines, in order. */
-export function definitionsIn(text: string): string[] {
-  return Array.from(text.matchAll(DEFINITION), ([, name = '']) => name);
-}
-
-function passagesOf(text: string): string[] {
-  const lines = text.split('\n');
-  const passages: string[] = [];
-  for (let at = 0; at < lines.length; at += PASSAGE_STEP) {
-    passages.push(lines.slice(at, at + PASSAGE_LINES).join('\n'));
-  }
-  return passages;
-}
-
-function partnersOf(files: readonly IndexedFile[]): number[][] {
-  const subjects = files.map(({ path }) =>
+function partnersOf(paths: readonly string[]): number[][] {
+  const subjects = paths.map(path =>
     nameOf(path)
       .toLowerCase()
       .replace(/\..*$/s, '')
@@ -126,16 +181,20 @@ function partnersOf(files: readonly IndexedFile[]): number[][] {
   });
 }
 
-function pastOf(files: readonly IndexedFile[], commits: readonly PastCommit[]): Past {
-  const count = files.length;
-  const numbers = new Map(files.map(({ path }, file) => [path, file]));
+function pastOf(
+  paths: readonly string[],
+  commits: readonly PastCommit[],
+  vocabulary: Vocabulary,
+): Past {
+  const count = paths.length;
+  const numbers = new Map(paths.map((path, file) => [path, file]));
   const lately = new Float64Array(count);
   const recently = new Float64Array(count);
   const ever = new Float64Array(count);
   const age = new Float64Array(count).fill(commits.length + 1);
   const kinds = new Map<string, { total: number; files: Map<number, number> }>();
-  const history = files.map(() => new Map<string, number>());
-  const messages = commits.map(messageWords);
+  const history = paths.map(() => new Map<number, number>());
+  const messages = commits.map(commit => messageWords(commit, vocabulary));
   const filesOf = commits.map(({ files, size }) =>
     size > MAX_FILES ? [] : files.flatMap(path => numbers.get(path) ?? []),
   );
@@ -171,8 +230,8 @@ function pastOf(files: readonly IndexedFile[], commits: readonly PastCommit[]): 
   return {
     commits,
     filesOf,
-    messages: new WordIndex(messages),
-    history: new WordIndex(history),
+    messages: new WordIndex(vocabulary, messages.map(weighted)),
+    history: new WordIndex(vocabulary, history.map(weighted)),
     lately,
     recently,
     ever,
@@ -182,11 +241,14 @@ function pastOf(files: readonly IndexedFile[], commits: readonly PastCommit[]): 
 }
 
 /** The words of a message with their weights; those of the subject count fully. */
-function messageWords({ body, subject }: PastCommit): Map<string, number> {
+function messageWords({ body, subject }: PastCommit, vocabulary: Vocabulary): Map<number, number> {
   const own = body.replace(/^(?:co-authored-by|signed-off-by):.*$/gim, '').slice(0, MAX_BODY);
-  const words = new Map(Array.from(storyWords(own), word => [word, BODY_WEIGHT]));
+  const words = new Map<number, number>();
+  for (const word of storyWords(own)) {
+    words.set(vocabulary.add(word), BODY_WEIGHT);
+  }
   for (const word of storyWords(subject)) {
-    words.set(word, 1);
+    words.set(vocabulary.add(word), 1);
   }
   return words;
 }

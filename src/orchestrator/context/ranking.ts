@@ -2,11 +2,42 @@ import type { CodeIndex } from './codeIndex.ts';
 import { signalsOf } from './signals.ts';
 import { WEIGHTS } from './weights.ts';
 
+/** Why a file was found: what spoke most for it, compared with the other candidates. */
+export type Reason =
+  /** A person chose it. */
+  | 'pinned'
+  /** The story names it. */
+  | 'named'
+  | 'words'
+  | 'path'
+  | 'definition'
+  /** Commits with similar messages changed it. */
+  | 'history'
+  /** This kind of work usually changes it. */
+  | 'kind'
+  /** It is changed often, or was lately. */
+  | 'lately'
+  /** It belongs to a file that was found, by its name. */
+  | 'partner';
+
+/** The signals of each reason, as they begin; the first that fits counts. */
+const REASONS: readonly (readonly [RegExp, Reason])[] = [
+  [/^mention/, 'named'],
+  [/^partner|^hasPartner/, 'partner'],
+  [/^(?:lately|often|ever|age)/, 'lately'],
+  [/^kind|^\w+For[A-Z]/, 'kind'],
+  [/^(?:history|similar|contentHistory|pathHistory)/, 'history'],
+  [/^definition/, 'definition'],
+  [/^(?:content|passage)/, 'words'],
+  [/^(?:path|name|folder|leaders)/, 'path'],
+];
+
 /** A file that matters for a story. */
 export interface RankedFile {
   readonly path: string;
   /** Only comparable within one story. */
   readonly score: number;
+  readonly reason: Reason;
 }
 
 /**
@@ -22,14 +53,46 @@ export function rankedFiles(
 ): RankedFile[] {
   const { files, values } = signalsOf(index, story);
   const scores = new Float64Array(files.length);
+  const reasons = new Map<Reason, Float64Array>();
   for (const [signal, own] of values) {
     const weight = weights[signal] ?? 0;
+    const reason = reasonOf(signal);
+    const sums = reason && (reasons.get(reason) ?? new Float64Array(files.length));
+    if (reason && sums) {
+      reasons.set(reason, sums);
+    }
     own.forEach((value, i) => {
       scores[i] = (scores[i] ?? 0) + weight * value;
+      if (sums) {
+        sums[i] = (sums[i] ?? 0) + weight * value;
+      }
     });
   }
+  const strongest = strongestOf(reasons, files.length);
   return files
-    .map((file, i) => ({ path: index.files[file]?.path ?? '', score: scores[i] ?? 0 }))
+    .map((file, i) => ({
+      path: index.paths[file] ?? '',
+      score: scores[i] ?? 0,
+      reason: strongest[i] ?? 'words',
+    }))
     .sort((a, b) => b.score - a.score)
     .slice(0, limit);
+}
+
+/** The reason that a signal speaks for, if it speaks for one. */
+export function reasonOf(signal: string): Reason | undefined {
+  return REASONS.find(([pattern]) => pattern.test(signal))?.[1];
+}
+
+function strongestOf(reasons: ReadonlyMap<Reason, Float64Array>, count: number): Reason[] {
+  const compared = Array.from(reasons, ([reason, sums]) => ({
+    reason,
+    sums,
+    mean: sums.reduce((sum, value) => sum + value, 0) / (count || 1),
+  }));
+  return Array.from({ length: count }, (_, i) => {
+    const beyond = (sums: Float64Array, mean: number) => (sums[i] ?? 0) - mean;
+    const [best] = compared.toSorted((a, b) => beyond(b.sums, b.mean) - beyond(a.sums, a.mean));
+    return best?.reason ?? 'words';
+  });
 }

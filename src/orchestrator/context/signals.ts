@@ -33,28 +33,21 @@ const ABOUT_SETTINGS =
  * @param story its title, or more of its text
  */
 export function signalsOf(index: CodeIndex, story: string): Signals {
-  const { files, past } = index;
-  const count = files.length;
+  const { past, paths } = index;
+  const count = paths.length;
   const words = storyWords(story);
-  const each = (value: (file: number) => number): Values => {
-    const values = new Float64Array(count);
-    for (let file = 0; file < count; file++) {
-      values[file] = value(file);
-    }
-    return values;
-  };
-
   const rawContent = index.content.scores(words);
   const content = inUnits(rawContent);
-  const path = inUnits(index.paths.scores(words));
+  const path = inUnits(index.pathIndex.scores(words));
   const history = inUnits(past.history.scores(words));
   const often = logarithmic(past.recently);
   const lately = logarithmic(past.lately);
   const { similar, similarLately } = similarCommits(index, words);
 
   // The first look: what a plain mix of the strongest signals finds.
-  const first = each(
-    file =>
+  const first = Float64Array.from(
+    paths,
+    (_, file) =>
       at(content, file) +
       at(path, file) +
       1.2 * at(history, file) +
@@ -64,8 +57,16 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
   const candidates = best(first, CANDIDATES, true);
   const leaders = candidates.slice(0, LEADERS);
   const top = at(first, leaders[0] ?? 0) || 1;
+  /** The values of the candidates; nobody looks at the others. */
+  const each = (value: (file: number) => number): Values => {
+    const values = new Float64Array(count);
+    for (const file of candidates) {
+      values[file] = value(file);
+    }
+    return values;
+  };
 
-  const passage = inUnits(bestPassages(index, words));
+  const passage = inUnits(each(index.passages.scorer(words)));
   const partner = each(
     file => Math.max(0, ...(index.partners[file] ?? []).map(other => at(first, other))) / top,
   );
@@ -87,15 +88,15 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
       );
     });
 
-  const isTest = each(file => Number(TEST.test(files[file]?.path ?? '')));
-  const isDocument = each(file => Number(DOCUMENT.test(files[file]?.path ?? '')));
-  const isSettings = each(file => Number(SETTINGS.test(files[file]?.path ?? '')));
+  const isTest = each(file => Number(TEST.test(paths[file] ?? '')));
+  const isDocument = each(file => Number(DOCUMENT.test(paths[file] ?? '')));
+  const isSettings = each(file => Number(SETTINGS.test(paths[file] ?? '')));
   const aboutTests = Number(ABOUT_TESTS.test(story));
   const aboutDocuments = Number(ABOUT_DOCUMENTS.test(story));
   const aboutSettings = Number(ABOUT_SETTINGS.test(story));
   const hasPartner = each(file => Number((index.partners[file]?.length ?? 0) > 0));
   const kind = kindsOf(index, story);
-  const longest = Math.log(1 + Math.max(0, ...files.map(({ text }) => text.length))) || 1;
+  const longest = Math.log(1 + index.sizes.reduce((most, size) => Math.max(most, size), 0)) || 1;
   // A story of many words, and one whose words are found clearly, needs less of what holds for all stories.
   const length = Math.min(1, words.size / 12);
   const clarity = Math.min(1, largest(rawContent) / 30);
@@ -113,8 +114,8 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
     often,
     ever: logarithmic(past.ever),
     age: each(file => 1 / (1 + at(past.age, file) / 30)),
-    mention: mentions(index, story),
-    size: each(file => Math.log(1 + (files[file]?.text.length ?? 0)) / longest),
+    mention: each(mentionIn(index, story)),
+    size: each(file => Math.log(1 + (index.sizes[file] ?? 0)) / longest),
     contentRank: byRank(content),
     historyRank: byRank(history),
     passage,
@@ -157,7 +158,7 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
 
 /** Votes of earlier commits that are like the story, for the files that they changed. */
 function similarCommits(
-  { files, past }: CodeIndex,
+  { past, paths }: CodeIndex,
   words: ReadonlySet<string>,
 ): { similar: Values; similarLately: Values } {
   const likeness = past.messages.scores(words, { b: 0.5 });
@@ -165,8 +166,8 @@ function similarCommits(
   for (const word of words) {
     all += past.messages.rarity(word);
   }
-  const similar = new Float64Array(files.length);
-  const similarLately = new Float64Array(files.length);
+  const similar = new Float64Array(paths.length);
+  const similarLately = new Float64Array(paths.length);
   for (const commit of best(likeness, SIMILAR)) {
     const changed = past.filesOf[commit] ?? [];
     const vote = (at(likeness, commit) / (all || 1)) ** 2 / Math.sqrt(changed.length);
@@ -182,8 +183,8 @@ function similarCommits(
 }
 
 /** What commits of the same kind changed. */
-function kindsOf({ files, past }: CodeIndex, story: string): Values {
-  const values = new Float64Array(files.length);
+function kindsOf({ past, paths }: CodeIndex, story: string): Values {
+  const values = new Float64Array(paths.length);
   const kinds = kindWords(story).flatMap(kind => past.kinds.get(kind) ?? []);
   for (const { files: changed, total } of kinds) {
     for (const [file, weight] of changed) {
@@ -193,33 +194,23 @@ function kindsOf({ files, past }: CodeIndex, story: string): Values {
   return values;
 }
 
-/** The score of each file's best passage. */
-function bestPassages(index: CodeIndex, words: ReadonlySet<string>): Values {
-  const values = new Float64Array(index.files.length);
-  index.passages.scores(words).forEach((score, passage) => {
-    const file = index.passageFile[passage] ?? 0;
-    values[file] = Math.max(at(values, file), score);
-  });
-  return values;
-}
-
-/** Files that the story names: by path, by name, or by name without its ending. */
-function mentions({ files }: CodeIndex, story: string): Values {
+/** How clearly the story names a file: by path, by name, or by name without its ending. */
+function mentionIn({ paths }: CodeIndex, story: string): (file: number) => number {
   const named = new Set(
     story
       .toLowerCase()
       .split(/[^a-z0-9_./-]+/)
       .map(word => word.replace(/^[./-]+|[./-]+$/g, '')),
   );
-  return Float64Array.from(files, ({ path }) => {
-    const lower = path.toLowerCase();
+  return file => {
+    const lower = (paths[file] ?? '').toLowerCase();
     const name = nameOf(lower);
     const bare = name.replace(/\.[^.]*$/, '');
     if (named.has(lower)) {
       return 1;
     }
     return named.has(name) ? 0.9 : bare.length > 3 && named.has(bare) ? 0.6 : 0;
-  });
+  };
 }
 
 function meansByFolder({ folders }: CodeIndex, values: Values): Map<string, number> {
@@ -233,10 +224,16 @@ function meansByFolder({ folders }: CodeIndex, values: Values): Map<string, numb
 
 /** The documents with the best scores, best first; equal ones in their order. */
 export function best(scores: Values, count: number, withZero = false): number[] {
-  return Array.from(scores.keys())
-    .filter(document => withZero || at(scores, document) > 0)
-    .sort((a, b) => at(scores, b) - at(scores, a) || a - b)
-    .slice(0, count);
+  // Sorting plain numbers is fast; only what can be among the best is then sorted with its document.
+  const sorted = scores.toSorted();
+  const least = sorted[Math.max(0, sorted.length - count)] ?? 0;
+  const found: number[] = [];
+  scores.forEach((score, document) => {
+    if (score >= least && (withZero || score > 0)) {
+      found.push(document);
+    }
+  });
+  return found.sort((a, b) => at(scores, b) - at(scores, a) || a - b).slice(0, count);
 }
 
 /** Values as parts of the largest one. */

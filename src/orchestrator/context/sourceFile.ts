@@ -12,3 +12,34 @@ const MADE = /package-lock|yarn\.lock|pnpm-lock|CHANGELOG|Cargo\.lock/i;
 export function isSourceFile(path: string, size: number): boolean {
   return size < MAX_BYTES && SOURCE.test(path) && !MADE.test(path);
 }
+
+/** Settings that hold passwords; their names may be harmless elsewhere, but nobody needs them to be found. */
+const SECRET =
+  /(?:^|\/)(?:\.env[^/]*|[^/]*(?:secret|credential|password)[^/]*\.(?:json|ya?ml|toml)|service-?account[^/]*\.json)$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a path with one is nothing that a prompt can name.
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const GENERATED = /@generated|\bDO NOT EDIT\b|\bauto-?generated\b|\bcode generated\b/i;
+/** Where a program says that it wrote the file, in UTF-16 units. */
+const HEAD = 1_000;
+/** Longer lines on average, in UTF-16 units: minified. */
+const LONG_LINES = 400;
+
+/** The code of others, what was built, and our own files, which prompts tell about in other ways. */
+const FOREIGN = /(?:^|\/)(?:node_modules|vendor|third_party|dist|\.yarn|\.omc|\.ralph|\.beads)\//;
+
+/** Whether agents may be led to a file: source of this project, without secrets, with a path that fits on a line. */
+export function isShownFile(path: string, size: number): boolean {
+  return (
+    isSourceFile(path, size) && !SECRET.test(path) && !FOREIGN.test(path) && !CONTROL.test(path)
+  );
+}
+
+/** Whether a text was made by a program, or is none. */
+export function isGenerated(text: string): boolean {
+  const lines = text.split('\n').length;
+  return (
+    text.includes('\u0000') ||
+    GENERATED.test(text.slice(0, HEAD)) ||
+    (text.length > 5_000 && text.length / lines > LONG_LINES)
+  );
+}

@@ -2,6 +2,7 @@ import { runGit } from './runGit.ts';
 
 /** A commit of the past, with the files that exist today. */
 export interface PastCommit {
+  readonly hash: string;
   readonly subject: string;
   readonly body: string;
   /** The files it changed, under the paths that they have at the newest commit; each once. */
@@ -17,14 +18,17 @@ export interface OwnCommit {
   readonly files: readonly string[];
 }
 
-const FORMAT = '--format=%x01%H%x02%s%x02%b%x03';
+const FORMAT = '--format=%x01%H%x02%ct%x02%s%x02%b%x03';
 /** Control characters stand between the parts: no path, and hardly a message, contains them. */
 const COMMIT = '\u0001';
 const PART = '\u0002';
 const FILES = '\u0003';
 
-interface Listed {
+/** A commit with what it changed, as git tells it. */
+export interface ChangedCommit {
   readonly hash: string;
+  /** Seconds since 1970. */
+  readonly time: number;
   readonly subject: string;
   readonly body: string;
   /** Status, path, and for a renamed file its new path. */
@@ -41,9 +45,27 @@ export async function fileHistory(
   dir: string,
   { at, isKnown, limit }: { at: string; isKnown: (file: string) => boolean; limit: number },
 ): Promise<PastCommit[]> {
-  const commits = await listed(dir, ['--find-renames', '-l2000', '--max-count', String(limit), at]);
+  return pastCommits(await changedCommits(dir, { range: at, limit }), isKnown);
+}
+
+/**
+ * What commits changed, newest first, without merges; renames are found.
+ * @param range a commit, or `a..b`
+ */
+export async function changedCommits(
+  dir: string,
+  { limit, range }: { readonly range: string; readonly limit: number },
+): Promise<ChangedCommit[]> {
+  return listed(dir, ['--find-renames', '-l2000', '--max-count', String(limit), range]);
+}
+
+/** The same, with the paths that the files have at the newest of the commits. */
+export function pastCommits(
+  commits: readonly ChangedCommit[],
+  isKnown: (file: string) => boolean,
+): PastCommit[] {
   const movedTo = new Map<string, string>();
-  return commits.map(({ body, changes, subject }) => {
+  return commits.map(({ body, changes, hash, subject }) => {
     const files = new Set<string>();
     for (const [status = '', first = '', second] of changes) {
       const path = second ?? first;
@@ -55,7 +77,7 @@ export async function fileHistory(
         movedTo.set(first, now);
       }
     }
-    return { subject, body, files: [...files], size: changes.length };
+    return { hash, subject, body, files: [...files], size: changes.length };
   });
 }
 
@@ -73,7 +95,7 @@ export async function newestCommits(dir: string, count: number, skip = 0): Promi
   }));
 }
 
-async function listed(dir: string, args: readonly string[]): Promise<Listed[]> {
+async function listed(dir: string, args: readonly string[]): Promise<ChangedCommit[]> {
   const text = await runGit(
     dir,
     '-c',
@@ -91,8 +113,8 @@ async function listed(dir: string, args: readonly string[]): Promise<Listed[]> {
     .slice(1)
     .map(block => {
       const [head = '', files = ''] = block.split(FILES, 2);
-      const [hash = '', subject = '', body = ''] = head.split(PART);
+      const [hash = '', time, subject = '', body = ''] = head.split(PART);
       const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
-      return { hash, subject, body: body.trim(), changes };
+      return { hash, time: Number(time), subject, body: body.trim(), changes };
     });
 }

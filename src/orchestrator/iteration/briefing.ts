@@ -1,5 +1,8 @@
 import path from 'node:path';
+import { saidOf } from '../../base/messageOf.ts';
 import { englishOf, type Words } from '../../base/say.ts';
+import type { CodePointers } from '../context/codePointers.ts';
+import { readContextChoices } from '../context/contextChoices.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -18,6 +21,8 @@ import {
   writeHandoff,
 } from './handoff.ts';
 import { uncommittedIn } from './ownPlaces.ts';
+import { type CodeSection, codeSection } from './prompt/codeSection.ts';
+import type { PromptSection } from './prompt/prompt.ts';
 import { iterationPrompt } from './prompt/prompt.ts';
 import type { PromptInput } from './prompt/promptInput.ts';
 import type { PromptTemplate } from './prompt/promptTemplate.ts';
@@ -29,7 +34,9 @@ export interface Briefing {
   readonly handoff: RalphFreshHandoff;
   readonly prompt: string;
   /** The sections of the prompt, in tokens. */
-  readonly sections: readonly { readonly name: string; readonly tokens: number }[];
+  readonly sections: readonly PromptSection[];
+  /** The files of the code that the prompt names. */
+  readonly code: CodeSection['files'];
   /** Who changed the uncommitted files; absent if git did not report them. */
   readonly uncommitted?: Uncommitted;
 }
@@ -47,7 +54,7 @@ export interface Briefed {
 }
 
 type BriefedRun = RunWork &
-  Pick<Run, 'config' | 'state'> & { readonly journal: Pick<Run['journal'], 'append'> };
+  Pick<Run, 'code' | 'config' | 'state'> & { readonly journal: Pick<Run['journal'], 'append'> };
 
 /** Creates the briefings of fresh agents. If a source cannot be read, its previous content is used. */
 export class Briefer {
@@ -71,18 +78,19 @@ export class Briefer {
 
   /** Updates the handoff and creates the prompt from it. Reads files, writes none. */
   async brief(at: Briefed): Promise<Briefing> {
-    const changed = await this.refresh(at);
+    const [changed, code] = await Promise.all([this.refresh(at), this.code(at)]);
     const uncommitted = changed && uncommittedIn(this.run, changed);
     // The prompt only uses what fits into the handoff, so that it is as small at iteration 1,000.
     const handoff = fitHandoff(this.handoff);
     const { sections, text } = iterationPrompt(
-      this.promptInput(at, handoff, uncommitted),
+      this.promptInput(at, handoff, uncommitted, code.text),
       this.template,
     );
     return {
       handoff,
       prompt: text,
-      sections: sections.map(({ name, tokens }) => ({ name, tokens })),
+      sections,
+      code: sections.some(({ name }) => name === 'code') ? code.files : [],
       uncommitted,
     };
   }
@@ -137,10 +145,41 @@ export class Briefer {
     return changedFiles;
   }
 
+  /** Where the agent should look; nothing if the code cannot be searched, or its index is not there yet. */
+  private async code({ before, iteration, place, story }: Briefed): Promise<CodeSection> {
+    const { run } = this;
+    const { code, config, files } = run;
+    let pointers: CodePointers | undefined;
+    if (code !== undefined && config.contextTokens > 0 && before.head !== undefined) {
+      try {
+        const { barred, pinned } = await readContextChoices(files.contextFile, story?.id);
+        pointers = await code.pointers({
+          dir: place.dir,
+          commit: before.head,
+          title: story?.title ?? taskOf(run, before),
+          text:
+            story === undefined
+              ? ''
+              : [story.description, ...story.criteria.map(({ text }) => text)].join('\n'),
+          pinned,
+          // The prompt tells about the story file anyway.
+          barred: [
+            ...barred,
+            ...(run.storyFile === undefined ? [] : [relativePath(files.workspace, run.storyFile)]),
+          ],
+        });
+      } catch (error) {
+        warn({ append: appendAs(iteration, run.journal) }, 'codeNotSearched', saidOf(error));
+      }
+    }
+    return codeSection(pointers ?? { files: [], commits: [] }, config.contextTokens);
+  }
+
   private promptInput(
     { before, conflict, lane, story }: Briefed,
     handoff: RalphFreshHandoff,
     uncommitted: Uncommitted | undefined,
+    code: string,
   ): PromptInput {
     const { run } = this;
     const { config, files, planDir, storyFile } = run;
@@ -150,6 +189,7 @@ export class Briefer {
       handoff,
       task: taskOf(run, before),
       story,
+      code,
       lane,
       conflict,
       storyFile: storyFile === undefined ? undefined : relative(storyFile),

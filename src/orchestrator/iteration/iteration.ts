@@ -3,6 +3,7 @@ import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
 import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
+import { usesFile } from '../journal/usedFiles.ts';
 import { readStories, storyCountOf } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { relativePath } from '../run/runWork.ts';
@@ -11,7 +12,7 @@ import { warn } from '../run/warn.ts';
 import { choiceOf } from '../stories/formats/callChoice.ts';
 import { readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
-import type { Briefer } from './briefing.ts';
+import type { Briefer, Briefing } from './briefing.ts';
 import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
@@ -30,7 +31,7 @@ type Beginning = Pick<Work, 'scope' | 'kept'>;
 /** One iteration: one fresh agent, from its prompt to its results. The results are judged elsewhere. */
 export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Promise<Work> {
   const { iteration, place, story } = scope;
-  let [beginning, { handoffBytes, prompt, sections, uncommitted }] = await Promise.all([
+  let [beginning, { code, handoffBytes, prompt, sections, uncommitted }] = await Promise.all([
     begin(run, scope),
     handOver(run, scope, briefer),
   ]);
@@ -49,7 +50,11 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     storyLink,
     uncommitted: isFirst && uncommitted ? uncommitted.before.slice(0, MAX_NOTED_FILES) : undefined,
     promptBytes: Buffer.byteLength(prompt),
-    promptSections: [...sections],
+    promptSections: sections.map(({ name, tokens }) => ({ name, tokens })),
+    code:
+      code.length === 0
+        ? undefined
+        : code.map(({ path: file, reason }) => ({ path: file, reason })),
     handoffBytes,
     stuckFor: storyRecord(run.state(), story?.id ?? WHOLE_TASK).stuckFor,
   });
@@ -70,9 +75,12 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     marks.catch(() => undefined);
     return marks;
   };
-  const listener = run.journal.onDidAppend(({ type }) => {
-    if (type === 'agent.started') {
+  const used = new Set<string>();
+  const listener = run.journal.onDidAppend(event => {
+    if (event.type === 'agent.started') {
       void setMarks();
+    } else if (event.type === 'agent.tool' && event.iteration === iteration && usesFile(event)) {
+      used.add(event.gist);
     }
   });
   const result = await run.caller.call({
@@ -107,8 +115,28 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     // Some calls end without an exit.
     place.workTree.take();
   }
-  await setMarks();
+  await Promise.all([setMarks(), learnFrom(run, scope, { code, used })]);
   return collectWork(run, { ...beginning, result });
+}
+
+/** What later prompts learn from: which of the files that the agent was led to it used, and which others. */
+async function learnFrom(
+  { code: search }: Run,
+  { append, place, story }: Scope,
+  { code, used }: { readonly code: Briefing['code']; readonly used: ReadonlySet<string> },
+): Promise<void> {
+  if (search === undefined || story === undefined || used.size === 0) {
+    return;
+  }
+  try {
+    await search.remember(place.dir, {
+      title: story.title,
+      given: code.map(({ path: file }) => file),
+      used: [...used],
+    });
+  } catch (error) {
+    warn({ append }, 'codeNotSearched', saidOf(error));
+  }
 }
 
 /** For other tools. If the agent removes the folder at the same time, the loop restores all of it. */
@@ -126,13 +154,13 @@ async function markActive({ marker }: Run): Promise<void> {
  * Writes handoff and prompt to the iteration's folder, and copies of them where people look for the latest ones.
  */
 async function handOver({ files }: Run, scope: Scope, briefer: Briefer) {
-  const { handoff, prompt, sections, uncommitted } = await briefer.brief(scope);
+  const { code, handoff, prompt, sections, uncommitted } = await briefer.brief(scope);
   const handoffBytes = await writeHandoff(path.join(scope.dir, HANDOFF_NAME), handoff);
   await writeHandoff(files.handoffFile, handoff);
   for (const file of [path.join(scope.dir, PROMPT_NAME), files.promptFile]) {
     await writeDerivedFile(file, prompt);
   }
-  return { handoffBytes, prompt, sections, uncommitted };
+  return { code, handoffBytes, prompt, sections, uncommitted };
 }
 
 async function begin(run: Run, scope: Scope): Promise<Beginning> {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { englishOf } from '../../base/say.ts';
 import { agentRequest } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
+import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
@@ -73,8 +74,10 @@ export async function dryRun(
     (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
   // Without a listener: events of a run that does not exist would be printed between these lines.
   const { onEvent: _onEvent, ...unwatched } = options;
+  const code = new CodeSearch(undefined, { wait: true });
   const run = openRun(unwatched, new UnstoredJournal(state?.lastSeq ?? 0), {
     earlier: state,
+    code,
     look: async () => undefined,
     resume: () => new AbortController().signal,
   });
@@ -102,6 +105,7 @@ export async function dryRun(
     place,
     before: snapshot,
   });
+  await code.dispose();
   const choice = start.story === undefined ? {} : choiceOf(start.story);
   const nothing = { run: () => 0, iteration: () => 0 };
   const maxBudgetUsd = new BudgetLedger(config, nothing).reserve(start.iteration).usd;

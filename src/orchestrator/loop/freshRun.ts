@@ -2,6 +2,7 @@ import { saidOf } from '../../base/messageOf.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { say, sentences, withTexts } from '../../base/say.ts';
 import { payerOf } from '../agents/agentEnv.ts';
+import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
@@ -95,8 +96,11 @@ export class FreshRun {
     this.template = template;
     this.place = place;
     this.snapshot = snapshot;
+    const { config, files } = options;
     const run = openRun(options, journal, {
       earlier,
+      code:
+        config.contextTokens === 0 ? undefined : new CodeSearch(files.contextDir, { wait: false }),
       look: () => this.desk.look(),
       resume: () => this.desk.resumeSignal,
     });
@@ -370,7 +374,7 @@ export class FreshRun {
       // If state files cannot be restored, this must not hide how the run ended.
       warn(journal, 'stateDamaged', saidOf(error));
     }
-    await Promise.all([desk.close(), this.tidying]);
+    await Promise.all([desk.close(), this.tidying, run.code?.dispose()]);
     // Processes that escaped when their agent was ended.
     await endLeftovers(undefined, id);
     try {

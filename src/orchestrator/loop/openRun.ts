@@ -1,5 +1,6 @@
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
+import type { CodeSearch } from '../context/codeSearch.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState, runningIteration } from '../journal/runState.ts';
@@ -14,6 +15,7 @@ interface LoopHands {
   readonly earlier?: RunState;
   /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
+  readonly code?: CodeSearch;
   /** Aborted when a person wants the whole run to continue now; a new signal each time. */
   readonly resume: () => AbortSignal;
 }
@@ -22,7 +24,7 @@ interface LoopHands {
 export function openRun(
   options: RunOptions,
   journal: Journal,
-  { earlier, look, resume }: LoopHands,
+  { code, earlier, look, resume }: LoopHands,
 ): Run {
   const { config, env, files, onEvent, planDir, runId: id, stop, storyFile, task } = options;
   let current = earlier ?? INITIAL_RUN_STATE;
@@ -49,6 +51,7 @@ export function openRun(
     planDir,
     storyFile,
     task,
+    code,
     requests: { look },
     keptStories: new KeptStories(files, id, storyFile),
     marker: new StateMarker({ files, id, stop, state }),

@@ -1,4 +1,5 @@
 import type { AgentCaller } from '../agents/call/agentCaller.ts';
+import type { CodeSearch } from '../context/codeSearch.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { RunConfig } from '../settings/config.ts';
@@ -27,6 +28,8 @@ export interface Run extends RunWork {
   };
   readonly keptStories: KeptStories;
   readonly marker: StateMarker;
+  /** Finds what matters in the code; absent if prompts do not tell it. */
+  readonly code?: CodeSearch;
   /** The fold of the journal so far. */
   state(): RunState;
   /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */

@@ -20,6 +20,9 @@ export type GuardMode = (typeof GUARD_MODES)[number];
 export const BRANCH_MODES = ['checkout', 'stay'] as const;
 export type BranchMode = (typeof BRANCH_MODES)[number];
 
+/** Most tokens about the code in a prompt. */
+export const MAX_CONTEXT_TOKENS = 20_000;
+
 /** Most stories that are checked at once. */
 export const MAX_BATCH = 5;
 
@@ -64,6 +67,8 @@ export interface RunConfig {
   readonly landBatch: number;
   /** Checks that may fail once for no reason: they run a second time. */
   readonly flakyChecks: readonly string[];
+  /** Most tokens of the prompt's section about the code; 0: none. */
+  readonly contextTokens: number;
   /** Shell command that prepares a place: installs the dependencies. */
   readonly placeSetup?: string;
   readonly model?: string;
@@ -100,5 +105,6 @@ export const DEFAULT_CONFIG: RunConfig = {
   landAs: 'merge',
   landBatch: 1,
   flakyChecks: [],
+  contextTokens: 2_000,
   limits: DEFAULT_LIMITS,
 };

@@ -10,6 +10,7 @@ import {
   GUARD_MODES,
   LAND_AS,
   MAX_BATCH,
+  MAX_CONTEXT_TOKENS,
   ON_LIMIT,
   ON_QUESTION,
   ON_STUCK,
@@ -72,6 +73,11 @@ function whole(min: number): Kind<number> {
 const laneCount = number(
   z.int().min(1).max(MAX_LANES),
   say('a whole number from {0} to {1}', 1, MAX_LANES),
+);
+
+const contextSize = number(
+  z.int().min(0).max(MAX_CONTEXT_TOKENS),
+  say('a whole number from {0} to {1}', 0, MAX_CONTEXT_TOKENS),
 );
 
 const batchSize = number(
@@ -228,6 +234,7 @@ const SETTINGS = {
   landAs: { kind: oneOf(LAND_AS), flag: '--land-as <form>' },
   landBatch: { kind: batchSize, flag: '--land-batch <n>' },
   flakyChecks: { kind: shellCommands, flag: '--flaky-check <command>' },
+  contextTokens: { kind: contextSize, flag: '--context-tokens <n>' },
   placeSetup: { kind: shellCommand, flag: '--place-setup <command>' },
   timeLimitMinutes: { kind: minutes, flag: '--time-limit <minutes>' },
   idleLimitMinutes: { kind: minutes, flag: '--idle-limit <minutes>' },
@@ -332,6 +339,7 @@ export const DEFAULT_SETTINGS = {
   landAs: DEFAULT_CONFIG.landAs,
   landBatch: DEFAULT_CONFIG.landBatch,
   flakyChecks: DEFAULT_CONFIG.flakyChecks,
+  contextTokens: DEFAULT_CONFIG.contextTokens,
   timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
   idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
   skipPermissions: false,

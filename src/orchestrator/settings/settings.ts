@@ -163,6 +163,7 @@ export function configOf(settings: Settings): RunConfig {
     landAs: settings.landAs,
     landBatch: settings.landBatch,
     flakyChecks: settings.flakyChecks,
+    contextTokens: settings.contextTokens,
     placeSetup: settings.placeSetup,
     model,
     fallbackModel,

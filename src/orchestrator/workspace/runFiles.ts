@@ -42,6 +42,16 @@ export class RunFiles {
     return path.join(this.stateDir, 'ralph-fresh-hints.jsonl');
   }
 
+  /** The index of the code, and what was learned about its use; made again if it is missing. */
+  get contextDir(): string {
+    return path.join(this.stateDir, 'context');
+  }
+
+  /** What a person chose for the prompts: files of a story, and files that it must not name. */
+  get contextFile(): string {
+    return path.join(this.workspace, '.omc', 'context.json');
+  }
+
   get runsDir(): string {
     return path.join(this.stateDir, 'runs');
   }

@@ -18,6 +18,9 @@ export const Command = {
   giveHint: 'ralphFresh.giveHint',
   answerQuestion: 'ralphFresh.answerQuestion',
   splitStory: 'ralphFresh.splitStory',
+  showNextPrompt: 'ralphFresh.showNextPrompt',
+  pinFile: 'ralphFresh.pinFile',
+  barFile: 'ralphFresh.barFile',
   showRunActions: 'ralphFresh.showRunActions',
   showTerminal: 'ralphFresh.showTerminal',
   filterTerminal: 'ralphFresh.filterTerminal',
@@ -148,6 +151,8 @@ export const GIT_SCHEME = 'ralph-fresh-git';
 export const PLACE_SCHEME = 'ralph-fresh-place';
 /** Read-only documents of a plan that is not written yet. */
 export const PLAN_SCHEME = 'ralph-fresh-plan';
+/** Prompts that agents would get. */
+export const NEXT_PROMPT_SCHEME = 'ralph-fresh-next-prompt';
 /** Read-only documents of a run's records. */
 export const RUN_SCHEME = 'ralph-fresh-run';
 

@@ -2,6 +2,7 @@ import { Disposable, type LogOutputChannel } from 'vscode';
 import { ConfigValue } from '../common/configValue.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { contextCommands } from './contextCommands.ts';
 import { planCommands } from './planCommands.ts';
 import { PlanPreview } from './planPreview.ts';
 import { StoryDocuments } from './storyDocuments.ts';
@@ -30,5 +31,6 @@ export function prdEditor(
     storyLenses(documents, folders, isOn, log),
     preview,
     planCommands(folders, settings, preview, program, log),
+    contextCommands(folders, program, log),
   );
 }

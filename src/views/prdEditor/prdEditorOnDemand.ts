@@ -27,7 +27,10 @@ export function prdEditorOnDemand(
   const store = new DisposableStore();
   const editor = store.add(
     new OnDemand(
-      [Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
+      [
+        ...[Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
+        ...[Command.showNextPrompt, Command.pinFile, Command.barFile],
+      ],
       async () => {
         const [{ prdEditor }, { settings }] = await Promise.all([
           import('./prdEditor.ts'),

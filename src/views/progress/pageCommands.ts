@@ -99,6 +99,9 @@ export function pageCommands(
       case 'openCheckOutput':
         await commands.executeCommand(DOCUMENTS[wish.type], iterationRef(wish.iteration));
         break;
+      case 'showNextPrompt':
+        await commands.executeCommand(Command.showNextPrompt);
+        break;
       case 'openPromptSection':
         await openSection(wish.iteration, wish.section);
         break;

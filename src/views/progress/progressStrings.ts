@@ -33,6 +33,7 @@ export function progressStrings(t: (message: string) => string) {
     budget: t('Budget'),
     prompt: t('What the last prompt contained'),
     openPrompt: t('Open the whole prompt'),
+    showNextPrompt: t('Show the next prompt…'),
     timeline: t('Iterations'),
     noIterations: t('None yet.'),
     newer: t('Show newer'),

@@ -11,6 +11,9 @@ export type PromptSections = readonly { readonly name: string; readonly tokens: 
 /** Our prompt has a dozen; a template may use one several times. */
 const MAX_SECTIONS = 60;
 const MAX_NAME = 60;
+/** Named files that are listed, and their longest path in UTF-16 units. */
+const MAX_NAMED = 5;
+const MAX_PATH = 80;
 
 /** Heading of each section, in English as sent to agents. */
 const HEADINGS: Readonly<Record<string, string>> = {
@@ -22,6 +25,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   hints: '## Hints From the Person',
   answers: '## Answers From the Person',
   story: '## Your Story',
+  code: '## Where to Look',
   state: '## Current State (from files)',
   mission: '## Your Mission',
   rules: '## Critical Rules',
@@ -38,7 +42,7 @@ export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPro
   if (started === undefined) {
     return undefined;
   }
-  const { iteration, promptSections = [], promptBytes } = started;
+  const { code = [], iteration, promptSections = [], promptBytes } = started;
   const total = promptSections.reduce((sum, { tokens }) => sum + tokens, 0);
   return {
     iteration,
@@ -52,7 +56,36 @@ export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPro
             promptSections.length,
           ),
     sections: promptSections.slice(0, MAX_SECTIONS).map(section => shownSection(section, total, t)),
+    ...(code.length > 0 && { named: namedFiles(code, t) }),
   };
+}
+
+/** The first files that the prompt named, with the reasons. */
+function namedFiles(code: NonNullable<Started['code']>, t: Translate): string {
+  const first = code
+    .slice(0, MAX_NAMED)
+    .map(({ path, reason }) => `${shorten(path, MAX_PATH)} (${reasonTitle(reason, t)})`)
+    .join(', ');
+  const more = code.length - MAX_NAMED;
+  return more > 0
+    ? t('It named {0}, and {1} more.', first, wholeNumber(more, t))
+    : t('It named {0}.', first);
+}
+
+/** A newer loop may have reasons that are unknown here. */
+function reasonTitle(reason: string, t: Translate): string {
+  const titles: Readonly<Record<string, string>> = {
+    pinned: t('pinned'),
+    named: t('named in the story'),
+    words: t('same words'),
+    path: t('similar path'),
+    definition: t('defines such names'),
+    history: t('similar commits'),
+    kind: t('same kind of commit'),
+    lately: t('changed often lately'),
+    partner: t('matching name'),
+  };
+  return Object.hasOwn(titles, reason) ? (titles[reason] ?? '') : shorten(reason, MAX_NAME);
 }
 
 function shownSection(
@@ -83,6 +116,7 @@ function sectionTitle(name: string, t: Translate): string {
     hints: t('Your hints'),
     answers: t('Your answers'),
     story: t('Story'),
+    code: t('Where to look'),
     state: t('Stories, commits, patterns'),
     mission: t('Next steps'),
     rules: t('Rules'),

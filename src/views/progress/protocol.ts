@@ -186,6 +186,8 @@ export interface ShownPrompt {
   readonly words: string;
   /** In the prompt's order; empty for journals without this information. */
   readonly sections: readonly ShownSection[];
+  /** The files of the code that it named, with the reasons; absent if it named none. */
+  readonly named?: string;
 }
 
 export interface ShownSection {
@@ -282,6 +284,8 @@ const fromPageSchema = z.discriminatedUnion('type', [
     hash: z.string().regex(/^[0-9a-f]{7,64}$/),
   }),
   z.strictObject({ type: z.enum(ITERATION_DOCUMENTS), iteration }),
+  /** The prompt that an agent would get now. */
+  z.strictObject({ type: z.literal('showNextPrompt') }),
   /** `section`: its index in the last prompt, from 0. */
   z.strictObject({
     type: z.literal('openPromptSection'),

@@ -51,7 +51,7 @@ export function simpleEngines(
   }
   const own = files.map(({ path }) => subjects.get(path) ?? []);
   const indexOf = (texts: readonly string[]) =>
-    new WordIndex(texts.map(text => wordCounts(plainWords(text))));
+    WordIndex.of(texts.map(text => wordCounts(plainWords(text))));
   const contents = indexOf(files.map(({ text }) => text));
   const paths = indexOf(files.map(({ path }) => path));
   const past = indexOf(own.map(all => all.slice(0, MAX_SUBJECTS).join(' ')));

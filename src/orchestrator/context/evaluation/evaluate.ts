@@ -23,7 +23,7 @@ const DEPTH = 20;
 /** Lets all engines find the files of the same stories, from the same files and the same past. */
 export function evaluate({ files, history, stories }: Replay): EngineResult[] {
   const engine = (): Finder => {
-    const index = new CodeIndex(files, history);
+    const index = CodeIndex.of(files, history);
     return (story, limit) => rankedFiles(index, story, limit).map(({ path }) => path);
   };
   return [

@@ -12,6 +12,7 @@ export const PROMPT_BUDGET = {
   hints: 2_400,
   answers: 800,
   story: 8_500,
+  code: 2_000,
   state: 2_400,
   mission: 1_200,
   rules: 500,

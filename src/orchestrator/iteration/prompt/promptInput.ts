@@ -24,6 +24,8 @@ export interface PromptInput {
   readonly task?: string;
   /** Absent in free-form mode. */
   readonly story?: Story;
+  /** Where to look in the code; made by `codeSection`, within its own budget. */
+  readonly code?: string;
   /** Relative to the workspace, with forward slashes; absent in free-form mode. */
   readonly storyFile?: string;
   /** Relative to the workspace, with forward slashes. */

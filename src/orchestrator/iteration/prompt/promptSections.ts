@@ -43,13 +43,15 @@ export function promptSections(
     hints: hints(input),
     answers: answers(input),
     story: story(input),
+    code: input.code ?? '',
     state: section('Current State (from files)', currentState(input)),
     mission: section('Your Mission', mission(input)),
     rules: section('Critical Rules', rules(input)),
   };
   return SECTION_NAMES.filter(name => bodies[name] !== '').map(name => ({
     name,
-    text: withinBudget(bodies[name], PROMPT_BUDGET[name]),
+    // The person chooses the budget of the code.
+    text: name === 'code' ? bodies.code : withinBudget(bodies[name], PROMPT_BUDGET[name]),
   }));
 }
 

@@ -32,6 +32,8 @@ export function iterationSchemas() {
       promptBytes: z.number().int().nonnegative(),
       /** The sections of the prompt; tokens are estimated. */
       promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
+      /** The files of the code that the prompt names, relative to the agent's folder, and why. */
+      code: z.array(z.looseObject({ path: z.string(), reason: z.string() })).optional(),
       handoffBytes: z.number().int().nonnegative(),
       /** Number of consecutive iterations of this story without progress. */
       stuckFor: z.number().int().nonnegative(),

@@ -1,0 +1,150 @@
+import path from 'node:path';
+import { gitResult } from '../git/runGit.ts';
+import { blobTexts } from '../git/treeFiles.ts';
+import type { CodeIndex } from './codeIndex.ts';
+import { storyWords } from './codeWords.ts';
+import { type PastUse, trustOf } from './pastUses.ts';
+import { type Reason, rankedFiles } from './ranking.ts';
+import { best } from './signals.ts';
+import { signaturesOf } from './signatures.ts';
+
+/** A file that an agent should look at, and why. */
+export interface CodePointer {
+  /** Relative to the agent's folder, with forward slashes. */
+  readonly path: string;
+  readonly reason: Reason;
+  /** Lines without bodies: what it defines that fits the story. */
+  readonly signatures: readonly string[];
+}
+
+/** What an agent should know about the code for its story; pointers, no contents. */
+export interface CodePointers {
+  /** Best first. */
+  readonly files: readonly CodePointer[];
+  /** Earlier commits about something similar, best first. */
+  readonly commits: readonly { readonly hash: string; readonly subject: string }[];
+}
+
+/** What is asked for. */
+export interface PointerQuery {
+  /** The agent's folder. */
+  readonly dir: string;
+  readonly commit: string;
+  readonly title: string;
+  /** The story's description and criteria; may be empty. */
+  readonly text: string;
+  /** Paths relative to the folder: first, whatever else is found; and never. */
+  readonly pinned: readonly string[];
+  readonly barred: readonly string[];
+}
+
+/** Files of a prompt; more than fit into the default budget. */
+const FILES = 40;
+/** Files with signatures. */
+const SIGNED = 12;
+const COMMITS = 4;
+/** A commit that shares less of the story's words is about something else. */
+const LEAST_LIKENESS = 0.35;
+/** Longest text beside the title, in UTF-16 units. */
+const MAX_TEXT = 4_000;
+/** Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with a smaller constant: the lists are short. */
+const FUSION = 10;
+
+/**
+ * Finds what matters for a story.
+ * @param prefix the agent's folder within its repository: '' or `packages/app/`
+ */
+export async function codePointers(
+  index: CodeIndex,
+  query: PointerQuery,
+  uses: readonly PastUse[],
+  prefix: string,
+): Promise<CodePointers> {
+  const fromRoot = (file: string) => path.posix.normalize(path.posix.join(prefix, file));
+  const shown = (file: string) => path.posix.relative(prefix, file) || file;
+  const text = `${query.title}\n${query.text.slice(0, MAX_TEXT)}`;
+  const barred = new Set(query.barred.map(fromRoot));
+  const pinned = [...new Set(query.pinned.map(fromRoot))];
+  const found = fused(index, query.title, query.text === '' ? [] : [text], trustOf(uses)).filter(
+    ({ path: file }) => !barred.has(file) && !pinned.includes(file),
+  );
+  const chosen: { path: string; reason: Reason }[] = [
+    ...pinned
+      .filter(file => !barred.has(file))
+      .map(file => ({ path: file, reason: 'pinned' as const })),
+    ...found,
+  ].slice(0, FILES);
+  const signatures = await signaturesIn(
+    index,
+    query.dir,
+    chosen.slice(0, SIGNED),
+    storyWords(text),
+  );
+  return {
+    files: chosen.map(({ path: file, reason }) => ({
+      path: shown(file),
+      reason,
+      signatures: signatures.get(file) ?? [],
+    })),
+    commits: similarCommits(index, query.title),
+  };
+}
+
+/** The files for the title and for the whole text as one list: a title is clear, a description names more. */
+function fused(
+  index: CodeIndex,
+  title: string,
+  texts: readonly string[],
+  trust: ReadonlyMap<string, number>,
+): { path: string; reason: Reason; score: number }[] {
+  const all = new Map<string, { path: string; reason: Reason; score: number }>();
+  for (const text of [title, ...texts]) {
+    rankedFiles(index, text, 2 * FILES).forEach(({ path: file, reason }, rank) => {
+      const score = (trust.get(file) ?? 1) / (FUSION + rank);
+      const known = all.get(file);
+      all.set(file, {
+        path: file,
+        reason: known?.reason ?? reason,
+        score: score + (known?.score ?? 0),
+      });
+    });
+  }
+  return [...all.values()].sort((a, b) => b.score - a.score);
+}
+
+function similarCommits({ past }: CodeIndex, title: string): { hash: string; subject: string }[] {
+  const words = storyWords(title);
+  const likeness = past.messages.scores(words, { b: 0.5 });
+  let all = 0;
+  for (const word of words) {
+    // A word that no message has ever had tells nothing about how alike two of them are.
+    all += past.messages.has(word) ? past.messages.rarity(word) : 0;
+  }
+  return best(likeness, COMMITS).flatMap(commit => {
+    const { hash = '', subject = '' } = past.commits[commit] ?? {};
+    return hash === '' || (likeness[commit] ?? 0) < LEAST_LIKENESS * all ? [] : [{ hash, subject }];
+  });
+}
+
+async function signaturesIn(
+  { blobs, paths }: CodeIndex,
+  dir: string,
+  files: readonly { readonly path: string }[],
+  words: ReadonlySet<string>,
+): Promise<Map<string, string[]>> {
+  const known = files.flatMap(({ path: file }) => {
+    const blob = blobs[paths.indexOf(file)];
+    return blob === undefined ? [] : [{ file, blob }];
+  });
+  const texts = await blobTexts(
+    dir,
+    known.map(({ blob }) => blob),
+  );
+  return new Map(known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)]));
+}
+
+/** The folder within its repository: '' or `packages/app/`. */
+export async function prefixOf(dir: string): Promise<string> {
+  const { code, stdout } = await gitResult(dir, ['rev-parse', '--show-prefix']);
+  return code === 0 ? stdout.toString('utf8').replace(/\r?\n$/, '') : '';
+}

@@ -1,0 +1,112 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../base/messageOf.ts';
+import type { CodePointers, PointerQuery } from './codePointers.ts';
+import type { SearchAnswer, SearchRequest } from './searchWorker.ts';
+
+/** Of the thread; most of an index is outside of the heap. */
+const MAX_HEAP_MB = 400;
+
+/** Finds what matters in the code for a story. The index lives in a thread of its own, so that nothing waits for it. */
+export class CodeSearch {
+  private readonly folder: string | undefined;
+  private readonly wait: boolean;
+  private worker: Worker | undefined;
+  private readonly waiting = new Map<number, (answer: SearchAnswer) => void>();
+  private last = 0;
+
+  /**
+   * @param folder of the index and of what was learned, absolute; absent: nothing is written
+   * @param wait whether to wait for an index that takes its time; otherwise it is built beside whatever comes next
+   */
+  constructor(folder: string | undefined, { wait }: { readonly wait: boolean }) {
+    this.folder = folder;
+    this.wait = wait;
+  }
+
+  /**
+   * @returns `undefined` if there is no index yet
+   * @throws if the repository cannot be read
+   */
+  async pointers(query: PointerQuery): Promise<CodePointers | undefined> {
+    const answer = await this.ask({ kind: 'find', query, wait: this.wait });
+    return answer.pointers;
+  }
+
+  /** Remembers what an agent was given and what it used; paths are relative to its folder. */
+  async remember(
+    dir: string,
+    use: {
+      readonly title: string;
+      readonly given: readonly string[];
+      readonly used: readonly string[];
+    },
+  ): Promise<void> {
+    await this.ask({ kind: 'remember', dir, use });
+  }
+
+  /** Ends the thread; what is being written is written anew another time. */
+  async dispose(): Promise<void> {
+    const { worker } = this;
+    this.worker = undefined;
+    await worker?.terminate();
+    this.fail('The search has ended.');
+  }
+
+  private async ask(request: SearchRequest): Promise<Extract<SearchAnswer, { ok: true }>> {
+    const worker = this.running();
+    this.last += 1;
+    const id = this.last;
+    const answer = await new Promise<SearchAnswer>(resolve => {
+      this.waiting.set(id, resolve);
+      worker.ref();
+      worker.postMessage({ id, request });
+    });
+    if (this.waiting.size === 0) {
+      // A process must not live on only for its index.
+      worker.unref();
+    }
+    if (!answer.ok) {
+      throw new Error(answer.message);
+    }
+    return answer;
+  }
+
+  private running(): Worker {
+    if (this.worker === undefined) {
+      const worker = new Worker(searchProgram(), {
+        workerData: this.folder,
+        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      });
+      worker.on('message', ({ answer, id }: { id: number; answer: SearchAnswer }) => {
+        const resolve = this.waiting.get(id);
+        this.waiting.delete(id);
+        resolve?.(answer);
+      });
+      worker.on('error', error => {
+        this.worker = undefined;
+        this.fail(messageOf(error));
+      });
+      worker.on('exit', () => {
+        if (this.worker === worker) {
+          this.worker = undefined;
+          this.fail('The search ended unexpectedly.');
+        }
+      });
+      this.worker = worker;
+    }
+    return this.worker;
+  }
+
+  private fail(message: string): void {
+    for (const resolve of this.waiting.values()) {
+      resolve({ ok: false, message });
+    }
+    this.waiting.clear();
+  }
+}
+
+function searchProgram(): string {
+  const name = import.meta.filename.endsWith('.ts') ? 'searchWorker.ts' : 'search-worker.js';
+  return path.join(import.meta.dirname, name);
+}

@@ -1,0 +1,73 @@
+import type { Vocabulary } from './vocabulary.ts';
+import type { WordCounts } from './wordIndex.ts';
+
+const K = 1.2;
+const B = 0.75;
+
+/**
+ * Scores the passages of single files by BM25, as in `WordIndex`. Only the files that a ranking looks at closely are
+ * asked for, so there are no lists of passages by word.
+ */
+export class PassageIndex {
+  private readonly vocabulary: Vocabulary;
+  private readonly files: readonly (readonly WordCounts[])[];
+  /** By word: how many passages have it. */
+  private readonly found: Uint32Array;
+  private readonly count: number;
+  private readonly meanLength: number;
+
+  /** @param files the passages of each file */
+  constructor(vocabulary: Vocabulary, files: readonly (readonly WordCounts[])[]) {
+    this.vocabulary = vocabulary;
+    this.files = files;
+    this.found = new Uint32Array(vocabulary.size);
+    let count = 0;
+    let total = 0;
+    for (const passages of files) {
+      for (const { weights, words } of passages) {
+        for (let i = 0; i < words.length; i++) {
+          const word = words[i] ?? 0;
+          this.found[word] = (this.found[word] ?? 0) + 1;
+          total += weights[i] ?? 0;
+        }
+        count += 1;
+      }
+    }
+    this.count = count;
+    this.meanLength = total / (count || 1) || 1;
+  }
+
+  /** @returns a function that gives the score of a file's best passage; 0 if none has any of the words */
+  scorer(words: Iterable<string>): (file: number) => number {
+    const rarities = new Map<number, number>();
+    for (const word of words) {
+      const number = this.vocabulary.numberOf(word);
+      const found = number === undefined ? 0 : (this.found[number] ?? 0);
+      if (number !== undefined && found > 0) {
+        rarities.set(number, Math.log(1 + (this.count - found + 0.5) / (found + 0.5)));
+      }
+    }
+    return file => {
+      const scores = (this.files[file] ?? []).map(passage => this.scoreOf(passage, rarities));
+      return Math.max(0, ...scores);
+    };
+  }
+
+  private scoreOf({ weights, words }: WordCounts, rarities: ReadonlyMap<number, number>): number {
+    let length = 0;
+    const hits: { rarity: number; weight: number }[] = [];
+    for (let i = 0; i < words.length; i++) {
+      const weight = weights[i] ?? 0;
+      length += weight;
+      const rarity = rarities.get(words[i] ?? 0);
+      if (rarity !== undefined) {
+        hits.push({ rarity, weight });
+      }
+    }
+    const share = 1 - B + (B * length) / this.meanLength;
+    return hits.reduce(
+      (sum, { rarity, weight }) => sum + (rarity * weight * (K + 1)) / (weight + K * share),
+      0,
+    );
+  }
+}

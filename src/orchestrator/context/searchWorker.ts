@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../base/messageOf.ts';
+import { type CodePointers, codePointers, type PointerQuery, prefixOf } from './codePointers.ts';
+import { LiveIndex } from './liveIndex.ts';
+import { type PastUse, readUses, rememberUse } from './pastUses.ts';
+
+/** What the thread is asked for. */
+export type SearchRequest =
+  | { readonly kind: 'find'; readonly query: PointerQuery; readonly wait: boolean }
+  | { readonly kind: 'remember'; readonly dir: string; readonly use: Omit<PastUse, 'time'> };
+
+/** Its answer; without pointers if the index is not there yet. */
+export type SearchAnswer =
+  | { readonly ok: true; readonly pointers?: CodePointers }
+  | { readonly ok: false; readonly message: string };
+
+const INDEX_NAME = 'index.bin';
+const USES_NAME = 'uses.json';
+
+/** The program of the thread: one request after the other. */
+class SearchProgram {
+  private readonly live: LiveIndex;
+  private readonly usesFile: string | undefined;
+  private readonly prefixes = new Map<string, string>();
+  private uses: Promise<PastUse[]> | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(folder: string | undefined) {
+    this.live = new LiveIndex(folder && path.join(folder, INDEX_NAME));
+    this.usesFile = folder && path.join(folder, USES_NAME);
+  }
+
+  async answer(request: SearchRequest): Promise<SearchAnswer> {
+    try {
+      return request.kind === 'find'
+        ? await this.find(request.query, request.wait)
+        : await this.inTurn(() => this.remember(request));
+    } catch (error) {
+      return { ok: false, message: messageOf(error) };
+    }
+  }
+
+  private async find(query: PointerQuery, wait: boolean): Promise<SearchAnswer> {
+    const pointers = async (): Promise<SearchAnswer> => {
+      this.uses ??= this.usesFile === undefined ? Promise.resolve([]) : readUses(this.usesFile);
+      const uses = await this.uses;
+      const index = await this.live.at(query.dir, query.commit, uses);
+      const prefix = await this.prefixOf(query.dir);
+      return { ok: true, pointers: await codePointers(index, query, uses, prefix) };
+    };
+    const isNear = await this.inTurn(() => this.live.isNear(query.dir, query.commit));
+    const found = this.inTurn(pointers);
+    if (wait || isNear) {
+      return found;
+    }
+    // The next one who asks is told of a failure.
+    found.catch(() => undefined);
+    return { ok: true };
+  }
+
+  private async remember({
+    dir,
+    use,
+  }: Extract<SearchRequest, { kind: 'remember' }>): Promise<SearchAnswer> {
+    const prefix = await this.prefixOf(dir);
+    const fromRoot = (files: readonly string[]) =>
+      files.map(file => path.posix.normalize(path.posix.join(prefix, file)));
+    const time = Math.round(Date.now() / 1_000);
+    const { given, title, used } = use;
+    if (this.usesFile === undefined) {
+      return { ok: true };
+    }
+    this.uses = rememberUse(this.usesFile, {
+      ...{ time, title, given: fromRoot(given), used: fromRoot(used) },
+    });
+    await this.uses;
+    return { ok: true };
+  }
+
+  private async prefixOf(dir: string): Promise<string> {
+    const known = this.prefixes.get(dir) ?? (await prefixOf(dir));
+    this.prefixes.set(dir, known);
+    return known;
+  }
+
+  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(step);
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+}
+
+if (parentPort !== null) {
+  const program = new SearchProgram(typeof workerData === 'string' ? workerData : undefined);
+  const port = parentPort;
+  port.on('message', async ({ id, request }: { id: number; request: SearchRequest }) => {
+    port.postMessage({ id, answer: await program.answer(request) });
+  });
+}

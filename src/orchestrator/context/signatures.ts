@@ -1,0 +1,27 @@
+import { codeWords } from './codeWords.ts';
+import { symbolsOf } from './symbols/symbolsOf.ts';
+
+/** Signatures of a file in a prompt. */
+const MAX_SIGNATURES = 3;
+/** In UTF-16 units. */
+const MAX_LENGTH = 120;
+
+/**
+ * What a file defines, as lines without bodies: first what fits the story, then what other files can use, then the
+ * rest, in their order. No constants, whose values may be secrets.
+ * @param words of the story
+ */
+export function signaturesOf(path: string, text: string, words: ReadonlySet<string>): string[] {
+  return symbolsOf(path, text)
+    .filter(({ kind }) => kind !== 'constant')
+    .map(({ isExported, kind, name, signature }) => ({
+      signature: signature.slice(0, MAX_LENGTH),
+      rank:
+        codeWords(name).filter(word => words.has(word)).length +
+        (isExported === true ? 0.5 : 0) +
+        (kind === 'method' ? 0 : 0.2),
+    }))
+    .toSorted((a, b) => b.rank - a.rank)
+    .slice(0, MAX_SIGNATURES)
+    .map(({ signature }) => signature);
+}

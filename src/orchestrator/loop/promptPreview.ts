@@ -1,0 +1,67 @@
+import { CodeSearch } from '../context/codeSearch.ts';
+import { Briefer, type Briefing } from '../iteration/briefing.ts';
+import { readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
+import type { RunEvent } from '../journal/events.ts';
+import type { RunState } from '../journal/runState.ts';
+import { UnstoredJournal } from '../journal/unstoredJournal.ts';
+import { userTree } from '../places/place.ts';
+import { readSnapshot } from '../places/snapshot.ts';
+import { promptTemplateOf } from '../preconditions/template.ts';
+import type { RunConfig } from '../settings/config.ts';
+import type { Story } from '../stories/story.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+
+/** What a story's prompt depends on. */
+export interface PreviewOf {
+  readonly files: RunFiles;
+  readonly config: RunConfig;
+  /** Absolute. */
+  readonly storyFile: string;
+  readonly story: Story;
+  /** Of the newest run. */
+  readonly state: RunState;
+}
+
+/** The prompt that an agent would get. */
+export interface PromptPreview extends Briefing {
+  readonly iteration: number;
+  /** What could not be read. */
+  readonly warnings: readonly Extract<RunEvent, { type: 'warning' }>[];
+}
+
+/**
+ * The prompt that an agent would get for a story if it started now in the person's work tree. Starts no agent; writes
+ * nothing but the index of the code.
+ */
+export async function previewPrompt({
+  config,
+  files,
+  state,
+  story,
+  storyFile,
+}: PreviewOf): Promise<PromptPreview> {
+  const place = userTree(files.workspace, storyFile);
+  const snapshot = await readSnapshot(storyFile, place.git);
+  const template = await readPromptTemplate(promptTemplateOf(files.workspace));
+  const journal = new UnstoredJournal(state.lastSeq);
+  const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
+  journal.onDidAppend(event => {
+    if (event.type === 'warning') {
+      warnings.push(event);
+    }
+  });
+  await ignoreStateDir(files);
+  const code = new CodeSearch(files.contextDir, { wait: true });
+  try {
+    const iteration = state.iteration + 1;
+    const run = { files, config, storyFile, code, journal, state: () => state };
+    const briefing = await new Briefer(run, template, snapshot).brief({
+      ...{ iteration, story, place },
+      before: snapshot,
+    });
+    return { ...briefing, iteration, warnings };
+  } finally {
+    await code.dispose();
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
+import { LiveIndex } from '../../src/orchestrator/context/liveIndex.ts';
+import { type PastUse, trustOf } from '../../src/orchestrator/context/pastUses.ts';
+import { gitRepo, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
+
+const query = (dir: string, commit: string, title: string) => ({
+  ...{ dir, commit, title, text: '' },
+  ...{ pinned: [], barred: [] },
+});
+
+describe('an index that follows the commits', () => {
+  test('is the same as one that is built at the last commit', async t => {
+    await using temp = await tempDir('live-index-');
+    const folder = path.join(temp.path, 'project');
+    const { commit, git, write } = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    for (let i = 0; i < 30; i++) {
+      await write(
+        `src/part${i % 5}/file${i}.ts`,
+        `export function word${i}(other${i}: string) {}\n`,
+      );
+    }
+    await gitRepo(folder);
+    const file = path.join(temp.path, 'index.bin');
+    const live = new LiveIndex(file);
+    const ask = async (index: LiveIndex, at: string, title: string) =>
+      codePointers(await index.at(folder, at), query(folder, at, title), [], '');
+    await ask(live, await git('rev-parse', 'HEAD'), 'word1');
+    for (let step = 0; step < 6; step++) {
+      await write(`src/part1/new${step}.ts`, `export class Added${step} { word${step}() {} }\n`);
+      await rename(
+        path.join(folder, `src/part${step % 5}/file${step}.ts`),
+        path.join(folder, `src/part2/moved${step}.ts`),
+      );
+      const head = await commit(`fix(part${step}): the word${step} of others`);
+      for (const title of [`fix word${step}`, 'the class that was added', `part${step}: moved`]) {
+        const followed = await ask(live, head, title);
+        assert.deepEqual(followed, await ask(new LiveIndex(undefined), head, title));
+        assert.deepEqual(followed, await ask(new LiveIndex(file), head, title), 'from its file');
+      }
+    }
+    // Back to an earlier commit, and to a history that was written anew.
+    const earlier = await git('rev-parse', 'HEAD~3');
+    assert.deepEqual(
+      await ask(live, earlier, 'fix word2'),
+      await ask(new LiveIndex(undefined), earlier, 'fix word2'),
+    );
+    await git('reset', '--quiet', '--soft', 'HEAD~4');
+    const rewritten = await commit('all at once');
+    assert.deepEqual(
+      await ask(live, rewritten, 'fix word2'),
+      await ask(new LiveIndex(undefined), rewritten, 'fix word2'),
+    );
+    t.diagnostic(`${(await live.at(folder, rewritten)).paths.length} files`);
+  });
+});
+
+describe('what was used before', () => {
+  const use = (given: string[], used: string[]): PastUse => ({ time: 0, title: '', given, used });
+
+  test('a file that was given and never used counts less and less, but never nothing', () => {
+    let before = 1;
+    for (let times = 1; times < 12; times++) {
+      const trust = trustOf(Array.from({ length: times }, () => use(['a'], ['b']))).get('a') ?? 1;
+      assert.ok(trust <= before && trust >= 0.5);
+      before = trust;
+    }
+    assert.equal(before, 0.5);
+  });
+
+  test('uses bring the trust back, newer ones more than older ones', () => {
+    const missed = Array.from({ length: 20 }, () => use(['a'], []));
+    const hit = Array.from({ length: 20 }, () => use(['a'], ['a']));
+    const lately = trustOf([...missed, ...hit]).get('a') ?? 0;
+    const before = trustOf([...hit, ...missed]).get('a') ?? 0;
+    assert.ok(lately > before);
+    assert.equal(trustOf(hit).get('a'), 1);
+    assert.equal(trustOf(hit).get('never given'), undefined);
+  });
+});
