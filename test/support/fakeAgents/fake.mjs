@@ -3,15 +3,7 @@
  * the real files and the real git repository. Each replaces the `claude` program.
  */
 import { execFileSync } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  readFileSync,
-  unwatchFile,
-  watchFile,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 if (process.argv[2] === '--version') {
@@ -35,19 +27,14 @@ export function noteExists(name) {
   return existsSync(path.join(notes, name));
 }
 
-/** Resolves when the test has created a file with one of these names. */
-export function waitForNote(...names) {
-  const files = names.map(name => path.join(notes, name));
-  return new Promise(resolve => {
-    const look = () => {
-      if (files.some(file => existsSync(file))) {
-        for (const file of files) unwatchFile(file, look);
-        resolve();
-      }
-    };
-    for (const file of files) watchFile(file, { interval: 25 }, look);
-    look();
-  });
+/**
+ * Resolves when the test has created a file with one of these names. It polls: `watchFile` takes a file that is created
+ * before its first look for one that was always there, and stays silent.
+ */
+export async function waitForNote(...names) {
+  while (!names.some(noteExists)) {
+    await new Promise(resolve => setTimeout(resolve, 25));
+  }
 }
 
 /** Writes to standard output synchronously, so that no output is lost when the process is killed. */
