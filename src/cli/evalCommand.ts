@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
+import { replayDuplicates } from '../orchestrator/context/evaluation/duplicateReplay.ts';
 import { type EngineResult, evaluate } from '../orchestrator/context/evaluation/evaluate.ts';
 import { type PromptShare, promptShare } from '../orchestrator/context/evaluation/promptShare.ts';
 import { replayOf } from '../orchestrator/context/evaluation/replay.ts';
@@ -27,29 +28,43 @@ interface EvalFlags {
   readonly repo: string;
   readonly commits: number;
   readonly json?: true;
+  readonly list?: true;
 }
 
-/** `ralph-fresh eval context`: how well the files of past commits are found from their subjects. */
+/** `ralph-fresh eval context` and `eval duplicates`: how good the engine is on a repository's own past. */
 export function addEvalCommand(program: Command): void {
-  program
+  const command = program
     .command('eval')
-    .description('measure how good Ralph Fresh is on a repository')
+    .description('measure how good Ralph Fresh is on a repository');
+  command
     .command('context')
     .description(
       'replay past commits: how many of the files they changed are found from their subjects',
     )
-    .addOption(
-      new Option('--repo <dir>', 'a git repository, also a bare one')
-        .default(process.cwd(), 'this folder')
-        .argParser(repository),
-    )
-    .addOption(
-      new Option('--commits <n>', 'how many of the newest commits are replayed')
-        .default(DEFAULT_COMMITS)
-        .argParser(count),
-    )
+    .addOption(repoOption())
+    .addOption(commitsOption())
     .option('--json', 'as data: commits, engines, prompt (docs/json-output.md)')
     .action(evalContext);
+  command
+    .command('duplicates')
+    .description('replay past commits: which of their new functions and files would be reported')
+    .addOption(repoOption())
+    .addOption(commitsOption())
+    .option('--list', 'with each report')
+    .option('--json', 'as data: commits, looked, reports (docs/json-output.md)')
+    .action(evalDuplicates);
+}
+
+function repoOption(): Option {
+  return new Option('--repo <dir>', 'a git repository, also a bare one')
+    .default(process.cwd(), 'this folder')
+    .argParser(repository);
+}
+
+function commitsOption(): Option {
+  return new Option('--commits <n>', 'how many of the newest commits are replayed')
+    .default(DEFAULT_COMMITS)
+    .argParser(count);
 }
 
 function repository(value: string): string {
@@ -60,13 +75,42 @@ function repository(value: string): string {
   return dir;
 }
 
-async function evalContext({ commits, json, repo }: EvalFlags): Promise<void> {
+/** @throws {HumanError} without a commit, nothing can be replayed */
+async function requireCommits(repo: string): Promise<void> {
   const { code } = await gitResult(repo, ['rev-parse', '--verify', '--quiet', 'HEAD']);
   if (code !== 0) {
     throw new HumanError(
       say('{0} is not a git repository with commits. Name one with --repo.', repo),
     );
   }
+}
+
+async function evalDuplicates({ commits, json, list, repo }: EvalFlags): Promise<void> {
+  await requireCommits(repo);
+  const replayed = await replayDuplicates(repo, commits);
+  const looked = replayed.reduce((sum, commit) => sum + commit.looked, 0);
+  const reports = replayed.flatMap(({ duplicates, hash }) =>
+    duplicates.map(duplicate => ({ commit: hash, ...duplicate })),
+  );
+  if (json) {
+    printJson({ commits: replayed.length, looked, reports });
+    return;
+  }
+  const concerned = replayed.filter(({ duplicates }) => duplicates.length > 0).length;
+  const longest = Math.max(0, ...replayed.map(({ ms }) => ms));
+  const share = ((reports.length / (looked || 1)) * 100).toFixed(1);
+  print(
+    `${replayed.length} commits, ${looked} new functions and files, ${reports.length} reports (${share} %) in ${concerned} commits. The longest search took ${Math.round(longest)} ms.`,
+  );
+  for (const { commit, file, kind, line, name, other } of list ? reports : []) {
+    print(
+      `${commit.slice(0, 10)} ${kind}: ${name} (${file}:${line}) repeats ${other.name} (${other.file}:${other.line})`,
+    );
+  }
+}
+
+async function evalContext({ commits, json, repo }: EvalFlags): Promise<void> {
+  await requireCommits(repo);
   const replay = await replayOf(repo, commits);
   if (replay.stories.length === 0) {
     throw new HumanError(

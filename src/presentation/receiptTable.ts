@@ -1,5 +1,6 @@
 import { shorten, withoutControls } from '../base/text.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
+import { duplicateWords } from './duplicateLines.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { table } from './table.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
@@ -7,6 +8,7 @@ import { costWords, english, type Translate, tenths, wholeNumber } from './trans
 /** Maximum length of a story id in the table, in UTF-16 units. */
 const MAX_ID = 24;
 const MAX_SUBJECT = 100;
+const MAX_DUPLICATE = 300;
 /** Shown instead of an unknown number. */
 const UNTOLD = '–';
 
@@ -57,7 +59,8 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
   if (iteration === undefined) {
     return '';
   }
-  const { commitList, durationMs, inputTokens, model, outputTokens, story, title } = iteration;
+  const { commitList, duplicates, durationMs, inputTokens, model, outputTokens, story, title } =
+    iteration;
   return withoutControls(
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
@@ -81,6 +84,10 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
       ...commitList.map(
         ({ hash, subject }) => `  ${hash.slice(0, 7)} ${shorten(subject, MAX_SUBJECT)}`,
       ),
+      ...(duplicates === null || duplicates.length === 0
+        ? []
+        : [t('Repeats what was there already:')]),
+      ...duplicateWords(duplicates ?? [], t).map(words => `  ${shorten(words, MAX_DUPLICATE)}`),
     ].join('\n'),
   );
 }

@@ -133,6 +133,8 @@ export function warningWords(
   switch (code) {
     case 'storyFileUnreadable':
       return t('The story file cannot be read; its last readable stories count: {0}', words);
+    case 'duplicatesUnknown':
+      return t('Whether the new code repeats code that was there is not known: {0}', words);
     case 'codeNotSearched':
       return t('The prompt does not tell where to look in the code: {0}', words);
     case 'progressUnreadable':

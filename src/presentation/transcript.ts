@@ -14,6 +14,7 @@ import {
   callRetried,
 } from './agentLines.ts';
 import { choiceWords } from './choiceWords.ts';
+import { duplicatesFound } from './duplicateLines.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { landingLine, stackChecked, stillHeld, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
@@ -347,6 +348,8 @@ function lines(
             : t('{0} unticked by hand', event.storyId),
         ),
       ];
+    case 'duplicates.found':
+      return duplicatesFound(event, t);
     case 'promise.seen':
       return [promiseSeen(event, t)];
     case 'iteration.ended':

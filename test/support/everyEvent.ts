@@ -24,6 +24,7 @@ export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
   ...[
     'hintsNotTold',
+    'duplicatesUnknown',
     'handoffNotWritten',
     'leftNotKept',
     'noChecks',
@@ -175,6 +176,21 @@ function iteration(number: number, commit: string): RunEventBody[] {
     ...[[{ hash: commit, subject: DATA, storyId: 'US-001' }], []].map<RunEventBody>(commits => ({
       ...{ type: 'commits.lost', ...of, branch: '7', commits },
     })),
+    ...(['name', 'body', 'file'] as const).map<RunEventBody>((kind, index) => ({
+      ...{ type: 'duplicates.found', ...of, storyId: 'US-001', looked: 7 },
+      duplicates: Array.from({ length: index * 2 }, () => ({
+        ...{ kind, file: '7', line: 7, name: DATA },
+        other: { file: '8', line: 8, name: '8' },
+      })),
+    })),
+    {
+      type: 'duplicates.found',
+      ...of,
+      looked: 1,
+      duplicates: [
+        { kind: 'name', file: '7', line: 7, name: '7', other: { file: '8', line: 8, name: '8' } },
+      ],
+    },
     { type: 'gate.started', ...of, commands: ['7', '8', '9'], storyId: 'US-001' },
     ...['7', '8', '9'].flatMap<RunEventBody>((command, index) => [
       { type: 'check.started', ...of, command, pid: 1, startId: 'gone' },

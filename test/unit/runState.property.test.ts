@@ -181,6 +181,19 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     branch: words,
     commits: fc.array(fc.record({ hash: words, subject: words, storyId }), { maxLength: 3 }),
   }),
+  'duplicates.found': fc.record(
+    {
+      ...{ iteration, storyId, looked: iteration },
+      duplicates: fc.array(
+        fc.record({
+          ...{ kind: fc.constantFrom('name', 'body', 'file'), file: words, line: iteration },
+          ...{ name: words, other: fc.record({ file: words, line: iteration, name: words }) },
+        }),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: ['iteration', 'looked', 'duplicates'] },
+  ),
   'gate.started': fc.record(
     { iteration, commands: fc.array(words, { maxLength: 2 }), storyId },
     { requiredKeys: ['iteration', 'commands'] },

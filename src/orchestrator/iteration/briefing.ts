@@ -199,6 +199,7 @@ export class Briefer {
       storyFileProblem: before.storyFileProblem && englishOf(before.storyFileProblem),
       ...said(state, story?.id),
       uncommitted,
+      duplicates: state.duplicates,
       verify: config.verify.length === 0 ? undefined : config.verify,
     };
   }

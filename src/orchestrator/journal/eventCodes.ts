@@ -22,6 +22,10 @@ export const RUN_OUTCOMES = [
 ] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
+/** What new code has in common with code that was there: the name of a function, its body, or a whole file. */
+export const DUPLICATE_KINDS = ['name', 'body', 'file'] as const;
+export type DuplicateKind = (typeof DUPLICATE_KINDS)[number];
+
 export const ITERATION_OUTCOMES = [
   /** Its story is marked as done in the story file. */
   'storyDone',

@@ -1,7 +1,13 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
-import { gateEnded, isUnticked, iterationEnded, promiseSeen } from './judgedState.ts';
+import {
+  duplicatesFound,
+  gateEnded,
+  isUnticked,
+  iterationEnded,
+  promiseSeen,
+} from './judgedState.ts';
 import { landingState, withoutNumbers, withTitle } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import {
@@ -364,6 +370,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...record,
         paused: event.paused || undefined,
       }));
+    case 'duplicates.found':
+      return duplicatesFound(state, event);
     case 'promise.seen':
       return promiseSeen(state, event);
     case 'iteration.ended':

@@ -33,6 +33,20 @@ export function isUnticked(state: RunState, iteration: number, storyId: string):
   return handledIn(state, iteration).get(storyId) === false;
 }
 
+/** The newest code counts: what earlier iterations repeated, their next agents were told. */
+export function duplicatesFound(
+  state: RunState,
+  { duplicates, iteration }: Extract<RunEvent, { type: 'duplicates.found' }>,
+): RunState {
+  const place = ({ file, line, name }: Definition) => ({ file, line, name });
+  const found = duplicates.map(({ kind, other, ...own }) => ({
+    ...{ kind, ...place(own), other: place(other) },
+  }));
+  return { ...state, duplicates: found.length === 0 ? undefined : { iteration, found } };
+}
+
+type Definition = NonNullable<RunState['duplicates']>['found'][number]['other'];
+
 export function promiseSeen(
   state: RunState,
   { accepted, iteration, message, signal }: Extract<RunEvent, { type: 'promise.seen' }>,
@@ -74,6 +88,9 @@ export function iterationEnded(
     // The next iteration reuses its number: an iteration without an agent does not count.
     iteration: isNotBegun(event, state) ? Math.max(0, iteration - 1) : state.iteration,
     stories: storyCount(event.stories),
+    // Agents have read about them meanwhile, and the code is another one.
+    duplicates:
+      event.commits > 0 && state.duplicates?.iteration !== iteration ? undefined : state.duplicates,
     // In journals of 0.1, only this event has the cost.
     costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
     costEstimated: event.costEstimated || state.costEstimated,

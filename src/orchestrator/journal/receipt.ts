@@ -1,6 +1,7 @@
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 import { foldRun } from './foldRun.ts';
+import type { DuplicatesNote } from './runState.ts';
 import { tellsCost } from './tellsCost.ts';
 
 /** Time, tokens and cost. Tokens as reported by the agents, or estimated; costs in US dollars; times in ms. */
@@ -32,6 +33,8 @@ export interface IterationReceipt extends Spent {
   readonly endedAt: string | null;
   /** Oldest first. */
   readonly commitList: readonly { readonly hash: string; readonly subject: string }[];
+  /** What its new code repeats; `null` if there was no new function or file to look at. */
+  readonly duplicates: DuplicatesNote['found'] | null;
 }
 
 export interface StoryReceipt extends Spent {
@@ -128,6 +131,7 @@ interface Draft {
   /** The calls of its agents, one by one. */
   calls: Calls;
   commitList: { hash: string; subject: string }[];
+  duplicates: DuplicatesNote['found'] | null;
   ended?: Extract<RunEvent, { type: 'iteration.ended' }>;
 }
 
@@ -170,6 +174,10 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       draftOf(drafts, iteration).commitList.push({ hash, subject });
       return;
     }
+    case 'duplicates.found': {
+      draftOf(drafts, event.iteration).duplicates = event.duplicates;
+      return;
+    }
     case 'iteration.ended': {
       const draft = draftOf(drafts, event.iteration);
       draft.story ??= event.storyId ?? null;
@@ -194,6 +202,7 @@ function draftOf(drafts: Map<number, Draft>, iteration: number): Draft {
     startedAt: null,
     calls: NO_CALLS,
     commitList: [],
+    duplicates: null,
   };
   drafts.set(iteration, draft);
   return draft;
@@ -240,7 +249,7 @@ function spentOf({ calls, commitList, ended }: Draft): Spent {
 }
 
 function iterationReceipt(iteration: number, draft: Draft): IterationReceipt {
-  const { commitList, ended, model, startedAt, story, title } = draft;
+  const { commitList, duplicates, ended, model, startedAt, story, title } = draft;
   return {
     iteration,
     story,
@@ -251,6 +260,7 @@ function iterationReceipt(iteration: number, draft: Draft): IterationReceipt {
     endedAt: ended?.at ?? null,
     ...spentOf(draft),
     commitList,
+    duplicates,
   };
 }
 

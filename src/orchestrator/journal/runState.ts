@@ -1,6 +1,7 @@
 import type { Words } from '../../base/say.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import type {
+  DuplicateKind,
   HeldReason,
   IterationOutcome,
   PauseReason,
@@ -33,6 +34,24 @@ export interface LostCommit {
   readonly hash: string;
   readonly subject: string;
   readonly storyId: string;
+}
+
+/** Where something is defined. */
+interface NotedDefinition {
+  /** Relative to the repository's root. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly name: string;
+}
+
+/** New code of an iteration that repeats what the project had before. */
+export interface DuplicatesNote {
+  readonly iteration: number;
+  readonly found: readonly (NotedDefinition & {
+    readonly kind: DuplicateKind;
+    readonly other: NotedDefinition;
+  })[];
 }
 
 /** A usage limit that a call of an iteration waits for. */
@@ -125,6 +144,8 @@ export interface RunState {
   readonly storyNotes: ReadonlyMap<string, StoryNotes>;
   /** Files with uncommitted changes at the start of the first iteration, relative to the repository's root. */
   readonly uncommittedBefore?: readonly string[];
+  /** What the last iteration with commits has repeated; absent: nothing. */
+  readonly duplicates?: DuplicatesNote;
   /** The last iteration that left its work on a branch other than the run's. */
   readonly branchLeft?: {
     readonly iteration: number;

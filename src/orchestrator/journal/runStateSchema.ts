@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import {
+  DUPLICATE_KINDS,
   HELD_REASONS,
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
@@ -21,6 +22,7 @@ type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 export const runStateSchema = once(() => {
   const count = z.number().int().nonnegative();
   const words = wordsSchema();
+  const definition = { file: z.string(), line: count, name: z.string() };
   const tokens = z.object({
     input: z.number(),
     output: z.number(),
@@ -233,6 +235,14 @@ export const runStateSchema = once(() => {
     detail: words.optional(),
     workBranch: z.string().optional(),
     uncommittedBefore: z.array(z.string()).optional(),
+    duplicates: z
+      .object({
+        iteration: count,
+        found: z.array(
+          z.object({ kind: z.enum(DUPLICATE_KINDS), ...definition, other: z.object(definition) }),
+        ),
+      })
+      .optional(),
     branchLeft: z
       .object({ iteration: count, found: z.string(), broughtBack: z.boolean() })
       .optional(),

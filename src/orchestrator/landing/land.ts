@@ -1,6 +1,7 @@
 import { whole } from '../../base/numbers.ts';
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { recordDuplicates, searchDuplicates } from '../iteration/duplicateSearch.ts';
 import { signalOf } from '../iteration/signals.ts';
 import { uncommittedWork } from '../iteration/uncommittedWork.ts';
 import { lookAgain, storiesLeft, type Work } from '../iteration/work.ts';
@@ -65,6 +66,8 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     storiesAfter: storiesLeft(work),
     handled: new Map(),
   }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
+  // Beside the checks: both only read.
+  const search = searchDuplicates(place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {
     scope,
     after,
@@ -108,6 +111,9 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     refused: judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories),
     notWanted: result?.notWanted === true,
   });
+  if (commits > 0) {
+    await recordDuplicates(scope, search);
+  }
   await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   const { outcome, verdict } = judgement;
   return { outcome, verdict, after };

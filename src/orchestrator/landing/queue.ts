@@ -3,6 +3,11 @@ import { saidOf } from '../../base/messageOf.ts';
 import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
+import {
+  type DuplicateSearch,
+  recordDuplicates,
+  searchDuplicates,
+} from '../iteration/duplicateSearch.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
 import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -189,6 +194,7 @@ export class LandingQueue {
       work.scope.append({ type: 'landing.candidate', ...about, commit, onto: below });
       work.scope.append({ type: 'gate.started', ...about, commands: [...run.config.verify] });
     }
+    const searches = stack.map(({ commit, onto: below }) => this.search(below, commit));
     const isGreen = await this.isStackGreen(onto, stack);
     if (!isGreen || stack.some(({ work }) => this.isTakenBack(work))) {
       return [];
@@ -201,9 +207,9 @@ export class LandingQueue {
     if (!(await this.tip.advance(from, onto))) {
       return [];
     }
-    for (const { commit, notTicked, onto: below, work } of stack) {
+    for (const [index, { commit, notTicked, onto: below, work }] of stack.entries()) {
       await this.settle(work, async () => {
-        await this.finish(work, { commit, onto: below, notTicked });
+        await this.finish(work, { commit, onto: below, notTicked, search: searches[index] });
         return undefined;
       });
     }
@@ -256,6 +262,7 @@ export class LandingQueue {
       await this.tip.hold(commit);
       const { iteration, story } = work.scope;
       work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
+      const search = this.search(onto, commit);
       const judged = await this.judge(work, { commit, onto });
       if (judged.kind === 'cutOff') {
         return judged.verdict;
@@ -271,7 +278,8 @@ export class LandingQueue {
       run.journal.sync();
       if (commit === onto || (await this.tip.advance(onto, commit))) {
         const { notTicked } = made;
-        await this.finish(work, { commit: commit === onto ? undefined : commit, onto, notTicked });
+        const landed = commit === onto ? undefined : commit;
+        await this.finish(work, { commit: landed, onto, notTicked, search });
         return undefined;
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
@@ -296,6 +304,11 @@ export class LandingQueue {
     // One that is the branch itself had nothing to bring, and its checks may not have ended.
     const isNew = known !== undefined && known.commit !== known.onto;
     return isNew && (await this.hands.target.isLanded(known.commit)) ? known : undefined;
+  }
+
+  /** Beside the checks: both only read. */
+  private search(from: string, to: string | undefined): DuplicateSearch {
+    return searchDuplicates(this.hands.target.root, { from, to });
   }
 
   private candidateOf({ base, head, progressText, scope }: Landable, onto: string) {
@@ -389,7 +402,13 @@ export class LandingQueue {
       commit,
       notTicked,
       onto,
-    }: { readonly commit?: string; readonly onto: string; readonly notTicked?: Message },
+      search,
+    }: {
+      readonly commit?: string;
+      readonly onto: string;
+      readonly notTicked?: Message;
+      readonly search?: DuplicateSearch;
+    },
   ): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
@@ -410,6 +429,7 @@ export class LandingQueue {
       // The file in the folder is another version.
       warn(scope, 'tickNotWritten', notTicked);
     }
+    await recordDuplicates(scope, search ?? this.search(onto, commit));
     await this.record(
       { scope, result },
       { isRefused: false, commits: commit ? 1 : 0, isDone: true },

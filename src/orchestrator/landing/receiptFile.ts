@@ -29,6 +29,8 @@ export async function writeReceipt(
     commits: state.commits
       .filter(commit => commit.iteration === ended.iteration)
       .map(({ hash, subject }) => ({ hash, subject })),
+    // What the last search found; nothing if it was of another iteration.
+    duplicates: state.duplicates?.iteration === ended.iteration ? state.duplicates.found : [],
   };
   await writeDerivedFile(path.join(dir, RECEIPT_NAME), `${JSON.stringify(receipt, null, 2)}\n`);
 }

@@ -6,6 +6,13 @@ import type { PlanFiles, PromptInput } from './promptInput.ts';
 import { andMore, bullets, numbered } from './promptLists.ts';
 import { shortenToTokens } from './tokens.ts';
 
+/** Code that was not found is written again: the more an agent searches, the less it invents. */
+const DISCOVERY = `**Before implementing, find what exists**:
+- Read \`specs/INDEX.md\` if it exists, and the files that this prompt names
+- Search with several words: synonyms, and parts of names ("auth", "login", "session")
+- Read what matches, and use or extend it
+- Write new code only if nothing fits; functions and files that repeat existing ones are reported`;
+
 /** The steps of the agent's task. */
 export function mission(input: PromptInput): string {
   const checks = checksText(input.verify);
@@ -32,14 +39,14 @@ export function mission(input: PromptInput): string {
           `**UPDATE** ${path.posix.basename(pathText(input.storyFile))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
-  return numbered(steps);
+  return `${numbered(steps)}\n\n${DISCOVERY}`;
 }
 
 /** The pure loop: its memory is the plan's folder and git; one task per iteration. */
 function planMission(plan: PlanFiles, checks: string[], iteration: number): string {
   const progressFile = pathText(plan.progressFile);
   const errorsFile = pathText(plan.errorsFile);
-  return numbered([
+  const steps = numbered([
     `**READ** your memory: ${pathText(plan.planFile)} (the goal), ${progressFile} (what is done), ${errorsFile} (what failed), and \`git log\``,
     '**DECIDE** on the next step: what of the plan is open, what was done last, what failed',
     "**DO ONE THING**: one focused change, and run the plan's tests",
@@ -47,6 +54,7 @@ function planMission(plan: PlanFiles, checks: string[], iteration: number): stri
     `**WRITE** it down: tick in the plan what is done and append \`## Iteration ${iteration} - what you did\` to ${progressFile}; append what failed, and why, to ${errorsFile}; commit`,
     '**SIGNAL** and end: when the whole plan is done, end your answer with `<promise>COMPLETE: {message}</promise>`; when you need a person to continue, with `<promise>NEEDS_HUMAN: {reason}</promise>`; otherwise just end, and a fresh iteration continues',
   ]);
+  return `${steps}\n\n${DISCOVERY}`;
 }
 
 function checkStep(checks: readonly string[], when: string): string[] {

@@ -37,6 +37,8 @@ export const PART = {
   files: 10,
   file: 40,
   changes: 8,
+  duplicate: 60,
+  duplicates: 5,
   output: 1_400,
   diff: 1_400,
   command: 60,

@@ -1,3 +1,4 @@
+import type { DuplicatesNote } from '../../journal/runState.ts';
 import type { FailedCheck } from '../../journal/storyNotes.ts';
 import type { ConflictNote } from '../../run/scope.ts';
 import type { Story } from '../../stories/story.ts';
@@ -48,6 +49,8 @@ export interface PromptInput {
   readonly uncommitted?: Uncommitted;
   /** Forbidden changes of an iteration, as sentences. */
   readonly guardNote?: { readonly iteration: number; readonly changes: readonly string[] };
+  /** What the last new code repeats. */
+  readonly duplicates?: DuplicatesNote;
   /** Hints from the person, oldest first. */
   readonly hints?: readonly string[];
   /** The person's answers to NEEDS_HUMAN questions, oldest first; without one, the person continued the run. */

@@ -1,4 +1,5 @@
 import type { RalphFreshHandoff } from '../handoff.ts';
+import { duplicateNotes } from './duplicateNotes.ts';
 import { fenced } from './fenced.ts';
 import { asData, commandText, idText, pathText, shortRuns, withinBudget } from './foreignText.ts';
 import { mission, rules } from './mission.ts';
@@ -100,6 +101,7 @@ function warnings(input: PromptInput): string {
       `**Iteration ${guardNote.iteration} changed what no agent may change**: ${shown.join(' ')}${rest > 0 ? ` …and ${rest} more.` : ''} Leave these as they are.`,
     );
   }
+  found.push(...duplicateNotes(input));
   if (input.lane !== undefined) {
     found.push(
       'Other agents work on other stories at the same time, each in a clone of its own, as you do. Commit on the branch that is checked out; it is merged when your story is done. Do not push, and do not switch branches. If you start a server, use a port from `$RALPH_FRESH_PORT` on (`$RALPH_FRESH_PORT_COUNT` of them are yours).',

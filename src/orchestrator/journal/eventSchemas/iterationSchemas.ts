@@ -1,10 +1,12 @@
 import * as z from 'zod';
-import { ITERATION_OUTCOMES } from '../eventCodes.ts';
+import { DUPLICATE_KINDS, ITERATION_OUTCOMES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
 /** Events of an iteration: its start and end, and how its work was judged. */
 export function iterationSchemas() {
   const { header, iteration, storyCount, uncommitted, usage, words } = eventFields();
+  /** A file relative to the repository's root, and a line of it from 1. */
+  const definition = { file: z.string(), line: z.number().int().positive(), name: z.string() };
   return [
     z.looseObject({
       ...header,
@@ -148,6 +150,24 @@ export function iterationSchemas() {
       hash: z.string(),
       subject: z.string(),
       author: z.string().optional(),
+    }),
+    /** New code of an iteration was compared with the code of the project before it. */
+    z.looseObject({
+      ...header,
+      type: z.literal('duplicates.found'),
+      iteration,
+      storyId: z.string().optional(),
+      /** New functions and files; with none there is no event. */
+      looked: z.number().int().positive(),
+      /** What repeats something: at most 20. */
+      duplicates: z.array(
+        z.looseObject({
+          /** What is the same: the name of a function, its body, or a whole file. */
+          kind: z.enum(DUPLICATE_KINDS),
+          ...definition,
+          other: z.looseObject(definition),
+        }),
+      ),
     }),
     z.looseObject({
       ...header,
