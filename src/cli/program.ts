@@ -34,6 +34,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
+  ['compact', async () => (await import('./compactCommand.ts')).addCompactCommand],
   ['context', async () => (await import('./contextCommand.ts')).addContextCommand],
   ['metrics', async () => (await import('./metricsCommand.ts')).addMetricsCommand],
   ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],

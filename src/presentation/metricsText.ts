@@ -23,6 +23,7 @@ export function metricsText(
     t('stories per iteration'),
     t('prompts that led to a file'),
     t('used files that were named'),
+    t('new code that repeats some'),
     t('tokens of a prompt'),
   ];
   const newest = shown.at(-1);
@@ -55,6 +56,7 @@ function cells(run: RunMetrics, t: Translate): string[] {
     run.iterations === 0 ? UNKNOWN : (run.storiesDone / run.iterations).toFixed(2),
     share(run.hits, run.led),
     share(run.namedFiles, run.usedFiles),
+    share(run.repeated, run.newCode),
     wholeNumber(run.promptTokens, t),
   ];
 }

@@ -135,6 +135,8 @@ export function warningWords(
       return t('The story file cannot be read; its last readable stories count: {0}', words);
     case 'duplicatesUnknown':
       return t('Whether the new code repeats code that was there is not known: {0}', words);
+    case 'progressNotCompacted':
+      return t('The progress log is long, and could not be condensed: {0}', words);
     case 'codeNotSearched':
       return t('The prompt does not tell where to look in the code: {0}', words);
     case 'progressUnreadable':

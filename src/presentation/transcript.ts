@@ -348,6 +348,13 @@ function lines(
             : t('{0} unticked by hand', event.storyId),
         ),
       ];
+    case 'progress.compacted': {
+      const { archive, file, linesAfter, linesBefore } = event;
+      const change = [String(linesBefore), String(linesAfter)];
+      return [
+        own('dim', t('Condensed {0} from {1} to {2} lines; before: {3}', file, ...change, archive)),
+      ];
+    }
     case 'duplicates.found':
       return duplicatesFound(event, t);
     case 'promise.seen':

@@ -25,6 +25,7 @@ export const WARNING_CODES = [
   ...[
     'hintsNotTold',
     'duplicatesUnknown',
+    'progressNotCompacted',
     'handoffNotWritten',
     'leftNotKept',
     'noChecks',
@@ -280,6 +281,10 @@ function between(index: number): RunEventBody[] {
           },
         },
         ...[1, 3].map(lanes => ({ type: 'lanes.changed', lanes }) as const),
+        {
+          ...{ type: 'progress.compacted', file: '7', linesBefore: 8, linesAfter: 7 },
+          ...{ entries: 1, archive: DATA },
+        } as const,
         ...[true, false].flatMap<RunEventBody>(paused => [
           { type: 'lane.paused', lane: 2, paused },
           { type: 'story.paused', storyId, paused },

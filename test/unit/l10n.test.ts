@@ -39,6 +39,7 @@ const NEVER_ONE = [
   ...['{1} of {2} stories', '{0}/{1} stories', 'has {1} stories with the id'],
   ...['used all of its {0} iterations', 'while {0} stories were at work', 'working on {0} stories'],
   ...['There are {0} stories with the id', '({3} stories)', 'must have at least {0}'],
+  'from {1} to {2} lines',
 ];
 
 /** The same for a text of one and for its sibling of several. */

@@ -344,6 +344,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { storyId, settling: fc.boolean(), iteration },
     { requiredKeys: ['storyId', 'settling'] },
   ),
+  'progress.compacted': fc.record({
+    ...{ file: words, linesBefore: fc.nat(900), linesAfter: fc.nat(900) },
+    ...{ entries: fc.nat(50), archive: words },
+  }),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },

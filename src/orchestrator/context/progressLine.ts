@@ -27,6 +27,11 @@ export function isLearnings(name: string): boolean {
   return LEARNINGS_NAME.test(withoutDecoration(name));
 }
 
+/** Whether a section with this name contains what a compaction has left of older entries. */
+export function isCompacted(name: string): boolean {
+  return /^compacted history\b/i.test(name);
+}
+
 function withoutDecoration(name: string): string {
   return name.replace(/^[^\p{L}\p{N}]+/u, '');
 }

@@ -3,6 +3,7 @@ import { entryOf, isDated, type ProgressEntry } from './progressEntry.ts';
 import {
   clean,
   headingOf,
+  isCompacted,
   isLearnings,
   isPatterns,
   isPlaceholder,
@@ -29,8 +30,20 @@ const LABEL_LEVEL = 7;
 
 const ONLY_LEARNING = /^(?:learnings?|learned|lessons?(?:\s+learned)?)$/i;
 const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)$/;
-const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
-const STAMP = /^\[\d{4}-\d\d-\d\d/;
+/** A line between entries. */
+export const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
+/** A line that starts with a time begins an entry. */
+export const STAMP = /^\[\d{4}-\d\d-\d\d/;
+
+export type Section = 'entry' | 'patterns' | 'learnings';
+
+/** Where a line belongs. */
+export interface LinePlace {
+  readonly section: Section;
+  /** Grows where a new entry begins. */
+  readonly entry: number;
+  readonly isInFence: boolean;
+}
 
 /** The content of an entry: its learnings, or otherwise all of it. */
 interface Group {
@@ -46,7 +59,7 @@ export class ProgressReader {
   private readonly entries: ProgressEntry[] = [];
   private readonly groups: Group[] = [];
   private group: Group = { learnings: [], others: [] };
-  private section: 'entry' | 'patterns' | 'learnings' = 'entry';
+  private section: Section = 'entry';
   /** Level of the section's heading. */
   private level = 0;
   /** Level of the entry's heading. */
@@ -55,6 +68,7 @@ export class ProgressReader {
   private learningsIndent = -1;
   /** The marker of the open code block. */
   private fence: string | undefined;
+  private closed = 0;
   /** Where to append the next line of a wrapped bullet. */
   private last: { readonly list: string[]; readonly indent: number } | undefined;
 
@@ -64,9 +78,15 @@ export class ProgressReader {
     this.begin('entry', 0);
     this.fence = undefined;
     for (const whole of text.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
-      this.readLine(toLine(whole.slice(0, MAX_LINE)));
+      this.place(whole);
     }
     this.closeEntry();
+  }
+
+  /** Reads the next line, without its line break. @returns where it belongs */
+  place(whole: string): LinePlace {
+    this.readLine(toLine(whole.slice(0, MAX_LINE)));
+    return { section: this.section, entry: this.closed, isInFence: this.fence !== undefined };
   }
 
   /** The parsed log. */
@@ -105,11 +125,13 @@ export class ProgressReader {
   }
 
   private readHeading(level: number, title: string): void {
-    const entry = entryOf(title);
+    // The date of a compaction says nothing about the order of the entries.
+    const isOld = isCompacted(title);
+    const entry: ProgressEntry = isOld ? { heading: title } : entryOf(title);
     if (level === 2 || level === 3 || (level === 1 && isDated(entry))) {
       this.entries.push(entry);
     }
-    const begins = isDated(entry) || entry.storyId !== undefined;
+    const begins = isOld || isDated(entry) || entry.storyId !== undefined;
     const isDeeper = level > this.level && !begins;
     if (isPatterns(title)) {
       if (this.section !== 'patterns' || !isDeeper) {
@@ -189,7 +211,7 @@ export class ProgressReader {
     }
   }
 
-  private begin(section: ProgressReader['section'], level: number): void {
+  private begin(section: Section, level: number): void {
     this.section = section;
     this.level = level;
     this.learningsIndent = -1;
@@ -200,6 +222,7 @@ export class ProgressReader {
     if (this.group.learnings.length > 0 || this.group.others.length > 0) {
       this.groups.push(this.group);
     }
+    this.closed += 1;
     const { date, iteration } = next;
     this.group = {
       date,
@@ -213,7 +236,7 @@ export class ProgressReader {
 }
 
 /** Some agents insert the newest entry at the top. Text before the first dated entry remains the oldest. */
-function oldestFirst(groups: readonly Group[]): readonly Group[] {
+export function oldestFirst<T extends Dated>(groups: readonly T[]): readonly T[] {
   const dated = groups.filter(group => group.date !== undefined || group.iteration !== undefined);
   let steps = 0;
   for (const [i, group] of dated.slice(1).entries()) {
@@ -227,7 +250,9 @@ function oldestFirst(groups: readonly Group[]): readonly Group[] {
   return [...groups.slice(0, from), ...groups.slice(from).reverse()];
 }
 
-function compareTimes(a: Group, b: Group): number {
+type Dated = Pick<ProgressEntry, 'date' | 'iteration'>;
+
+function compareTimes(a: Dated, b: Dated): number {
   if (a.date !== undefined && b.date !== undefined) {
     const length = Math.min(a.date.length, b.date.length);
     const [one, other] = [a.date.slice(0, length), b.date.slice(0, length)];

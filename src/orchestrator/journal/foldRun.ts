@@ -150,6 +150,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.denied':
     case 'agent.output':
     case 'agent.overflow':
+    case 'progress.compacted':
     case 'stack.checked':
       return state;
     case 'agent.ended': {

@@ -15,6 +15,9 @@ export interface RunMetrics {
   /** Files that agents of these iterations used, and how many of them the prompt had named. */
   readonly usedFiles: number;
   readonly namedFiles: number;
+  /** New functions and files that were compared with the code before, and how many of them repeat some of it. */
+  readonly newCode: number;
+  readonly repeated: number;
   /** Mean tokens of a prompt, and of each of its sections over all prompts. */
   readonly promptTokens: number;
   readonly sections: Readonly<Record<string, number>>;
@@ -34,6 +37,8 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
   const done: string[] = [];
   let prompts = 0;
   let iterations = 0;
+  let newCode = 0;
+  let repeated = 0;
   for (const event of events) {
     if (event.type === 'iteration.started') {
       named.set(event.iteration, new Set(event.code?.map(({ path }) => path)));
@@ -44,6 +49,9 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
     } else if (event.type === 'agent.tool' && event.iteration !== undefined && usesFile(event)) {
       const own = used.get(event.iteration) ?? new Set();
       used.set(event.iteration, own.add(event.gist));
+    } else if (event.type === 'duplicates.found') {
+      newCode += event.looked;
+      repeated += event.duplicates.length;
     } else if (event.type === 'iteration.ended') {
       iterations += 1;
       if (event.outcome === 'storyDone' && event.storyId !== undefined) {
@@ -68,6 +76,8 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
     hits: led.filter(one => namedIn(one) > 0).length,
     usedFiles: sum(led.map(([, files]) => files.size)),
     namedFiles: sum(led.map(namedIn)),
+    newCode,
+    repeated,
     promptTokens: Math.round(sum(Object.values(sections)) / (prompts || 1)),
     sections: Object.fromEntries(means),
     done,

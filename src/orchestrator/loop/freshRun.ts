@@ -39,6 +39,7 @@ import { storyChanges } from '../stories/storyChanges.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
+import { keepProgressShort } from './compactProgress.ts';
 import { followBranch } from './followBranch.ts';
 import { ignoredChoices } from './ignoredChoices.ts';
 import { type Isolation, Lanes } from './lanes.ts';
@@ -88,10 +89,13 @@ export class FreshRun {
   private otherMode: string | undefined;
   /** The numbers of stories without ids mean others than those that agents work on. */
   private isMoved = false;
+  /** Whether the progress log is kept short; not after a problem, which is told once. */
+  private keepsShort: boolean;
 
   constructor(options: RunOptions, parts: RunParts) {
     const { earlier, inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
+    this.keepsShort = options.config.compactAt > 0;
     this.openPlaces = isolate;
     this.template = template;
     this.place = place;
@@ -231,6 +235,9 @@ export class FreshRun {
     if (this.lanes) {
       this.lanes.start(start, this.snapshot);
       return;
+    }
+    if (this.keepsShort && story !== undefined) {
+      this.keepsShort = await keepProgressShort(run);
     }
     const forgetHints = await tellPendingHints(run, story?.id);
     const scope = this.scopeOf(iteration, story, this.snapshot);

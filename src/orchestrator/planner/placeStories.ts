@@ -92,10 +92,16 @@ function requirePlace(files: RunFiles, storyFile: string): void {
       );
     }
   }
-  const archiveDir = archiveDirOf(files);
-  for (const place of [storyFile, progressFileOf(storyFile), archiveDir]) {
+  for (const place of [storyFile, progressFileOf(storyFile)]) {
     requireInside(place);
   }
+  requireArchive(files);
+}
+
+/** @throws {HumanError} if the folder of the archive is not usable: a link out of the repository, or a file */
+export function requireArchive(files: RunFiles): void {
+  const archiveDir = archiveDirOf(files);
+  requireInside(archiveDir);
   const found = lstatSync(archiveDir, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) {
     throw new HumanError(
@@ -142,14 +148,29 @@ async function archive(
   if (contents.size === 0) {
     return undefined;
   }
-  const name = `${timestamp(now)}-${slugOf(paths[0], contents.get(paths[0]))}`;
-  const dir = await newFolder(archiveDirOf(files), name);
+  const dir = await archiveContents(files, now, slugOf(paths[0], contents.get(paths[0])), contents);
+  return { dir, contents };
+}
+
+/**
+ * Writes copies of files to a new folder below `.omc/archive`, safe from a power failure.
+ * @param slug the end of the folder's name
+ * @param contents by path; only the names of the files are used
+ * @returns absolute path of the folder
+ */
+export async function archiveContents(
+  files: RunFiles,
+  now: Date,
+  slug: string,
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<string> {
+  const dir = await newFolder(archiveDirOf(files), `${timestamp(now)}-${slug}`);
   for (const [file, content] of contents) {
     await writeNew(path.join(dir, path.basename(file)), content);
   }
   await syncDir(dir);
   await syncDir(path.dirname(dir));
-  return { dir, contents };
+  return dir;
 }
 
 async function newFolder(parent: string, name: string): Promise<string> {

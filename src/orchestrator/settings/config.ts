@@ -69,6 +69,10 @@ export interface RunConfig {
   readonly flakyChecks: readonly string[];
   /** Most tokens of the prompt's section about the code; 0: none. */
   readonly contextTokens: number;
+  /** Lines of the progress log from which a run condenses it; 0: never. */
+  readonly compactAt: number;
+  /** Lines that a condensed log has at most. */
+  readonly progressMaxLines: number;
   /** Shell command that prepares a place: installs the dependencies. */
   readonly placeSetup?: string;
   readonly model?: string;
@@ -106,5 +110,7 @@ export const DEFAULT_CONFIG: RunConfig = {
   landBatch: 1,
   flakyChecks: [],
   contextTokens: 2_000,
+  compactAt: 400,
+  progressMaxLines: 500,
   limits: DEFAULT_LIMITS,
 };

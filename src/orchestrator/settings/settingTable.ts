@@ -75,9 +75,16 @@ const laneCount = number(
   say('a whole number from {0} to {1}', 1, MAX_LANES),
 );
 
+const MAX_LINES = 100_000;
+
 const contextSize = number(
   z.int().min(0).max(MAX_CONTEXT_TOKENS),
   say('a whole number from {0} to {1}', 0, MAX_CONTEXT_TOKENS),
+);
+
+const lines = number(
+  z.int().min(0).max(MAX_LINES),
+  say('a whole number from {0} to {1}', 0, MAX_LINES),
 );
 
 const batchSize = number(
@@ -235,6 +242,8 @@ const SETTINGS = {
   landBatch: { kind: batchSize, flag: '--land-batch <n>' },
   flakyChecks: { kind: shellCommands, flag: '--flaky-check <command>' },
   contextTokens: { kind: contextSize, flag: '--context-tokens <n>' },
+  compactAt: { kind: lines, flag: '--compact-at <lines>' },
+  progressMaxLines: { kind: lines, flag: '--progress-max-lines <lines>' },
   placeSetup: { kind: shellCommand, flag: '--place-setup <command>' },
   timeLimitMinutes: { kind: minutes, flag: '--time-limit <minutes>' },
   idleLimitMinutes: { kind: minutes, flag: '--idle-limit <minutes>' },
@@ -340,6 +349,8 @@ export const DEFAULT_SETTINGS = {
   landBatch: DEFAULT_CONFIG.landBatch,
   flakyChecks: DEFAULT_CONFIG.flakyChecks,
   contextTokens: DEFAULT_CONFIG.contextTokens,
+  compactAt: DEFAULT_CONFIG.compactAt,
+  progressMaxLines: DEFAULT_CONFIG.progressMaxLines,
   timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
   idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
   skipPermissions: false,

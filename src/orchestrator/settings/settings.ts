@@ -164,6 +164,8 @@ export function configOf(settings: Settings): RunConfig {
     landBatch: settings.landBatch,
     flakyChecks: settings.flakyChecks,
     contextTokens: settings.contextTokens,
+    compactAt: settings.compactAt,
+    progressMaxLines: settings.progressMaxLines,
     placeSetup: settings.placeSetup,
     model,
     fallbackModel,

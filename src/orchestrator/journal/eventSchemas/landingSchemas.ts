@@ -102,6 +102,18 @@ export function landingSchemas() {
       type: z.literal('target.followed'),
       branch: z.string(),
     }),
+    /** The run has condensed the older entries of its progress log. */
+    z.looseObject({
+      ...header,
+      type: z.literal('progress.compacted'),
+      file: z.string(),
+      linesBefore: z.number().int().nonnegative(),
+      linesAfter: z.number().int().nonnegative(),
+      /** How many entries were condensed. */
+      entries: z.number().int().nonnegative(),
+      /** Where the text from before is, relative to the workspace. */
+      archive: z.string(),
+    }),
     /** A person wants more or fewer agents at once. */
     z.looseObject({
       ...header,

@@ -1,0 +1,127 @@
+import path from 'node:path';
+import { decodeText } from '../../base/decodeText.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { say } from '../../base/say.ts';
+import { type Compaction, type CompactionOptions, compactLog } from '../context/compaction.ts';
+import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
+import type { Run } from '../run/run.ts';
+import { progressFileOf, relativePath } from '../run/runWork.ts';
+import { warn } from '../run/warn.ts';
+import { DEFAULT_CONFIG } from '../settings/config.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+
+/** What counts unless the settings say otherwise. */
+export const COMPACTION_LIMITS = {
+  compactAt: DEFAULT_CONFIG.compactAt,
+  maxLines: DEFAULT_CONFIG.progressMaxLines,
+} as const;
+/** Part of `compactAt` that must be saved: otherwise a log whose patterns alone are long is rewritten every time. */
+const MIN_SAVED = 0.25;
+/** A log that is larger cannot have been written for people. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** A compaction that is not written yet. */
+export interface PlannedCompaction extends Compaction {
+  /** The file as it was read. */
+  readonly before: Buffer;
+}
+
+type Limits = Pick<CompactionOptions, 'compactAt' | 'maxLines'>;
+
+/**
+ * Reads a progress log and condenses it; writes nothing. The archive has no name yet.
+ * @param file absolute path
+ * @returns `undefined` if nothing can be condensed, or there is no log
+ * @throws {HumanError} if it is not a plain UTF-8 file in the repository
+ */
+export async function planCompaction(
+  files: RunFiles,
+  file: string,
+  now: Date,
+  limits: Limits = COMPACTION_LIMITS,
+): Promise<PlannedCompaction | undefined> {
+  requireInside(file);
+  requireArchive(files);
+  const before = await readPlainFile(file, MAX_BYTES);
+  if (before === undefined) {
+    return undefined;
+  }
+  const made = compactLog(textOf(file, before), { ...limits, now, archive: '`.omc/archive`' });
+  return made && { ...made, before };
+}
+
+/**
+ * Archives a progress log, then replaces it, if it is still the one that was read. No agent may be at work here.
+ * @returns the archived file, relative to the workspace, with forward slashes
+ * @throws {HumanError} if it has changed; then it stays as it is, and the copy in the archive, too
+ */
+export async function writeCompaction(
+  files: RunFiles,
+  file: string,
+  { before }: PlannedCompaction,
+  now: Date,
+  limits: Limits = COMPACTION_LIMITS,
+): Promise<{ readonly archive: string; readonly made: Compaction }> {
+  const dir = await archiveContents(files, now, 'progress', new Map([[file, before]]));
+  const archive = relative(files, path.join(dir, path.basename(file)));
+  const options = { ...limits, now, archive: `\`${archive}\`` };
+  const made = compactLog(textOf(file, before), options);
+  if (made === undefined || !(await replaceFile(file, before, Buffer.from(made.text)))) {
+    throw new HumanError(
+      say(
+        '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+        file,
+      ),
+    );
+  }
+  return { archive, made };
+}
+
+/**
+ * Condenses the log of a run if it has become long, and records it; a problem is only a warning. No agent of the run
+ * may be at work.
+ * @returns whether it could be looked at
+ */
+export async function keepProgressShort(run: Run): Promise<boolean> {
+  const { config, files } = run;
+  const limits = { compactAt: config.compactAt, maxLines: config.progressMaxLines };
+  const file = progressFileOf(run);
+  const now = new Date();
+  try {
+    const planned = await planCompaction(files, file, now, limits);
+    if (
+      planned === undefined ||
+      planned.linesBefore < limits.compactAt ||
+      planned.linesBefore - planned.linesAfter < limits.compactAt * MIN_SAVED
+    ) {
+      return true;
+    }
+    const { archive, made } = await writeCompaction(files, file, planned, now, limits);
+    run.journal.append({
+      type: 'progress.compacted',
+      file: relativePath(files.workspace, file),
+      linesBefore: made.linesBefore,
+      linesAfter: made.linesAfter,
+      entries: made.condensedEntries,
+      archive,
+    });
+    return true;
+  } catch (error) {
+    warn(run.journal, 'progressNotCompacted', saidOf(error));
+    return false;
+  }
+}
+
+/** @throws {HumanError} naming the file and the line that is not UTF-8 */
+function textOf(file: string, content: Buffer): string {
+  const { bom, problem, text } = decodeText(content);
+  if (problem !== undefined) {
+    const line = text.slice(0, problem.offset).split(/\r\n?|\n/).length;
+    throw new HumanError(say('{0}: {1}', file, say('Line {0}: {1}', line, problem.message)));
+  }
+  return bom + text;
+}

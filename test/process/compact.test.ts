@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { openStories, Workspace } from '../support/ralph.ts';
+
+const LOG = '.omc/progress.txt';
+const HEAD = '# Log\n\n## Codebase Patterns\n- P1\n\n---\n\n';
+const LONG = `${HEAD}${Array.from(
+  { length: 100 },
+  (_, index) => `## Iteration ${index + 1}\n- Did it\n- Learned ${index + 1}\n\n---\n`,
+).join('')}`;
+
+describe('compact', () => {
+  test('shortens the log, and archives the text from before', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(LOG, LONG);
+    const { code, stderr, stdout } = await workspace.cli('compact', '--json').finished;
+    assert.equal(code, 0, stderr);
+    const { archive, condensedEntries, linesAfter } = JSON.parse(stdout);
+    assert.equal(await workspace.read(archive), LONG);
+    const text = await workspace.read(LOG);
+    assert.ok(text.startsWith(`${HEAD}## Compacted History (`));
+    assert.ok(text.includes(`\nArchive: \`${archive}\`\n`));
+    assert.ok(text.endsWith(LONG.slice(LONG.indexOf('## Iteration 61\n'))));
+    assert.equal(condensedEntries, 60);
+    assert.ok(linesAfter <= 300);
+    const again = await workspace.cli('compact').finished;
+    assert.match(again.stdout, /^Nothing to condense/);
+    assert.equal(await workspace.read(LOG), text);
+  });
+
+  test('a run condenses a long log before its next agent, who still reads the patterns', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write(LOG, LONG);
+    const { code, stderr, stdout } = await workspace.script([['work'], ['work']]).finished;
+    assert.equal(code, 0, stderr);
+    const [event, ...others] = await workspace.events('progress.compacted');
+    assert.deepEqual(others, []);
+    assert.equal(event?.linesBefore, 507);
+    assert.equal(await workspace.read(event.archive), LONG);
+    assert.match(stdout, /Condensed \.omc\/progress\.txt from 507 to \d+ lines/);
+    assert.ok((await workspace.read(LOG)).startsWith(`${HEAD}## Compacted History (`));
+    for (const prompt of [await workspace.prompt(1), await workspace.prompt(2)]) {
+      assert.match(prompt, /P1/);
+      assert.match(prompt, /Learned 100/);
+      assert.doesNotMatch(prompt, /progress\.txt.*not committed|cut off/);
+    }
+    assert.deepEqual(await workspace.events('warning'), []);
+  });
+
+  test('a run leaves the log alone where a setting says so, and says once why it cannot condense it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.write(LOG, LONG);
+    await workspace.script(
+      [['work'], ['work'], ['work']],
+      '--compact-at',
+      '0',
+      '--max-iterations',
+      '1',
+    ).finished;
+    assert.equal(await workspace.read(LOG), LONG);
+    await writeFile(path.join(workspace.folder, '.omc/archive'), 'a file');
+    await workspace.script([['work'], ['work']]).finished;
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.deepEqual(
+      codes.filter(code => code === 'progressNotCompacted'),
+      ['progressNotCompacted'],
+    );
+    assert.equal(await workspace.read(LOG), LONG);
+  });
+
+  test('--dry-run writes nothing', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(LOG, LONG);
+    const { code, stdout } = await workspace.cli('compact', '--dry-run').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /^Would shorten .* from 507 to \d+ lines/);
+    assert.match(stdout, /## Compacted History/);
+    assert.equal(await workspace.read(LOG), LONG);
+    assert.ok(!existsSync(path.join(workspace.folder, '.omc/archive')));
+  });
+
+  test('a file that is not UTF-8 is refused, with its line', async t => {
+    const workspace = await Workspace.create(t);
+    const file = path.join(workspace.folder, LOG);
+    await writeFile(file, Buffer.concat([Buffer.from(LONG), Buffer.from([0xff, 0x0a])]));
+    const { code, stderr } = await workspace.cli('compact').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /progress\.txt: Line 508: /);
+    assert.equal((await readFile(file)).at(-2), 0xff);
+  });
+
+  test('is refused while a run is active', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(LOG, LONG);
+    workspace.run('hangs', '--compact-at', '0');
+    await workspace.agent();
+    const { code, stderr } = await workspace.cli('compact').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /A run is already active .*ralph-fresh stop/);
+    assert.ok(!(await readdir(path.join(workspace.folder, '.omc'))).includes('archive'));
+  });
+});
