@@ -32,6 +32,17 @@ describe('an index that follows the commits', () => {
       codePointers(await index.at(folder, at), query(folder, at, title), [], '');
     await ask(live, await git('rev-parse', 'HEAD'), 'word1');
     for (let step = 0; step < 6; step++) {
+      // Words that are new, that move to another file, and that are gone.
+      await write(
+        `src/part0/file10.ts`,
+        `export function word11(changed${step}: Word${step}) {}\n`,
+      );
+      await write(`src/part1/file11.ts`, `const word10 = 'changed${step - 1}';\n`);
+      const changed = await commit(`refactor: word11 step ${step}`);
+      for (const title of ['word10', `changed${step}`, `changed${step - 1} in file11`, 'word11']) {
+        const followed = await ask(live, changed, title);
+        assert.deepEqual(followed, await ask(new LiveIndex(undefined), changed, title));
+      }
       await write(`src/part1/new${step}.ts`, `export class Added${step} { word${step}() {} }\n`);
       await rename(
         path.join(folder, `src/part${step % 5}/file${step}.ts`),

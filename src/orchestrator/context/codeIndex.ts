@@ -3,7 +3,7 @@ import { codeWords, kindWords, storyWords } from './codeWords.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
 import { PassageIndex } from './passageIndex.ts';
 import { Vocabulary } from './vocabulary.ts';
-import { countsOf, type WordCounts, WordIndex, weighted } from './wordIndex.ts';
+import { countsOf, WordIndex, weighted } from './wordIndex.ts';
 
 /** A file with its text. */
 export interface IndexedFile {
@@ -36,6 +36,8 @@ interface Past {
   readonly filesOf: readonly (readonly number[])[];
   /** Words of subjects and bodies, by commit. */
   readonly messages: WordIndex;
+  /** The same words by the commit's hash, for the next index. */
+  readonly wordsOf: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** The words of all commits that changed a file, by file. */
   readonly history: WordIndex;
   /** How often a file was changed: lately, in recent hundreds of commits, ever. */
@@ -51,8 +53,8 @@ interface Past {
 /** What the paths alone say. */
 interface PathFacts {
   readonly key: string;
-  readonly pathCounts: readonly WordCounts[];
-  readonly nameCounts: readonly WordCounts[];
+  readonly pathIndex: WordIndex;
+  readonly names: WordIndex;
   readonly pathWords: readonly ReadonlySet<string>[];
   readonly folderWords: readonly ReadonlySet<string>[];
   readonly folders: readonly string[];
@@ -69,8 +71,6 @@ export class CodeIndex {
   /** Of each file's text, in UTF-16 units. */
   readonly sizes: readonly number[];
   readonly content: WordIndex;
-  readonly pathIndex: WordIndex;
-  readonly names: WordIndex;
   readonly definitions: WordIndex;
   readonly passages: PassageIndex;
   readonly past: Past;
@@ -78,7 +78,8 @@ export class CodeIndex {
 
   /**
    * @param vocabulary the one that the files' words are numbers of
-   * @param earlier an index with the same vocabulary: what the paths say is taken from it if they are the same
+   * @param earlier an index with the same vocabulary: what commits say is taken from it, and what the paths say if they are
+   *   the same
    */
   constructor(
     files: readonly FileOfIndex[],
@@ -92,15 +93,23 @@ export class CodeIndex {
     const key = this.paths.join('\n');
     this.facts =
       earlier?.facts.key === key ? earlier.facts : pathFactsOf(this.paths, key, vocabulary);
-    this.past = pastOf(this.paths, history, vocabulary);
-    const indexOf = (counts: readonly WordCounts[]) => new WordIndex(vocabulary, counts);
-    this.content = indexOf(files.map(({ words }) => words.content));
-    this.pathIndex = indexOf(this.facts.pathCounts);
-    this.names = indexOf(this.facts.nameCounts);
-    this.definitions = indexOf(files.map(({ words }) => words.definitions));
+    this.past = pastOf(this.paths, history, vocabulary, earlier?.past.wordsOf);
+    // With the same paths, a file has the same number.
+    const alike = earlier?.facts === this.facts ? earlier : undefined;
+    this.content = new WordIndex(
+      vocabulary,
+      files.map(({ words }) => words.content),
+      alike?.content,
+    );
+    this.definitions = new WordIndex(
+      vocabulary,
+      files.map(({ words }) => words.definitions),
+      alike?.definitions,
+    );
     this.passages = new PassageIndex(
       vocabulary,
       files.map(({ words }) => words.passages),
+      alike?.passages,
     );
   }
 
@@ -112,6 +121,14 @@ export class CodeIndex {
       history,
       vocabulary,
     );
+  }
+
+  get pathIndex(): WordIndex {
+    return this.facts.pathIndex;
+  }
+
+  get names(): WordIndex {
+    return this.facts.names;
   }
 
   get folders(): readonly string[] {
@@ -133,7 +150,11 @@ export class CodeIndex {
 }
 
 function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabulary): PathFacts {
-  const counted = (text: string): WordCounts => countsOf(vocabulary.numbersOf(text));
+  const indexOf = (texts: readonly string[]): WordIndex =>
+    new WordIndex(
+      vocabulary,
+      texts.map(text => countsOf(vocabulary.numbersOf(text))),
+    );
   const folders = paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
   // Many files share a folder.
   const wordsOfFolder = new Map<string, ReadonlySet<string>>();
@@ -145,8 +166,8 @@ function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabula
   return {
     key,
     folders,
-    pathCounts: paths.map(counted),
-    nameCounts: paths.map(path => counted(nameOf(path))),
+    pathIndex: indexOf(paths),
+    names: indexOf(paths.map(nameOf)),
     pathWords: paths.map(path => new Set(codeWords(path))),
     folderWords: folders.map(folder => wordsOfFolder.get(folder) ?? new Set()),
     partners: partnersOf(paths),
@@ -185,6 +206,7 @@ function pastOf(
   paths: readonly string[],
   commits: readonly PastCommit[],
   vocabulary: Vocabulary,
+  known: Past['wordsOf'] = new Map(),
 ): Past {
   const count = paths.length;
   const numbers = new Map(paths.map((path, file) => [path, file]));
@@ -194,7 +216,9 @@ function pastOf(
   const age = new Float64Array(count).fill(commits.length + 1);
   const kinds = new Map<string, { total: number; files: Map<number, number> }>();
   const history = paths.map(() => new Map<number, number>());
-  const messages = commits.map(commit => messageWords(commit, vocabulary));
+  const messages = commits.map(
+    commit => known.get(commit.hash) ?? messageWords(commit, vocabulary),
+  );
   const filesOf = commits.map(({ files, size }) =>
     size > MAX_FILES ? [] : files.flatMap(path => numbers.get(path) ?? []),
   );
@@ -231,6 +255,9 @@ function pastOf(
     commits,
     filesOf,
     messages: new WordIndex(vocabulary, messages.map(weighted)),
+    wordsOf: new Map(
+      commits.flatMap(({ hash }, at) => (hash === '' ? [] : [[hash, messages[at] ?? new Map()]])),
+    ),
     history: new WordIndex(vocabulary, history.map(weighted)),
     lately,
     recently,

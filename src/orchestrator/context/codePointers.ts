@@ -41,7 +41,9 @@ export interface PointerQuery {
 /** Files of a prompt; more than fit into the default budget. */
 const FILES = 40;
 /** Files with signatures. */
-const SIGNED = 12;
+const SIGNED = 8;
+/** Files that are read at once: while the next ones are read, these are parsed. */
+const TOGETHER = 4;
 const COMMITS = 4;
 /** A commit that shares less of the story's words is about something else. */
 const LEAST_LIKENESS = 0.35;
@@ -136,11 +138,15 @@ async function signaturesIn(
     const blob = blobs[paths.indexOf(file)];
     return blob === undefined ? [] : [{ file, blob }];
   });
-  const texts = await blobTexts(
-    dir,
-    known.map(({ blob }) => blob),
+  const groups = Array.from({ length: Math.ceil(known.length / TOGETHER) }, (_, group) =>
+    known.slice(group * TOGETHER, (group + 1) * TOGETHER),
   );
-  return new Map(known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)]));
+  const signed = groups.map(async group => {
+    const blobs = group.map(({ blob }) => blob);
+    const texts = await blobTexts(dir, blobs);
+    return group.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)] as const);
+  });
+  return new Map((await Promise.all(signed)).flat());
 }
 
 /** The folder within its repository: '' or `packages/app/`. */

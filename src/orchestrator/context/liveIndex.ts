@@ -6,12 +6,12 @@ import {
   pastCommits,
 } from '../git/fileHistory.ts';
 import { gitResult } from '../git/runGit.ts';
-import { blobTexts, type TreeFile, treeFiles } from '../git/treeFiles.ts';
+import { blobSizes, blobTexts, type TreeFile, treeFiles } from '../git/treeFiles.ts';
 import { CodeIndex, type FileOfIndex } from './codeIndex.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
 import { readIndex, type StoredIndex, writeIndex } from './indexStore.ts';
 import type { PastUse } from './pastUses.ts';
-import { isGenerated, isShownFile } from './sourceFile.ts';
+import { isGenerated, isModerate, isShownPath } from './sourceFile.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** How far back the history is read, in commits. */
@@ -44,8 +44,9 @@ export class LiveIndex {
     if (this.stored !== undefined) {
       return true;
     }
-    const tree = await shownFiles(dir, commit);
-    return tree.reduce((sum, { size }) => sum + size, 0) <= SMALL_BYTES;
+    const blobs = (await shownFiles(dir, commit)).map(({ blob }) => blob);
+    const sizes = [...(await blobSizes(dir, [...new Set(blobs)])).values()];
+    return sizes.filter(isModerate).reduce((sum, size) => sum + size, 0) <= SMALL_BYTES;
   }
 
   /**
@@ -92,10 +93,15 @@ export class LiveIndex {
     if (files === undefined || vocabulary === undefined) {
       return;
     }
-    const missing = new Map(
-      tree.flatMap(({ blob, size }) => (files.has(blob) ? [] : [[blob, size] as const])),
-    );
-    const chunks = chunksOf(missing, CHUNK_BYTES);
+    const missing = new Set(tree.flatMap(({ blob }) => (files.has(blob) ? [] : [blob])));
+    const sizes = await blobSizes(dir, [...missing]);
+    for (const blob of missing) {
+      if (!isModerate(sizes.get(blob) ?? 0)) {
+        files.set(blob, undefined);
+        sizes.delete(blob);
+      }
+    }
+    const chunks = chunksOf(sizes, CHUNK_BYTES);
     const read = async (at: number) => {
       const blobs = chunks[at] ?? [];
       return { blobs, texts: blobs.length === 0 ? [] : await blobTexts(dir, blobs) };
@@ -169,7 +175,7 @@ function chunksOf(sizes: ReadonlyMap<string, number>, bytes: number): string[][]
 }
 
 async function shownFiles(dir: string, commit: string): Promise<TreeFile[]> {
-  return (await treeFiles(dir, commit)).filter(({ path, size }) => isShownFile(path, size));
+  return (await treeFiles(dir, commit)).filter(({ path }) => isShownPath(path));
 }
 
 /** Commits and uses, newest first. */

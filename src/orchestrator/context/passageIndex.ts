@@ -1,5 +1,5 @@
 import type { Vocabulary } from './vocabulary.ts';
-import type { WordCounts } from './wordIndex.ts';
+import { changedSince, type WordCounts } from './wordIndex.ts';
 
 const K = 1.2;
 const B = 0.75;
@@ -14,27 +14,48 @@ export class PassageIndex {
   /** By word: how many passages have it. */
   private readonly found: Uint32Array;
   private readonly count: number;
-  private readonly meanLength: number;
+  /** Of all passages together. */
+  private readonly length: number;
 
-  /** @param files the passages of each file */
-  constructor(vocabulary: Vocabulary, files: readonly (readonly WordCounts[])[]) {
+  /**
+   * @param files the passages of each file
+   * @param earlier an index with the same vocabulary and files, of which a few may have changed: only these are counted
+   */
+  constructor(
+    vocabulary: Vocabulary,
+    files: readonly (readonly WordCounts[])[],
+    earlier?: PassageIndex,
+  ) {
     this.vocabulary = vocabulary;
     this.files = files;
     this.found = new Uint32Array(vocabulary.size);
-    let count = 0;
-    let total = 0;
-    for (const passages of files) {
+    const changed = earlier && changedSince(earlier.files, files);
+    const totals = { count: 0, length: 0 };
+    const add = (passages: readonly WordCounts[] = [], sign: 1 | -1 = 1): void => {
       for (const { weights, words } of passages) {
         for (let i = 0; i < words.length; i++) {
           const word = words[i] ?? 0;
-          this.found[word] = (this.found[word] ?? 0) + 1;
-          total += weights[i] ?? 0;
+          this.found[word] = (this.found[word] ?? 0) + sign;
+          totals.length += sign * (weights[i] ?? 0);
         }
-        count += 1;
+        totals.count += sign;
+      }
+    };
+    if (earlier && changed) {
+      this.found.set(earlier.found);
+      totals.count = earlier.count;
+      totals.length = earlier.length;
+      for (const file of changed) {
+        add(earlier.files[file], -1);
+        add(files[file]);
+      }
+    } else {
+      for (const passages of files) {
+        add(passages);
       }
     }
-    this.count = count;
-    this.meanLength = total / (count || 1) || 1;
+    this.count = totals.count;
+    this.length = totals.length;
   }
 
   /** @returns a function that gives the score of a file's best passage; 0 if none has any of the words */
@@ -64,7 +85,7 @@ export class PassageIndex {
         hits.push({ rarity, weight });
       }
     }
-    const share = 1 - B + (B * length) / this.meanLength;
+    const share = 1 - B + (B * length) / (this.length / (this.count || 1) || 1);
     return hits.reduce(
       (sum, { rarity, weight }) => sum + (rarity * weight * (K + 1)) / (weight + K * share),
       0,

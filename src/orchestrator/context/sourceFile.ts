@@ -5,12 +5,14 @@ const SOURCE =
 /** Written by a package manager or a release tool at every step: they match everything and help nobody. */
 const MADE = /package-lock|yarn\.lock|pnpm-lock|CHANGELOG|Cargo\.lock/i;
 
-/**
- * Whether the index holds a file: source code, settings and documents of moderate size.
- * @param size in bytes
- */
-export function isSourceFile(path: string, size: number): boolean {
-  return size < MAX_BYTES && SOURCE.test(path) && !MADE.test(path);
+/** Whether a file of so many bytes can be source that people write. */
+export function isModerate(size: number): boolean {
+  return size < MAX_BYTES;
+}
+
+/** Whether a path is that of source code, settings or a document. */
+export function isSourcePath(path: string): boolean {
+  return SOURCE.test(path) && !MADE.test(path);
 }
 
 /** Settings that hold passwords; their names may be harmless elsewhere, but nobody needs them to be found. */
@@ -27,11 +29,12 @@ const LONG_LINES = 400;
 /** The code of others, what was built, and our own files, which prompts tell about in other ways. */
 const FOREIGN = /(?:^|\/)(?:node_modules|vendor|third_party|dist|\.yarn|\.omc|\.ralph|\.beads)\//;
 
-/** Whether agents may be led to a file: source of this project, without secrets, with a path that fits on a line. */
-export function isShownFile(path: string, size: number): boolean {
-  return (
-    isSourceFile(path, size) && !SECRET.test(path) && !FOREIGN.test(path) && !CONTROL.test(path)
-  );
+/**
+ * Whether agents may be led to a file: source of this project, without secrets, with a path that fits on a line. Its size
+ * must be moderate, too.
+ */
+export function isShownPath(path: string): boolean {
+  return isSourcePath(path) && !SECRET.test(path) && !FOREIGN.test(path) && !CONTROL.test(path);
 }
 
 /** Whether a text was made by a program, or is none. */

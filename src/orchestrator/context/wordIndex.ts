@@ -41,53 +41,60 @@ export function weighted(weights: ReadonlyMap<number, number>): WordCounts {
   };
 }
 
+/** The documents of each word, in one array after the other. */
+interface Postings {
+  /** What they were made from. */
+  readonly counts: readonly WordCounts[];
+  /** By word: where its documents begin. */
+  readonly starts: Uint32Array;
+  readonly documents: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+/** Documents whose words are others than in the postings. */
+interface Replaced {
+  readonly documents: ReadonlySet<number>;
+  /** By word: how many of these documents had it. */
+  readonly had: ReadonlyMap<number, number>;
+  /** By word: these documents that have it now. */
+  readonly have: ReadonlyMap<
+    number,
+    readonly { readonly document: number; readonly weight: number }[]
+  >;
+}
+
+/** If more documents have changed, new postings are faster. */
+const MAX_REPLACED = 50;
+
 /**
  * An inverted index that scores documents by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
  * 2009). Words can have weights, and a score for every document comes back as one array: the ranking adds many of them.
  */
 export class WordIndex {
   private readonly vocabulary: Vocabulary;
-  /** By word: where its documents begin. */
-  private readonly starts: Uint32Array;
-  private readonly documents: Uint32Array;
-  private readonly weights: Float32Array;
+  private readonly postings: Postings;
+  private readonly replaced: Replaced;
   private readonly lengths: Float64Array;
   private readonly meanLength: number;
 
-  constructor(vocabulary: Vocabulary, counts: readonly WordCounts[]) {
+  /**
+   * @param counts the words of each document
+   * @param earlier an index with the same vocabulary whose documents are the same, but for a few that have changed: its
+   *   postings are used again
+   */
+  constructor(vocabulary: Vocabulary, counts: readonly WordCounts[], earlier?: WordIndex) {
     this.vocabulary = vocabulary;
-    this.starts = new Uint32Array(vocabulary.size + 1);
-    this.lengths = new Float64Array(counts.length);
+    const changed = earlier && changedSince(earlier.postings.counts, counts);
+    this.postings = earlier && changed ? earlier.postings : postingsOf(counts, vocabulary.size);
+    this.replaced = replacedBy(changed ?? [], this.postings.counts, counts);
+    this.lengths = Float64Array.from(counts, lengthOf);
     let total = 0;
     let filled = 0;
-    counts.forEach(({ weights, words }, document) => {
-      let length = 0;
-      for (let i = 0; i < words.length; i++) {
-        const word = words[i] ?? 0;
-        this.starts[word + 1] = (this.starts[word + 1] ?? 0) + 1;
-        length += weights[i] ?? 0;
-      }
-      this.lengths[document] = length;
+    for (const length of this.lengths) {
       total += length;
       filled += length > 0 ? 1 : 0;
-    });
-    this.meanLength = total / (filled || 1) || 1;
-    for (let word = 0; word < vocabulary.size; word++) {
-      this.starts[word + 1] = (this.starts[word + 1] ?? 0) + (this.starts[word] ?? 0);
     }
-    const all = this.starts[vocabulary.size] ?? 0;
-    this.documents = new Uint32Array(all);
-    this.weights = new Float32Array(all);
-    const next = this.starts.slice();
-    counts.forEach(({ weights, words }, document) => {
-      for (let i = 0; i < words.length; i++) {
-        const word = words[i] ?? 0;
-        const place = next[word] ?? 0;
-        this.documents[place] = document;
-        this.weights[place] = weights[i] ?? 0;
-        next[word] = place + 1;
-      }
-    });
+    this.meanLength = total / (filled || 1) || 1;
   }
 
   /** An index with a vocabulary of its own. @param documents the words of each, with how often they occur */
@@ -101,39 +108,131 @@ export class WordIndex {
 
   /** Whether any document has the word. */
   has(word: string): boolean {
-    const { from, to } = this.rangeOf(word);
-    return to > from;
+    return this.countOf(word) > 0;
   }
 
   /** How much a word tells: the fewer documents have it, the more. Never negative. */
   rarity(word: string): number {
-    const { from, to } = this.rangeOf(word);
-    return Math.log(1 + (this.lengths.length - (to - from) + 0.5) / (to - from + 0.5));
+    const count = this.countOf(word);
+    return Math.log(1 + (this.lengths.length - count + 0.5) / (count + 0.5));
   }
 
   /** The score of each document; 0 where none of the words occurs. */
   scores(words: Iterable<string>, { b = 0.75, k = 1.2 } = {}): Float64Array {
     const scores = new Float64Array(this.lengths.length);
     for (const word of words) {
-      const { from, to } = this.rangeOf(word);
       const rarity = this.rarity(word);
-      for (let at = from; at < to; at++) {
-        const document = this.documents[at] ?? 0;
-        const weight = this.weights[at] ?? 0;
+      const add = (document: number, weight: number): void => {
         const length = (this.lengths[document] ?? 0) / this.meanLength;
         scores[document] =
           (scores[document] ?? 0) +
           (rarity * weight * (k + 1)) / (weight + k * (1 - b + b * length));
+      };
+      const { documents, weights } = this.postings;
+      const replaced = this.replaced.documents;
+      const { from, number, to } = this.rangeOf(word);
+      for (let at = from; at < to; at++) {
+        const document = documents[at] ?? 0;
+        if (replaced.size === 0 || !replaced.has(document)) {
+          add(document, weights[at] ?? 0);
+        }
+      }
+      for (const { document, weight } of this.replaced.have.get(number) ?? []) {
+        add(document, weight);
       }
     }
     return scores;
   }
 
-  private rangeOf(word: string): { readonly from: number; readonly to: number } {
-    const number = this.vocabulary.numberOf(word);
-    // The vocabulary may have grown since.
-    return number === undefined || number + 1 >= this.starts.length
-      ? { from: 0, to: 0 }
-      : { from: this.starts[number] ?? 0, to: this.starts[number + 1] ?? 0 };
+  private countOf(word: string): number {
+    const { from, number, to } = this.rangeOf(word);
+    const { had, have } = this.replaced;
+    return to - from - (had.get(number) ?? 0) + (have.get(number)?.length ?? 0);
   }
+
+  private rangeOf(word: string): {
+    readonly number: number;
+    readonly from: number;
+    readonly to: number;
+  } {
+    const { starts } = this.postings;
+    const number = this.vocabulary.numberOf(word) ?? -1;
+    // The vocabulary may have grown since.
+    return number < 0 || number + 1 >= starts.length
+      ? { number, from: 0, to: 0 }
+      : { number, from: starts[number] ?? 0, to: starts[number + 1] ?? 0 };
+  }
+}
+
+function lengthOf({ weights }: WordCounts): number {
+  let length = 0;
+  for (let i = 0; i < weights.length; i++) {
+    length += weights[i] ?? 0;
+  }
+  return length;
+}
+
+/** The documents that have other words; `undefined` if there are too many, or their numbers are others. */
+export function changedSince<T>(before: readonly T[], now: readonly T[]): number[] | undefined {
+  if (before.length !== now.length) {
+    return undefined;
+  }
+  const changed: number[] = [];
+  for (let document = 0; document < now.length; document++) {
+    if (before[document] !== now[document]) {
+      changed.push(document);
+      if (changed.length > MAX_REPLACED) {
+        return undefined;
+      }
+    }
+  }
+  return changed;
+}
+
+function replacedBy(
+  changed: readonly number[],
+  before: readonly WordCounts[],
+  now: readonly WordCounts[],
+): Replaced {
+  const had = new Map<number, number>();
+  const have = new Map<number, { document: number; weight: number }[]>();
+  for (const document of changed) {
+    for (const word of before[document]?.words ?? []) {
+      had.set(word, (had.get(word) ?? 0) + 1);
+    }
+    const { weights, words } = now[document] ?? {};
+    words?.forEach((word, i) => {
+      const known = have.get(word) ?? [];
+      have.set(word, known);
+      known.push({ document, weight: weights?.[i] ?? 0 });
+    });
+  }
+  return { documents: new Set(changed), had, have };
+}
+
+function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Postings {
+  const starts = new Uint32Array(vocabularySize + 1);
+  for (const { words } of counts) {
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i] ?? 0;
+      starts[word + 1] = (starts[word + 1] ?? 0) + 1;
+    }
+  }
+  for (let word = 0; word < vocabularySize; word++) {
+    starts[word + 1] = (starts[word + 1] ?? 0) + (starts[word] ?? 0);
+  }
+  const all = starts[vocabularySize] ?? 0;
+  const documents = new Uint32Array(all);
+  const weightsOfAll = new Float32Array(all);
+  const next = starts.slice();
+  counts.forEach(({ weights, words }, document) => {
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i] ?? 0;
+      const place = next[word] ?? 0;
+      documents[place] = document;
+      weightsOfAll[place] = weights[i] ?? 0;
+      next[word] = place + 1;
+    }
+  });
+  return { counts, starts, documents, weights: weightsOfAll };
 }

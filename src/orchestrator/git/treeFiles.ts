@@ -5,17 +5,37 @@ export interface TreeFile {
   readonly path: string;
   /** The hash of its content. */
   readonly blob: string;
-  /** In bytes. */
-  readonly size: number;
 }
 
 /** All files of a commit; no links and no submodules. Works in a bare repository as well. */
 export async function treeFiles(dir: string, commit: string): Promise<TreeFile[]> {
-  const text = await runGit(dir, 'ls-tree', '-r', '-l', '-z', '--full-tree', commit);
+  const text = await runGit(dir, 'ls-tree', '-r', '-z', '--full-tree', commit);
   return text.split('\0').flatMap(entry => {
-    const [, blob, size, path] = /^100\d{3} blob (\w+) +(\d+)\t(.*)$/s.exec(entry) ?? [];
-    return blob === undefined || path === undefined ? [] : [{ path, blob, size: Number(size) }];
+    const [, blob, path] = /^100\d{3} blob (\w+)\t(.*)$/s.exec(entry) ?? [];
+    return blob === undefined || path === undefined ? [] : [{ path, blob }];
   });
+}
+
+/**
+ * The sizes of blobs in bytes; without those that the repository does not have. Git looks at each one, so ask only for
+ * those that matter.
+ */
+export async function blobSizes(
+  dir: string,
+  blobs: readonly string[],
+): Promise<Map<string, number>> {
+  if (blobs.length === 0) {
+    return new Map();
+  }
+  const { stdout } = await gitResult(dir, ['cat-file', '--batch-check'], {
+    input: blobs.join('\n'),
+  });
+  return new Map(
+    Array.from(
+      stdout.toString('utf8').matchAll(/^(\w+) blob (\d+)$/gm),
+      ([, blob = '', size]) => [blob, Number(size)] as const,
+    ),
+  );
 }
 
 /** The contents of blobs, in their order; undefined where the repository does not have one. */

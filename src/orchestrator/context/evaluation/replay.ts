@@ -2,9 +2,9 @@ import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { fileHistory, newestCommits, type PastCommit } from '../../git/fileHistory.ts';
 import { runGit } from '../../git/runGit.ts';
-import { blobTexts, treeFiles } from '../../git/treeFiles.ts';
+import { blobSizes, blobTexts, treeFiles } from '../../git/treeFiles.ts';
 import type { IndexedFile } from '../codeIndex.ts';
-import { isSourceFile } from '../sourceFile.ts';
+import { isModerate, isSourcePath } from '../sourceFile.ts';
 
 /** A commit as a story: what it says, and which files it really changed. */
 export interface ReplayedStory {
@@ -43,7 +43,12 @@ export async function replayOf(dir: string, commits: number, skip = 0): Promise<
       ),
     );
   }
-  const tree = (await treeFiles(dir, base)).filter(({ path, size }) => isSourceFile(path, size));
+  const source = (await treeFiles(dir, base)).filter(({ path }) => isSourcePath(path));
+  const sizes = await blobSizes(
+    dir,
+    source.map(({ blob }) => blob),
+  );
+  const tree = source.filter(({ blob }) => isModerate(sizes.get(blob) ?? 0));
   const texts = await blobTexts(
     dir,
     tree.map(({ blob }) => blob),
