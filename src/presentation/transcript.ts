@@ -47,7 +47,7 @@ import {
   own,
   type TranscriptLine,
 } from './transcriptLine.ts';
-import { dollars, duration, iterationCount, type Translate } from './translate.ts';
+import { dollars, duration, iterationCount, type Translate, wholeNumber } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
 /** Context of the event. */
@@ -234,6 +234,8 @@ function lines(
       ];
     case 'agent.denied':
       return toolDenied(event, t, false);
+    case 'agent.compacted':
+      return [own('warning', contextFull(event, t))];
     case 'agent.output':
       return event.text.split('\n').map(text => line('dim', `  ${text}`));
     case 'agent.overflow':
@@ -480,4 +482,13 @@ function iterationFacts(event: EventOf<'iteration.ended'>, t: Translate, isTold:
 
 function statusLine({ done, total }: StoryCount, t: Translate): readonly TranscriptLine[] {
   return total === 0 ? [] : [own('plain', t('PRD Status: {0}/{1} stories complete', done, total))];
+}
+
+function contextFull({ tokens }: EventOf<'agent.compacted'>, t: Translate): string {
+  return tokens === undefined
+    ? t("The agent's context was full, so it was condensed. Smaller stories leave more room")
+    : t(
+        "The agent's context was full ({0} tokens), so it was condensed. Smaller stories leave more room",
+        wholeNumber(tokens, t),
+      );
 }

@@ -12,6 +12,7 @@ import { charts } from './charts.ts';
 import { actionButtons, folderChoice, head } from './head.ts';
 import { landings } from './landings.ts';
 import './lanesElement.ts';
+import { measures } from './measures.ts';
 import { moment } from './pieces.ts';
 import { timeline } from './timeline.ts';
 import { xray } from './xray.ts';
@@ -145,7 +146,7 @@ function empty(strings: ProgressStrings): TemplateResult {
 }
 
 function sections(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
-  const { charts: shownCharts, lanes, prompt } = run;
+  const { charts: shownCharts, lanes, measures: shownMeasures, prompt } = run;
   return html`
     ${head(run, strings, clockOffset)}
     ${
@@ -173,6 +174,11 @@ function sections(run: ShownRun, strings: ProgressStrings, clockOffset: number):
             : html`<p class="quiet">${strings.noCharts}</p>`,
         )}
         ${prompt ? section('prompt', strings.prompt, xray(prompt, strings)) : nothing}
+        ${
+          shownMeasures
+            ? section('measures', strings.measures, measures(shownMeasures, strings))
+            : nothing
+        }
         ${section('run', strings.run, html`<dl class="facts">${run.facts.map(factItem)}</dl>`)}
       </div>
       ${section('timeline', strings.timeline, timeline(run.timeline, strings, clockOffset))}

@@ -31,7 +31,17 @@ test('metrics count what prompts led to, run by run', async t => {
     },
   });
   await workspace.script([
-    [reads('throttle.ts'), reads('unknown.txt'), 'work'],
+    [
+      reads('throttle.ts'),
+      reads('unknown.txt'),
+      {
+        event: {
+          ...{ type: 'system', subtype: 'compact_boundary' },
+          compact_metadata: { trigger: 'auto', pre_tokens: 160_000 },
+        },
+      },
+      'work',
+    ],
     [reads('elsewhere.txt'), 'work'],
   ]).finished;
   const { code, stdout } = await workspace.cli('metrics', '--json').finished;
@@ -48,6 +58,9 @@ test('metrics count what prompts led to, run by run', async t => {
     [2, 2, 2, 1, 5, 1],
   );
   assert.deepEqual(run.done, ['US-001', 'US-002']);
+  assert.equal(run.overflows, 1);
+  const [full] = await workspace.events('agent.compacted');
+  assert.deepEqual([full?.iteration, full?.tokens], [1, 160_000]);
   assert.ok((run.sections['code'] ?? 0) > 0 && (run.sections['mission'] ?? 0) > 0);
   assert.deepEqual(violations, []);
   const shown = (await workspace.cli('metrics').finished).stdout;

@@ -136,6 +136,8 @@ function iteration(number: number, commit: string): RunEventBody[] {
       },
     ]),
     { type: 'agent.denied', tool: 'Bash', message: DATA },
+    { type: 'agent.compacted', tokens: 7_000 },
+    { type: 'agent.compacted' },
     { type: 'agent.output', text: DATA, cut: 10 },
     { type: 'agent.overflow', stream: '7' },
     ...PROCESS_END_REASONS.map<RunEventBody>((reason, index) => ({

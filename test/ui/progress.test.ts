@@ -149,6 +149,16 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-prompt-section');
     });
 
+    await test.step('shows how well agents are led', async () => {
+      await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
+      const measures = page.getByRole('table', { name: 'How well agents are led' });
+      await expect(
+        measures.getByRole('row', { name: 'Stories per iteration 0.50 at least 1' }),
+      ).toBeVisible();
+      await measures.scrollIntoViewIfNeeded();
+      await workbench.screenshot('progress-measures');
+    });
+
     await test.step('shows the next prompt', async () => {
       await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
       const xray = region('What the last prompt contained');

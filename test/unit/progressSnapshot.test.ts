@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { RUN_OUTCOMES } from '../../src/orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { runMetrics } from '../../src/orchestrator/journal/runMetrics.ts';
 import { english } from '../../src/presentation/translate.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import {
@@ -72,6 +73,35 @@ describe('progressSnapshot', () => {
     // So the page does not repeat this one when the pause before the next iteration is over.
     assert.equal(areRemovalsSilent, true);
     assert.equal(snapshot(living('severalStories', begun(2))).areRemovalsSilent, undefined);
+  });
+
+  it('compares how well agents are led with earlier runs', () => {
+    const run = living('severalStories', begun(3));
+    const alone = progressSnapshot(run, run.events, { t: english, now: NOW }).run?.measures;
+    assert.equal(alone?.hasEarlier, false);
+    assert.equal(alone.order, 'No story was finished before one that it depends on.');
+    const [perIteration] = alone.rows;
+    assert.deepEqual(
+      [perIteration?.title, perIteration?.now, perIteration?.before, perIteration?.trend],
+      ['Stories per iteration', '1.00', '–', []],
+    );
+    const metrics = runMetrics(run.events);
+    assert.ok(metrics);
+    const earlier = [{ ...metrics, iterations: 4, storiesDone: 2, done: ['US-009'] }];
+    const stories = [
+      { id: 'US-009', dependsOn: ['US-001'] },
+      { id: 'US-001', dependsOn: [] },
+    ];
+    const compared = progressSnapshot(run, run.events, {
+      ...{ t: english, now: NOW, comparison: { earlier, stories } },
+    }).run?.measures;
+    assert.deepEqual([compared?.rows[0]?.before, compared?.rows[0]?.trend], ['0.50', [0.5, 1]]);
+    assert.equal(compared?.order, 'US-009 was finished before US-001, which it depends on.');
+    const first = living('severalStories', begun(1));
+    assert.equal(
+      progressSnapshot(first, first.events, { t: english, now: NOW }).run?.measures,
+      undefined,
+    );
   });
 
   it('distinguishes a killed loop from a running one', () => {

@@ -257,6 +257,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { requiredKeys: ['attempt', 'maxAttempts', 'delayMs', 'error'] },
   ),
   'agent.denied': fc.record({ tool: words, message: words }),
+  'agent.compacted': fc.record({ tokens: fc.nat() }, { requiredKeys: [] }),
   'agent.overflow': fc.record({ stream: words }),
   'agent.output': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
   'agent.ended': fc.record(

@@ -171,6 +171,8 @@ export type AgentEvent =
       readonly error: string;
     }
   | ({ readonly type: 'denied'; readonly tool: string; readonly message: string } & OfSubagent)
+  /** The conversation had become too long, and the agent replaced its older part by a summary. */
+  | { readonly type: 'compacted'; readonly tokens?: number }
   /**
    * The usage of one model message so far. Several events may report one message: the last `usage` counts, and the
    * sum of `outputChars`.

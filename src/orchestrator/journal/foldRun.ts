@@ -148,6 +148,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.subagentEnded':
     case 'agent.retry':
     case 'agent.denied':
+    case 'agent.compacted':
     case 'agent.output':
     case 'agent.overflow':
     case 'progress.compacted':

@@ -18,6 +18,8 @@ export interface RunMetrics {
   /** New functions and files that were compared with the code before, and how many of them repeat some of it. */
   readonly newCode: number;
   readonly repeated: number;
+  /** Iterations in which an agent's context became full, so that it condensed its conversation. */
+  readonly overflows: number;
   /** Mean tokens of a prompt, and of each of its sections over all prompts. */
   readonly promptTokens: number;
   readonly sections: Readonly<Record<string, number>>;
@@ -37,6 +39,7 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
   const done: string[] = [];
   let prompts = 0;
   let iterations = 0;
+  const full = new Set<number>();
   let newCode = 0;
   let repeated = 0;
   for (const event of events) {
@@ -49,6 +52,8 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
     } else if (event.type === 'agent.tool' && event.iteration !== undefined && usesFile(event)) {
       const own = used.get(event.iteration) ?? new Set();
       used.set(event.iteration, own.add(event.gist));
+    } else if (event.type === 'agent.compacted' && event.iteration !== undefined) {
+      full.add(event.iteration);
     } else if (event.type === 'duplicates.found') {
       newCode += event.looked;
       repeated += event.duplicates.length;
@@ -78,6 +83,7 @@ export function runMetrics(events: readonly RunEvent[]): RunMetrics | undefined 
     namedFiles: sum(led.map(namedIn)),
     newCode,
     repeated,
+    overflows: full.size,
     promptTokens: Math.round(sum(Object.values(sections)) / (prompts || 1)),
     sections: Object.fromEntries(means),
     done,

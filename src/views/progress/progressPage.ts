@@ -18,6 +18,7 @@ import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
+import { EarlierRuns } from './earlierRuns.ts';
 import { pageCommands, type Wish } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';
@@ -35,6 +36,7 @@ export class ProgressPage extends Owner {
   private readonly grant: (wish: Wish) => Promise<void>;
   private readonly extensionUri: Uri;
   private readonly log: LogOutputChannel;
+  private readonly earlier: EarlierRuns;
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
   private growTimer: NodeJS.Timeout | undefined;
@@ -48,6 +50,8 @@ export class ProgressPage extends Owner {
     this.grant = pageCommands(folders, model, log);
     this.extensionUri = extensionUri;
     this.log = log;
+    this.earlier = this.own(new EarlierRuns(log));
+    this.own(this.earlier.onDidChange(() => this.sendSoon()));
     this.own(commands.registerCommand(Command.showProgress, () => this.show()));
     this.own(model.onDidChange(() => this.sendSoon()));
     this.own(folders.inEach(({ stories }) => stories.onDidChange(() => this.sendSoon())));
@@ -167,6 +171,7 @@ export class ProgressPage extends Owner {
   private message(): ToPage {
     const { current, events } = this.model;
     const { all, active } = this.folders;
+    const stories = active?.stories.current;
     const run = withFileCountUntilEnd(current, active?.stories.current, active?.path ?? '');
     return {
       type: 'snapshot',
@@ -176,6 +181,13 @@ export class ProgressPage extends Owner {
           t: translate,
           now: new Date(),
           allDone: isAllDone(active?.stories.current, current.state),
+          comparison: {
+            earlier:
+              active && current.runId !== undefined
+                ? this.earlier.before(active.path, current.runId)
+                : [],
+            stories: stories?.kind === 'stories' ? stories.stories : [],
+          },
           page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
         }),
         ...(all.length > 1 && {

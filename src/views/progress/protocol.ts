@@ -77,6 +77,7 @@ export interface ShownRun {
   readonly activity: readonly ShownActivity[];
   readonly charts?: ShownCharts;
   readonly prompt?: ShownPrompt;
+  readonly measures?: ShownMeasures;
   readonly timeline: ShownTimeline;
 }
 
@@ -197,6 +198,26 @@ export interface ShownSection {
   readonly share: string;
   /** Its maximum; absent for the person's own template. */
   readonly budget?: string;
+}
+
+/** How well agents were led. */
+export interface ShownMeasures {
+  /** There are earlier runs to compare with. */
+  readonly hasEarlier: boolean;
+  readonly rows: readonly ShownMeasure[];
+  /** Whether the order of the stories was right; several lines if it was not. */
+  readonly order: string;
+}
+
+export interface ShownMeasure {
+  readonly title: string;
+  /** Of this run, and the mean of earlier ones. */
+  readonly now: string;
+  readonly before: string;
+  /** '' if there is none. */
+  readonly goal: string;
+  /** The runs, oldest first, as parts of the largest value; empty if there is nothing to compare. */
+  readonly trend: readonly number[];
 }
 
 export interface ShownTimeline {

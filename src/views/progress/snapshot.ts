@@ -22,6 +22,7 @@ import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } fro
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
 import { runStatus } from './runStatus.ts';
+import { type Comparison, shownMeasures } from './shownMeasures.ts';
 import { rowWords, shownStory, shownTimeline } from './timeline.ts';
 
 /** With lanes, several iterations may end between two snapshots, and each end is news. */
@@ -34,19 +35,22 @@ export interface SnapshotOptions {
   readonly page?: number;
   /** Another run would find nothing to do. */
   readonly allDone?: boolean;
+  /** What the run is compared with. */
+  readonly comparison?: Comparison;
 }
 
 /** Converts a run into the words and numbers that the progress page shows. Pure. */
 export function progressSnapshot(
   run: WatchedRun,
   events: readonly RunEvent[],
-  { allDone = false, t, now, page = 0 }: SnapshotOptions,
+  options: SnapshotOptions,
 ): ProgressSnapshot {
+  const { now, t } = options;
   const rows = iterationRows(events, { alive: run.alive });
   const shown =
     run.runId === undefined || run.state.phase === 'idle'
       ? undefined
-      : shownRun(run.runId, run, events, rows, page, allDone, t, now);
+      : shownRun(run.runId, run, events, rows, options);
   return {
     sentAt: now.getTime(),
     announcements: shown
@@ -68,10 +72,7 @@ function shownRun(
   run: WatchedRun,
   events: readonly RunEvent[],
   rows: readonly IterationRow[],
-  page: number,
-  allDone: boolean,
-  t: Translate,
-  now: Date,
+  { allDone = false, comparison = { earlier: [], stories: [] }, now, page = 0, t }: SnapshotOptions,
 ): ShownRun {
   const { state } = run;
   const { isActive: active } = runStanding(run);
@@ -95,6 +96,7 @@ function shownRun(
     activity: shownActivity(events, rows, state, t),
     charts,
     prompt,
+    measures: shownMeasures(events, comparison, t),
     timeline: shownTimeline(rows, iterationProofs(events), page, t),
   };
 }

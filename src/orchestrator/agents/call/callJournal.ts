@@ -14,6 +14,7 @@ const MAX_FACT = 300;
  * raw stream.
  */
 const MAX_OUTPUT_LINES = 50;
+const MAX_COMPACTIONS = 100;
 /** Number of open tool calls whose names are remembered. */
 const MAX_OPEN_CALLS = 1_000;
 /** Events of one call that the journal keeps, and their bytes; a full day's work of an agent is below that. */
@@ -43,6 +44,7 @@ export class CallJournal {
   private readonly stream: string;
   private readonly now: () => number;
   private outputLines = 0;
+  private compactions = 0;
   private events = 0;
   private bytes = 0;
   private isFull = false;
@@ -69,7 +71,16 @@ export class CallJournal {
   }
 
   take(event: AgentEvent): void {
-    if (this.isFull) {
+    if (event.type === 'compacted') {
+      this.compactions += 1;
+      // Long calls have them, whose other events are no longer kept.
+      if (this.compactions <= MAX_COMPACTIONS) {
+        this.journal.append({
+          type: 'agent.compacted',
+          tokens: event.tokens && whole(event.tokens),
+        });
+      }
+    } else if (this.isFull) {
       this.sample(event);
     } else {
       this.keep(event);
@@ -174,6 +185,7 @@ export class CallJournal {
           ? [{ type: 'agent.output', ...cut(event.line) }]
           : [];
       case 'activity':
+      case 'compacted':
       case 'usage':
       case 'limit':
       case 'fatal':

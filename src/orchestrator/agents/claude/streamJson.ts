@@ -37,6 +37,8 @@ type SystemEvent = Fields<
   | 'status'
   | 'summary'
   | 'usage'
+  // compact_boundary
+  | 'compact_metadata'
 >;
 /** `task_description`: newer versions repeat it in the messages of a subagent. */
 type OfParent = Fields<'parent_tool_use_id' | 'task_description'>;
@@ -71,6 +73,7 @@ const readSubtypes: ReadonlySet<string> = new Set([
   'api_retry',
   'permission_denied',
   'task_notification',
+  'compact_boundary',
 ]);
 const activity: readonly AgentEvent[] = [{ type: 'activity' }];
 
@@ -154,6 +157,8 @@ export class StreamJsonDecoder implements AgentDecoder {
         ];
       case 'task_notification':
         return this.decodeTaskEnd(system);
+      case 'compact_boundary':
+        return [decodeCompaction(system)];
       default:
         return activity;
     }
@@ -361,6 +366,11 @@ export class StreamJsonDecoder implements AgentDecoder {
  * Whether the line can only be a sign of life, judged by its start: the CLI prints `type` first and `subtype`
  * second, and many lines (progress, partial messages) need not be parsed at all.
  */
+function decodeCompaction({ compact_metadata: metadata }: SystemEvent): AgentEvent {
+  const { pre_tokens: tokens }: Fields<'pre_tokens'> = isRecord(metadata) ? metadata : {};
+  return { type: 'compacted', tokens: count(tokens) };
+}
+
 function isSignOfLife(line: string): boolean {
   if (!line.startsWith('{"type":"') || !line.endsWith('}')) return false;
   const end = line.indexOf('"', 9);

@@ -101,6 +101,14 @@ export function agentSchemas() {
       tool: z.string(),
       message: z.string(),
     }),
+    /** The agent's context was full, and the agent replaced its older part by a summary. */
+    z.looseObject({
+      ...header,
+      ...ofCall,
+      type: z.literal('agent.compacted'),
+      /** How much it had before. */
+      tokens: z.number().int().optional(),
+    }),
     /** Output that is not the agent's protocol, line by line; `cut` as in agent.text. */
     z.looseObject({
       ...header,
