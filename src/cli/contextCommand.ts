@@ -41,7 +41,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   hints: 'what you said during the run',
   answers: 'your answers to questions',
   story: 'the story file',
-  code: 'the index of the committed code, .omc/context.json',
+  code: 'the index of the committed code, the Pin, .omc/context.json',
   state: 'the story file, git, the progress log',
   mission: 'built in; the checks are your settings',
   rules: 'built in',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { say } from '../base/say.ts';
+import type { Message } from '../base/say.ts';
 import { type PlanAloneOptions, planAlone } from '../orchestrator/planner/planAlone.ts';
 import type { StoryDraft } from '../orchestrator/planner/planner.ts';
 import {
@@ -17,13 +17,16 @@ import { keepHeapSmall } from './smallHeap.ts';
 
 /**
  * Lets a planning agent create a draft, with the settings given to the command.
+ * @param what.demoCannot why the demo agent cannot do this, if it cannot
  * @param isAttached ends the agent when standard input closes
  * @returns `undefined` if it was ended
  * @throws {HumanError} if no agent produced a valid draft
  */
 export async function draftByAgent(
   command: Command,
-  what: Pick<PlanAloneOptions, 'task' | 'files' | 'storyFile' | 'make'>,
+  what: Pick<PlanAloneOptions, 'task' | 'files' | 'storyFile' | 'make'> & {
+    readonly demoCannot?: Message;
+  },
   isAttached: boolean,
 ): Promise<StoryDraft | undefined> {
   const { env, platform } = process;
@@ -33,12 +36,8 @@ export async function draftByAgent(
   const settings = await resolveSettings({ flags, workspace, env, platform });
   const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
   const agent = agentOf(settings);
-  if (what.make !== undefined && agent.id === 'demo') {
-    throw new HumanError(
-      say(
-        'The demo agent only plays back prepared work, so it cannot split a story. Choose the agent claude or sdk for that (--agent, setting ralphFresh.agent).',
-      ),
-    );
+  if (what.demoCannot !== undefined && agent.id === 'demo') {
+    throw new HumanError(what.demoCannot);
   }
   const stop = new StopSwitch();
   const result = await stoppable(stop, isAttached, () =>

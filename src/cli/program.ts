@@ -36,6 +36,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
   ['compact', async () => (await import('./compactCommand.ts')).addCompactCommand],
   ['context', async () => (await import('./contextCommand.ts')).addContextCommand],
+  ['pin', async () => (await import('./pinCommand.ts')).addPinCommand],
   ['metrics', async () => (await import('./metricsCommand.ts')).addMetricsCommand],
   ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { say } from '../base/say.ts';
 import { draftSplit } from '../orchestrator/planner/splitStory.ts';
 import { readStoryText } from '../orchestrator/planner/writePlan.ts';
 import { requireNobodyWorks, writeSplit } from '../orchestrator/planner/writeSplit.ts';
@@ -46,6 +47,9 @@ async function split(storyId: string, flags: SplitFlags, command: Command): Prom
     {
       ...{ task: '', files, storyFile },
       make: options => draftSplit(options, storyId, flags.hint?.trim() ?? ''),
+      demoCannot: say(
+        'The demo agent only plays back prepared work, so it cannot split a story. Choose the agent claude or sdk for that (--agent, setting ralphFresh.agent).',
+      ),
     },
     flags.attached === true,
   );

@@ -47,6 +47,32 @@ async function openStoryFile(options: Partial<WorkbenchOptions> = {}): Promise<W
   return workbench;
 }
 
+test('the Pin is generated, and keeps what a person wrote', async () => {
+  await writeStories(story('US-001'));
+  await mkdir(path.join(workspace, 'src', 'auth'), { recursive: true });
+  for (const name of ['session', 'token']) {
+    await writeFile(
+      path.join(workspace, 'src', 'auth', `${name}.ts`),
+      `export function ${name}Refresh(): void {}\n`,
+    );
+  }
+  await using workbench = await openStoryFile();
+  await workbench.runCommand('Ralph: Update the Pin');
+  await expect(workbench.page.getByRole('tab', { name: /INDEX\.md/ })).toBeVisible();
+  await expect(workbench.page.locator('.monaco-editor .view-lines').first()).toContainText(
+    'session',
+  );
+  await workbench.screenshot('prdEditor-pin');
+  const file = path.join(workspace, 'specs', 'INDEX.md');
+  const generated = await readFile(file, 'utf8');
+  expect(generated).toContain('## src/auth\n');
+  await writeFile(file, `${generated}\n## Mine\nKeywords: login\nFiles: src/auth/\n`);
+  await workbench.runCommand('Ralph: Update the Pin');
+  await expect
+    .poll(() => readFile(file, 'utf8'))
+    .toContain('## Mine\nKeywords: login\nFiles: src/auth/\nKeywords (generated): ');
+});
+
 const lenses = ({ page }: Workbench) => page.locator('.codelens-decoration');
 
 test('problems in the text, fixed with the keyboard', async () => {

@@ -4,6 +4,7 @@ import { blobTexts } from '../git/treeFiles.ts';
 import type { CodeIndex } from './codeIndex.ts';
 import { storyWords } from './codeWords.ts';
 import { type PastUse, trustOf } from './pastUses.ts';
+import { filesByPin, type PinEntry } from './pin/pinEntries.ts';
 import { type Reason, rankedFiles } from './ranking.ts';
 import { best } from './signals.ts';
 import { signaturesOf } from './signatures.ts';
@@ -55,19 +56,22 @@ const FUSION = 10;
 /**
  * Finds what matters for a story.
  * @param prefix the agent's folder within its repository: '' or `packages/app/`
+ * @param pin the entries of the Pin in the agent's folder
  */
 export async function codePointers(
   index: CodeIndex,
   query: PointerQuery,
   uses: readonly PastUse[],
   prefix: string,
+  pin: readonly PinEntry[] = [],
 ): Promise<CodePointers> {
   const fromRoot = (file: string) => path.posix.normalize(path.posix.join(prefix, file));
   const shown = (file: string) => path.posix.relative(prefix, file) || file;
   const text = `${query.title}\n${query.text.slice(0, MAX_TEXT)}`;
   const barred = new Set(query.barred.map(fromRoot));
   const pinned = [...new Set(query.pinned.map(fromRoot))];
-  const found = fused(index, query.title, query.text === '' ? [] : [text], trustOf(uses)).filter(
+  const entries = pin.map(entry => ({ ...entry, places: entry.places.map(fromRoot) }));
+  const found = fused(index, query, text, trustOf(uses), entries).filter(
     ({ path: file }) => !barred.has(file) && !pinned.includes(file),
   );
   const chosen: { path: string; reason: Reason }[] = [
@@ -92,17 +96,23 @@ export async function codePointers(
   };
 }
 
-/** The files for the title and for the whole text as one list: a title is clear, a description names more. */
-function fused(
+/**
+ * The files for the title, for the whole text and by the Pin as one list: a title is clear, a description names more, a
+ * person knows.
+ */
+export function fused(
   index: CodeIndex,
-  title: string,
-  texts: readonly string[],
+  query: Pick<PointerQuery, 'text' | 'title'>,
+  text: string,
   trust: ReadonlyMap<string, number>,
+  pin: readonly PinEntry[],
 ): { path: string; reason: Reason; score: number }[] {
   const all = new Map<string, { path: string; reason: Reason; score: number }>();
-  for (const text of [title, ...texts]) {
-    rankedFiles(index, text, 2 * FILES).forEach(({ path: file, reason }, rank) => {
-      const score = (trust.get(file) ?? 1) / (FUSION + rank);
+  const add = (
+    files: readonly { readonly path: string; readonly reason: Reason; readonly weight?: number }[],
+  ): void => {
+    files.forEach(({ path: file, reason, weight = 1 }, rank) => {
+      const score = ((trust.get(file) ?? 1) * weight) / (FUSION + rank);
       const known = all.get(file);
       all.set(file, {
         path: file,
@@ -110,8 +120,28 @@ function fused(
         score: score + (known?.score ?? 0),
       });
     });
+  };
+  const byTitle = rankedFiles(index, query.title, 2 * FILES);
+  if (pin.length > 0) {
+    const paths = [...new Set([...byTitle.map(file => file.path), ...index.paths])];
+    const found = filesByPin(pin, query, paths, knownTo(index));
+    add(found.map(file => ({ ...file, reason: 'pin' })));
+  }
+  add(byTitle);
+  if (query.text !== '') {
+    add(rankedFiles(index, text, 2 * FILES));
   }
   return [...all.values()].sort((a, b) => b.score - a.score);
+}
+
+/** Whether a word is in the code or in messages about it; in a document, such as the Pin itself, does not count. */
+function knownTo({ content, past, paths }: CodeIndex): (word: string) => boolean {
+  return word =>
+    [content, past.history].some(
+      words =>
+        words.has(word) &&
+        words.scores([word]).some((score, file) => score > 0 && !/\.md$/i.test(paths[file] ?? '')),
+    );
 }
 
 function similarCommits({ past }: CodeIndex, title: string): { hash: string; subject: string }[] {

@@ -6,6 +6,8 @@ import { WEIGHTS } from './weights.ts';
 export type Reason =
   /** A person chose it. */
   | 'pinned'
+  /** Keywords of the Pin lead to it. */
+  | 'pin'
   /** The story names it. */
   | 'named'
   | 'words'

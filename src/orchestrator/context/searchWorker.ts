@@ -4,6 +4,8 @@ import { messageOf } from '../../base/messageOf.ts';
 import { type CodePointers, codePointers, type PointerQuery, prefixOf } from './codePointers.ts';
 import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
+import { pinEntries } from './pin/pinEntries.ts';
+import { readPinText } from './pin/pinPlace.ts';
 
 /** What the thread is asked for. */
 export type SearchRequest =
@@ -47,7 +49,8 @@ class SearchProgram {
       const uses = await this.uses;
       const index = await this.live.at(query.dir, query.commit, uses);
       const prefix = await this.prefixOf(query.dir);
-      return { ok: true, pointers: await codePointers(index, query, uses, prefix) };
+      const pin = pinEntries((await readPinText(query.dir)) ?? '');
+      return { ok: true, pointers: await codePointers(index, query, uses, prefix, pin) };
     };
     const isNear = await this.inTurn(() => this.live.isNear(query.dir, query.commit));
     const found = this.inTurn(pointers);

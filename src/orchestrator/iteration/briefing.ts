@@ -3,6 +3,7 @@ import { saidOf } from '../../base/messageOf.ts';
 import { englishOf, type Words } from '../../base/say.ts';
 import type { CodePointers } from '../context/codePointers.ts';
 import { readContextChoices } from '../context/contextChoices.ts';
+import { pinPathIn } from '../context/pin/pinPlace.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -162,10 +163,11 @@ export class Briefer {
               ? ''
               : [story.description, ...story.criteria.map(({ text }) => text)].join('\n'),
           pinned,
-          // The prompt tells about the story file anyway.
+          // The prompt tells about the story file and the Pin anyway.
           barred: [
             ...barred,
             ...(run.storyFile === undefined ? [] : [relativePath(files.workspace, run.storyFile)]),
+            ...[pinPathIn(place.dir)].filter(path => path !== undefined),
           ],
         });
       } catch (error) {
@@ -176,7 +178,7 @@ export class Briefer {
   }
 
   private promptInput(
-    { before, conflict, lane, story }: Briefed,
+    { before, conflict, lane, place, story }: Briefed,
     handoff: RalphFreshHandoff,
     uncommitted: Uncommitted | undefined,
     code: string,
@@ -190,6 +192,7 @@ export class Briefer {
       task: taskOf(run, before),
       story,
       code,
+      pin: pinPathIn(place.dir),
       lane,
       conflict,
       storyFile: storyFile === undefined ? undefined : relative(storyFile),

@@ -21,6 +21,7 @@ export const Command = {
   showNextPrompt: 'ralphFresh.showNextPrompt',
   pinFile: 'ralphFresh.pinFile',
   barFile: 'ralphFresh.barFile',
+  updatePin: 'ralphFresh.updatePin',
   showRunActions: 'ralphFresh.showRunActions',
   showTerminal: 'ralphFresh.showTerminal',
   filterTerminal: 'ralphFresh.filterTerminal',

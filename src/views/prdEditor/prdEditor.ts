@@ -3,6 +3,7 @@ import { ConfigValue } from '../common/configValue.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { contextCommands } from './contextCommands.ts';
+import { pinCommands } from './pinCommands.ts';
 import { planCommands } from './planCommands.ts';
 import { PlanPreview } from './planPreview.ts';
 import { StoryDocuments } from './storyDocuments.ts';
@@ -32,5 +33,6 @@ export function prdEditor(
     preview,
     planCommands(folders, settings, preview, program, log),
     contextCommands(folders, program, log),
+    pinCommands(folders, program, log),
   );
 }

@@ -29,7 +29,7 @@ export function prdEditorOnDemand(
     new OnDemand(
       [
         ...[Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
-        ...[Command.showNextPrompt, Command.pinFile, Command.barFile],
+        ...[Command.showNextPrompt, Command.pinFile, Command.barFile, Command.updatePin],
       ],
       async () => {
         const [{ prdEditor }, { settings }] = await Promise.all([

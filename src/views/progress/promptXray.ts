@@ -76,6 +76,7 @@ function namedFiles(code: NonNullable<Started['code']>, t: Translate): string {
 function reasonTitle(reason: string, t: Translate): string {
   const titles: Readonly<Record<string, string>> = {
     pinned: t('pinned'),
+    pin: t('listed in the Pin'),
     named: t('named in the story'),
     words: t('same words'),
     path: t('similar path'),

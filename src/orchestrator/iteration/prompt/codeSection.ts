@@ -16,6 +16,7 @@ export interface CodeSection {
 /** Why a file is in the list, in up to three words. */
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   pinned: 'chosen by person',
+  pin: 'listed in Pin',
   named: 'named in story',
   words: 'same words inside',
   path: 'similar path',

@@ -6,18 +6,27 @@ import type { PlanFiles, PromptInput } from './promptInput.ts';
 import { andMore, bullets, numbered } from './promptLists.ts';
 import { shortenToTokens } from './tokens.ts';
 
-/** Code that was not found is written again: the more an agent searches, the less it invents. */
-const DISCOVERY = `**Before implementing, find what exists**:
-- Read \`specs/INDEX.md\` if it exists, and the files that this prompt names
+/**
+ * Code that was not found is written again: the more an agent searches, the less it invents.
+ * @param pin its path, if there is one
+ */
+function discovery(pin: string | undefined): string {
+  const read =
+    pin === undefined
+      ? 'Read the files that this prompt names'
+      : `Search \`${pathText(pin)}\` (the Pin: parts of the project with keywords, files and specs), and read the files that this prompt names`;
+  return `**Before implementing, find what exists**:
+- ${read}
 - Search with several words: synonyms, and parts of names ("auth", "login", "session")
 - Read what matches, and use or extend it
 - Write new code only if nothing fits; functions and files that repeat existing ones are reported`;
+}
 
 /** The steps of the agent's task. */
 export function mission(input: PromptInput): string {
   const checks = checksText(input.verify);
   if (input.plan) {
-    return planMission(input.plan, checks, input.handoff.iteration);
+    return planMission(input.plan, checks, input);
   }
   const promise = `<promise>${shortenToTokens(input.handoff.completion_promise, PART.command)}</promise>`;
   const progressFile = progressFileOf(input);
@@ -39,11 +48,15 @@ export function mission(input: PromptInput): string {
           `**UPDATE** ${path.posix.basename(pathText(input.storyFile))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
-  return `${numbered(steps)}\n\n${DISCOVERY}`;
+  return `${numbered(steps)}\n\n${discovery(input.pin)}`;
 }
 
 /** The pure loop: its memory is the plan's folder and git; one task per iteration. */
-function planMission(plan: PlanFiles, checks: string[], iteration: number): string {
+function planMission(
+  plan: PlanFiles,
+  checks: string[],
+  { handoff: { iteration }, pin }: PromptInput,
+): string {
   const progressFile = pathText(plan.progressFile);
   const errorsFile = pathText(plan.errorsFile);
   const steps = numbered([
@@ -54,7 +67,7 @@ function planMission(plan: PlanFiles, checks: string[], iteration: number): stri
     `**WRITE** it down: tick in the plan what is done and append \`## Iteration ${iteration} - what you did\` to ${progressFile}; append what failed, and why, to ${errorsFile}; commit`,
     '**SIGNAL** and end: when the whole plan is done, end your answer with `<promise>COMPLETE: {message}</promise>`; when you need a person to continue, with `<promise>NEEDS_HUMAN: {reason}</promise>`; otherwise just end, and a fresh iteration continues',
   ]);
-  return `${steps}\n\n${DISCOVERY}`;
+  return `${steps}\n\n${discovery(pin)}`;
 }
 
 function checkStep(checks: readonly string[], when: string): string[] {

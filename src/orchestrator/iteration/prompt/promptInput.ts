@@ -27,6 +27,8 @@ export interface PromptInput {
   readonly story?: Story;
   /** Where to look in the code; made by `codeSection`, within its own budget. */
   readonly code?: string;
+  /** The Pin, relative to the agent's folder, with forward slashes; absent if there is none. */
+  readonly pin?: string;
   /** Relative to the workspace, with forward slashes; absent in free-form mode. */
   readonly storyFile?: string;
   /** Relative to the workspace, with forward slashes. */
