@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -158,7 +158,8 @@ const orchestrations = inStyle(
         ? ['# odd   comment', ...lines.map(line => line.replace(/(status: \w+)$/, '$1   # a | b'))]
         : lines;
     }),
-);
+  // In braces, the library writes a few texts over several lines that it cannot read itself.
+).filter(text => parseDocument(text).errors.length === 0);
 
 function storiesOf(path: string, text: string): readonly Story[] {
   const file = parseStoryFile(path, text);
