@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
-  COMPACTION_LIMITS,
+  compactionLimits,
   planCompaction,
+  requireReadableLog,
   writeCompaction,
 } from '../orchestrator/loop/compactProgress.ts';
 import { AlreadyRunningError, alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { progressFileOf } from '../orchestrator/run/runWork.ts';
+import { configOf, givenSettings } from '../orchestrator/settings/settings.ts';
+import { DEFAULT_SETTINGS } from '../orchestrator/settings/settingTable.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
@@ -36,15 +40,22 @@ async function compact({ cwd, dryRun, file: named, json }: CompactFlags): Promis
   }
   const storyFile = await storyFileOf(files, named);
   const file = progressFileOf({ files, ...(storyFile !== undefined && { storyFile }) });
+  await requireReadableLog(file);
+  const { env, platform } = process;
+  const given = await givenSettings({
+    ...{ flags: {}, recalled: {}, env, platform },
+    workspace: files.workspace,
+  });
+  const limits = compactionLimits(configOf({ ...DEFAULT_SETTINGS, ...given }));
   const now = new Date();
   const done =
     dryRun === true
-      ? { planned: await planCompaction(files, file, now) }
+      ? { planned: await planCompaction(files, file, now, limits) }
       : await alone(files, async () => {
-          const planned = await planCompaction(files, file, now);
+          const planned = await planCompaction(files, file, now, limits);
           return {
             planned,
-            written: planned && (await writeCompaction(files, file, planned, now)),
+            written: planned && (await writeCompaction(files, file, planned, now, limits)),
           };
         });
   const { planned, written } = { written: undefined, ...done };
@@ -59,9 +70,11 @@ async function compact({ cwd, dryRun, file: named, json }: CompactFlags): Promis
       text: dryRun === true ? (made?.text ?? null) : null,
     });
   } else if (made === undefined) {
-    const recent = COMPACTION_LIMITS.compactAt / 2;
+    const recent = Math.floor(limits.compactAt / 2);
     print(
-      `Nothing to condense in ${file}: its patterns and its newest entries (up to ${recent} lines) always stay.`,
+      existsSync(file)
+        ? `Nothing to condense in ${file}: its patterns and its newest entries (up to ${recent} lines) always stay.`
+        : `There is no progress log at ${file} yet. Agents write it during a run.`,
     );
   } else {
     const change = `from ${made.linesBefore} to ${made.linesAfter} lines (older entries condensed: ${made.condensedEntries})`;

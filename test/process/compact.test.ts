@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
@@ -90,6 +90,27 @@ describe('compact', () => {
     assert.equal(code, 1);
     assert.match(stderr, /progress\.txt: Line 508: /);
     assert.equal((await readFile(file)).at(-2), 0xff);
+  });
+
+  test('uses the limits of the settings, and says what it cannot read', async t => {
+    const workspace = await Workspace.create(t);
+    const none = await workspace.cli('compact').finished;
+    assert.match(none.stdout, /^There is no progress log at .*progress\.txt yet\./);
+    await workspace.write(LOG, LONG);
+    await workspace.write('.omc/config.json', '{ "compactAt": 40 }');
+    const { code, stdout } = await workspace.cli('compact', '--dry-run', '--json').finished;
+    assert.equal(code, 0);
+    // The newest entries in 20 lines stay.
+    assert.equal(JSON.parse(stdout).condensedEntries, 96);
+    await rename(
+      path.join(workspace.folder, LOG),
+      path.join(workspace.folder, '.omc/elsewhere.txt'),
+    );
+    await symlink('elsewhere.txt', path.join(workspace.folder, LOG));
+    const link = await workspace.cli('compact').finished;
+    assert.equal(link.code, 1);
+    assert.match(link.stderr, /is a link, no file, or larger than 32 MB/);
+    assert.equal(await workspace.read('.omc/elsewhere.txt'), LONG);
   });
 
   test('is refused while a run is active', async t => {

@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
@@ -10,15 +11,10 @@ import { archiveContents, relative, requireArchive } from '../planner/placeStori
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
 import { warn } from '../run/warn.ts';
-import { DEFAULT_CONFIG } from '../settings/config.ts';
+import { DEFAULT_CONFIG, type RunConfig } from '../settings/config.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** What counts unless the settings say otherwise. */
-export const COMPACTION_LIMITS = {
-  compactAt: DEFAULT_CONFIG.compactAt,
-  maxLines: DEFAULT_CONFIG.progressMaxLines,
-} as const;
 /** Part of `compactAt` that must be saved: otherwise a log whose patterns alone are long is rewritten every time. */
 const MIN_SAVED = 0.25;
 /** A log that is larger cannot have been written for people. */
@@ -32,6 +28,31 @@ export interface PlannedCompaction extends Compaction {
 
 type Limits = Pick<CompactionOptions, 'compactAt' | 'maxLines'>;
 
+/** The limits for a person who asks for it: with 0, which only keeps runs from it, the default counts. */
+export function compactionLimits({
+  compactAt,
+  progressMaxLines,
+}: Pick<RunConfig, 'compactAt' | 'progressMaxLines'>): Limits {
+  return { compactAt: compactAt || DEFAULT_CONFIG.compactAt, maxLines: progressMaxLines };
+}
+
+/**
+ * Checks that a log can be condensed at all; a missing one is no problem.
+ * @throws {HumanError} if it is no plain file, or too large
+ */
+export async function requireReadableLog(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found !== undefined && !(found.isFile() && found.size <= MAX_BYTES)) {
+    throw new HumanError(
+      say(
+        '{0} is a link, no file, or larger than {1} MB, so it is left as it is. Put a plain file in its place.',
+        file,
+        MAX_BYTES / 1024 / 1024,
+      ),
+    );
+  }
+}
+
 /**
  * Reads a progress log and condenses it; writes nothing. The archive has no name yet.
  * @param file absolute path
@@ -42,7 +63,7 @@ export async function planCompaction(
   files: RunFiles,
   file: string,
   now: Date,
-  limits: Limits = COMPACTION_LIMITS,
+  limits: Limits,
 ): Promise<PlannedCompaction | undefined> {
   requireInside(file);
   requireArchive(files);
@@ -64,7 +85,7 @@ export async function writeCompaction(
   file: string,
   { before }: PlannedCompaction,
   now: Date,
-  limits: Limits = COMPACTION_LIMITS,
+  limits: Limits,
 ): Promise<{ readonly archive: string; readonly made: Compaction }> {
   const dir = await archiveContents(files, now, 'progress', new Map([[file, before]]));
   const archive = relative(files, path.join(dir, path.basename(file)));
