@@ -84,6 +84,22 @@ describe('a plan', () => {
     assert.equal(nextStory(list.stories).story?.id, 'T002');
   });
 
+  test('the optional tasks of Kiro are stories', () => {
+    const text = '- [ ] 1.2 Build it\n- [ ]* 1.3 Test it\n- [x]* 1.4 Document it\n- [ ]*not one*\n';
+    assert.deepEqual(
+      parseList('tasks.md', text).stories.map(({ done, id, title }) => [id, title, done]),
+      [
+        ['1.2', '1.2 Build it', false],
+        ['1.3', '1.3 Test it', false],
+        ['1.4', '1.4 Document it', true],
+      ],
+    );
+    assert.equal(
+      editStoryDone(text, { id: '1.3' }, true, 'tasks.md'),
+      text.replace('[ ]* 1.3', '[x]* 1.3'),
+    );
+  });
+
   test('only an unmistakable and unique id is used as one', () => {
     const idOf = (text: string) =>
       parseList('plan.md', `- [ ] ${text}\n- [ ] other`).stories[0]?.id;
@@ -356,6 +372,27 @@ describe('orchestration', () => {
     assert.deepEqual(parseList('o.yaml', 'phases: [{tasks: []}]').stories, []);
   });
 
+  test('tasks and phases that are plain texts are reported on their lines, and never an empty list', () => {
+    const list = parseList(
+      'o.yaml',
+      'phases:\n- name: One\n  tasks:\n  - id: a\n  - Write the docs\n- Two\n',
+    );
+    assert.deepEqual(
+      list.stories.map(({ id }) => id),
+      ['a'],
+    );
+    assert.deepEqual(
+      list.problems.map(({ code, line, column }) => [code, line, column]),
+      [
+        ['notAStory', 5, 5],
+        ['notAStory', 6, 3],
+      ],
+    );
+    const { code, line, message } = problemOf('o.yaml', 'tasks:\n- Write the code\n- Test it\n');
+    assert.deepEqual([code, line], ['noStories', 2]);
+    assert.match(englishOf(message), /plain text .* Write it as “- name: …”/);
+  });
+
   test('unknown dependencies and cycles are reported on their lines', () => {
     const list = parseList(
       'o.yaml',
@@ -369,6 +406,38 @@ describe('orchestration', () => {
       ],
     );
   });
+});
+
+test('a status word that is not known is a problem on its line, in every format that has one', () => {
+  const problems = (path: string, text: string) =>
+    parseList(path, text).problems.map(({ code, line }) => [code, line]);
+  const unknown = [['unknownStatus', 2]];
+  assert.deepEqual(problems('prd.json', '[{"id":"a","title":"t",\n"status":"fertig"}]'), unknown);
+  assert.deepEqual(problems('o.yaml', 'tasks: [{id: a,\n  status: fertig}]'), unknown);
+  const issue = (status: string) => `{"id":"${status}","title":"t","status":"${status}"}`;
+  assert.deepEqual(problems('i.jsonl', `${issue('open')}\n${issue('fertig')}\n`), unknown);
+  // Where another key decides, the status may mean anything.
+  assert.deepEqual(
+    problems('prd.json', '[{"id":"a","title":"t",\n"status":"fertig","passes":false}]'),
+    [],
+  );
+});
+
+test('a feature that is passing is done, and is set back to a word for not done', () => {
+  const text =
+    '[{"id":"a","title":"t","status":"passing"},{"id":"b","title":"t","status":"failing"}]';
+  const list = parseList('feature_list.json', text);
+  assert.deepEqual(
+    list.stories.map(({ done }) => done),
+    [true, false],
+  );
+  assert.deepEqual(list.problems, []);
+  const open = editStoryDone(text, { id: 'a' }, false, 'feature_list.json');
+  assert.equal(open, text.replace('passing', 'failing'));
+  assert.equal(
+    editStoryDone(open, { id: 'a' }, true, 'feature_list.json'),
+    text.replace('passing', 'done'),
+  );
 });
 
 describe('finding a story file', () => {

@@ -60,6 +60,10 @@ export interface StoryProblem {
     | 'circularDependency'
     /** A code fence or comment that hides the checkboxes after it because it is not closed. */
     | 'unclosedBlock'
+    /** An item of the list that is not written as a story, so that it is not read. */
+    | 'notAStory'
+    /** The status alone says whether a story is done, and its word is not known. */
+    | 'unknownStatus'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */
     | 'storySetting';
   /** A sentence that names the fix. */

@@ -159,6 +159,15 @@ function* relationDiagnoses(
       }
       break;
     }
+    case 'unknownStatus': {
+      const member = document.member(position, ids[0] ?? '');
+      yield {
+        ...facts,
+        ...(member === undefined ? document.span(position) : memberSpan(member)),
+        fixes: () => [],
+      };
+      break;
+    }
     case 'storySetting': {
       const member = document.member(position, ids[0] ?? '');
       yield {

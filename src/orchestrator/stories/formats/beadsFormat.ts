@@ -8,6 +8,7 @@ import { findChoiceProblems } from './callChoice.ts';
 import { findJsonError } from './jsonError.ts';
 import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdKeys.ts';
+import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -56,9 +57,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(
     stories,
     placeOf,
-    findChoiceProblems(
-      issues.map(({ entry }) => entry),
-      (position, key) => placeOf({ position }, key),
+    [findChoiceProblems, findStatusProblems].flatMap(find =>
+      find(
+        issues.map(({ entry }) => entry),
+        (position, key) => placeOf({ position }, key),
+      ),
     ),
   );
   return {

@@ -34,8 +34,9 @@ export interface UnclosedBlock {
 }
 
 // A checkbox needs a text: templates have empty ones. A letter between the brackets is a legend, as in "[P]", and
-// text directly after the closing bracket makes it a link.
-const CHECKBOX = /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\][\t ]+(\S.*)$/u;
+// text directly after the closing bracket makes it a link. Kiro marks optional tasks with an asterisk there.
+const CHECKBOX =
+  /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\]\*?[\t ]+(\S.*)$/u;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/;
 /** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;

@@ -12,6 +12,7 @@ import { findChoiceProblems } from './callChoice.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
+import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
@@ -28,6 +29,8 @@ const FIX = say(
 interface Phase {
   /** Without the tasks that are not maps. */
   readonly tasks: readonly Task[];
+  /** Where the others begin. */
+  readonly others: readonly number[];
   readonly id?: string;
   readonly name?: string;
   readonly dependsOn: readonly string[];
@@ -51,6 +54,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const tasks = phases.flatMap(phase => phase.tasks);
+  const others = notStories(parsed.document, phases, lines);
+  const [first] = others;
+  if (tasks.length === 0 && first !== undefined) {
+    // Not an empty list, which would be complete.
+    return { ...first, code: 'noStories' };
+  }
   const stories = readTasks(phases, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const map = tasks[position]?.map;
@@ -60,10 +69,15 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
-    findChoiceProblems(
-      tasks.map(({ entry }) => entry),
-      (position, key) => placeOf({ position }, [key]),
-    ),
+    [
+      ...others,
+      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+        find(
+          tasks.map(({ entry }) => entry),
+          (position, key) => placeOf({ position }, [key]),
+        ),
+      ),
+    ],
   );
   return {
     heading: readHeading(parsed.root),
@@ -133,17 +147,52 @@ function readPhase(document: Document, map: unknown, phase: unknown): Phase | un
   }
   const list = memberOf(document, map, 'tasks');
   const entries: unknown[] = phase['tasks'];
+  const others: number[] = [];
   const tasks = entries.flatMap((entry, index) => {
     const task = itemOf(document, list, index);
-    return isEntry(entry) && isMap(task) ? [{ entry, map: task, list: entries }] : [];
+    if (isEntry(entry) && isMap(task)) {
+      return [{ entry, map: task, list: entries }];
+    }
+    others.push(isSeq(list) ? startOf(list.items[index]) : startOf(list));
+    return [];
   });
   const { id, name } = phase as { readonly id?: unknown; readonly name?: unknown };
   return {
     tasks,
+    others,
     id: typeof id === 'string' ? id : undefined,
     name: typeof name === 'string' ? name.trim() : undefined,
     dependsOn: dependenciesOf(phase),
   };
+}
+
+/** Items that look like tasks or phases and are not read: a list must not become shorter without a word. */
+function notStories(
+  document: Document,
+  phases: readonly Phase[],
+  lines: TextLines,
+): StoryProblem[] {
+  const tasks = phases.flatMap(({ others }) => others);
+  const list = isMap(document.contents)
+    ? memberOf(document, document.contents, 'phases')
+    : undefined;
+  const items = isSeq(list) ? list.items : [];
+  return [
+    ...tasks.map(offset => ({
+      message: say(
+        'This task is a plain text without a place for its status, so it is not read. Write it as “- name: …” with “status: pending” on the next line.',
+      ),
+      offset,
+    })),
+    ...items
+      .filter(item => !isMap(resolve(document, item)))
+      .map(item => ({
+        message: say(
+          'This phase has no tasks, so it is not read. Write it as “- name: …” with “tasks:” below.',
+        ),
+        offset: startOf(item),
+      })),
+  ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
 }
 
 function memberOf(document: Document, map: YAMLMap, key: string): unknown {

@@ -16,6 +16,7 @@ import {
   readStory,
   type StoryArray,
 } from './prdKeys.ts';
+import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -51,9 +52,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
-    findChoiceProblems(
-      array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
-      (position, key) => placeOf({ position }, [key]),
+    [findChoiceProblems, findStatusProblems].flatMap(find =>
+      find(
+        array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
+        (position, key) => placeOf({ position }, [key]),
+      ),
     ),
   );
   return {

@@ -77,6 +77,12 @@ export const DONE_WORDS = new Set([
   'closed',
   'verified',
   'passed',
+  'passing',
+  'pass',
+  'shipped',
+  'resolved',
+  'finished',
+  'merged',
 ]);
 export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],

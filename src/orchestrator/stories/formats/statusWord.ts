@@ -1,4 +1,7 @@
-import { isDoneWord } from './prdKeys.ts';
+import { say } from '../../../base/say.ts';
+import type { StoryProblem } from '../story.ts';
+import { plainText } from './plainText.ts';
+import { doneKeyOf, type Entry, isDoneWord } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
 export interface StatusUse {
@@ -51,6 +54,52 @@ const PARKED_WORDS = new Set([
   'tombstone',
   'archived',
 ]);
+
+// Other words that say that there is work left.
+const OTHER_OPEN_WORDS = new Set([
+  ...['', 'draft', 'drafted', 'proposed', 'triage', 'accepted', 'approved', 'assigned', 'selected'],
+  ...['to-do', 'not passed', 'not passing', 'failing', 'fail', 'incomplete', 'partial', 'unknown'],
+  ...['ready for dev', 'ready for review', 'ready for agent', 'in development', 'in testing'],
+  ...['testing', 'qa', 'planning', 'design', 'designing', 'executing', 'paused', 'on hold', 'hold'],
+  ...['stuck', 'needs review', 'needs work', 'needs human', 'rejected', 'reopened', 'returned'],
+  ...['hooked', 'pinned', 'abandoned', 'wontfix', "won't do", 'duplicate', 'obsolete', 'icebox'],
+  ...['later', 'someday', 'optional', 'scheduled', 'upcoming', 'next', 'current', 'idle'],
+]);
+
+/**
+ * Stories whose status alone says whether they are done, in a word that is not known: they count as not done, and that
+ * may be wrong.
+ * @param entries of the stories, by position
+ */
+export function findStatusProblems(
+  entries: readonly (Entry | undefined)[],
+  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+): StoryProblem[] {
+  return entries.flatMap((entry, position): StoryProblem[] => {
+    const status = entry && doneKeyOf(entry) === 'status' ? entry.status : undefined;
+    return typeof status !== 'string' || isKnown(status)
+      ? []
+      : [
+          {
+            code: 'unknownStatus',
+            message: say(
+              'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “pending” if it is not.',
+              plainText(status),
+            ),
+            ...placeOf(position, 'status'),
+            subject: { position, ids: ['status'] },
+          },
+        ];
+  });
+}
+
+function isKnown(status: string): boolean {
+  const word = normalise(status);
+  return (
+    isDoneWord(status) ||
+    [OPEN_WORDS, BUSY_WORDS, PARKED_WORDS, OTHER_OPEN_WORDS].some(words => words.has(word))
+  );
+}
 
 /**
  * The word for done to write instead of `current`: the most frequent one in the file's other stories; otherwise
