@@ -69,6 +69,23 @@ describe('the symbols of a source file', () => {
     });
   }
 
+  test('a file that is nested more deeply than the stack allows has no symbols', () => {
+    /** Calls with so little stack left that only what needs more than a few frames fails. */
+    const withLittleStack = <T>(work: () => T): T => {
+      try {
+        return withLittleStack(work);
+      } catch {
+        return work();
+      }
+    };
+    const text = `function f() {}\n${'{\n'.repeat(2_000)}`;
+    assert.deepEqual(names('a.ts', text), ['function f (own)']);
+    assert.deepEqual(
+      withLittleStack(() => symbolsOf('a.ts', text)),
+      [],
+    );
+  });
+
   test('TypeScript: functions, methods, classes, types and constants', () => {
     const text = [
       'export async function load<T>(',

@@ -1,4 +1,4 @@
-import type { Tree } from '@lezer/common';
+import { Tree } from '@lezer/common';
 import { parser as cpp } from '@lezer/cpp';
 import { parser as go } from '@lezer/go';
 import { parser as java } from '@lezer/java';
@@ -19,13 +19,25 @@ const ELEMENTS = javascript.configure({ dialect: 'ts jsx' });
 const STEPS_PER_UNIT = 4;
 
 /**
- * Parses a source file; wrong parts become error nodes. In a file of its own next to the bundles (`scripts/build.ts`),
+ * Parses a source file; wrong parts become error nodes. The tree is empty if the file is nested so deeply that the parser,
+ * which calls itself for each level, runs out of stack. In a file of its own next to the bundles (`scripts/build.ts`),
  * which is loaded by the first call.
  * @param hasElements whether it is a file with JSX
  */
 export function treeOf(language: Language, text: string, hasElements: boolean): Tree {
   const parser =
     language === 'javascript' ? (hasElements ? ELEMENTS : TYPESCRIPT) : PARSERS[language];
+  try {
+    return parsed(parser, text);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return Tree.empty;
+    }
+    throw error;
+  }
+}
+
+function parsed(parser: LRParser, text: string): Tree {
   const parse = parser.startParse(text);
   let steps = 1_000 + text.length * STEPS_PER_UNIT;
   for (;;) {
