@@ -66,9 +66,9 @@ function storySchemaIn(t: SchemaWords) {
       ...fields(
         DONE_KEYS,
         t(
-          'Whether the story is done. Only true counts; an agent sets it, and the checks of a run may put it back.',
+          'Whether the story is done: true or false. An agent sets it, and the checks of a run may put it back.',
         ),
-        () => usually(z.boolean()),
+        () => usually(z.boolean(), z.string()),
         t,
       ),
       status: usually(z.enum(['pending', 'in_progress', ...DONE_WORDS]), z.string())

@@ -190,6 +190,72 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
 });
 
 describe('tick and untick', { concurrency: 4 }, () => {
+  for (const [name, file, text, id] of [
+    [
+      'a word for not done',
+      'prd.json',
+      '[{"id":"A","status":"todo"},{"id":"B","status":"open"}]',
+      'A',
+    ],
+    ['work in progress', 'prd.json', '[{"id":"A","title":"T","status":"in_progress"}]', 'A'],
+    ['a status beside passes', 'prd.json', '[{"id":"A","status":"active","passes":false}]', 'A'],
+    ['no key that says it', 'prd.json', '[{"id":"A","title":"T"},{"id":"B","passes":true}]', 'A'],
+    [
+      'a word in the place of false',
+      'prd.json',
+      '[{"id":"A","title":"T","passes":"failing"}]',
+      'A',
+    ],
+    ['a mark', 'plan.md', '- [~] T001 One\n- [x] T002 Two\n- [X] T003 Three\n', 'T001'],
+    ['a mark for done', 'plan.md', '- [ ] T001 One\n- [x] T002 Two\n- [X] T003 Three\n', 'T003'],
+    [
+      'a deleted issue',
+      'issues.jsonl',
+      '{"id":"bd-1","title":"One","status":"tombstone"}\n{"id":"bd-2","title":"Two","status":"open"}\n',
+      'bd-1',
+    ],
+    [
+      'a task that is put aside',
+      'tasks.yaml',
+      'phases:\n  - name: P # first\n    tasks:\n      - id: a\n        status: "skipped" # later\n      - id: b\n',
+      'a',
+    ],
+    [
+      'a task without a status',
+      'tasks.yaml',
+      'tasks:\n  - id: a\n  - {id: b, status: done}\n',
+      'a',
+    ],
+  ] as const) {
+    test(`taking a mark back restores ${name}`, async t => {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      await workspace.write(file, text);
+      const isDone = id === 'T003';
+      const [there, back] = isDone ? ['untick', 'tick'] : ['tick', 'untick'];
+      const read = () => readFile(path.join(workspace.folder, file), 'utf8');
+      await printed(workspace, there, id, '--file', file);
+      const changed = await read();
+      assert.notEqual(changed, text);
+      await printed(workspace, back, id, '--file', file);
+      assert.equal(await read(), text);
+      await printed(workspace, there, id, '--file', file);
+      assert.equal(await read(), changed);
+    });
+  }
+
+  test('a mark is not restored over a change of somebody else', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('prd.json', '[{"id":"A","status":"todo"},{"id":"B","status":"open"}]');
+    await printed(workspace, 'tick', 'A');
+    const text = '[{"id":"A","status":"done","title":"New"},{"id":"B","status":"open"}]';
+    await workspace.write('prd.json', text);
+    await printed(workspace, 'untick', 'A');
+    assert.equal(
+      await readFile(path.join(workspace.folder, 'prd.json'), 'utf8'),
+      text.replace('"done"', '"open"'),
+    );
+  });
+
   test('change the file, confirm it and record it in the journal', async t => {
     const workspace = await Workspace.create(t);
     const before = await workspace.read('.omc/prd.json');

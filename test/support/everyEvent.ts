@@ -294,6 +294,12 @@ function between(index: number): RunEventBody[] {
         ]),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),
+        {
+          type: 'story.ticked',
+          storyId: 'US-002',
+          done: true,
+          was: { entry: 'a'.repeat(64), edits: [{ offset: 20, length: 4, content: 'false' }] },
+        },
       ];
     default:
       return [];

@@ -150,6 +150,10 @@ for (const [name, makeStage, tag] of [
       for (let number = 4; number <= total; number++) {
         await stage.release(`US-00${number}`);
       }
+      // If it ended in another way, or not at all, its last event says more than a window without words.
+      await expect
+        .poll(async () => (await newestJournal(stage.workspace)).at(-1), RUN_LIMIT)
+        .toMatchObject({ type: 'run.ended', outcome: 'completed' });
       await expect(workbench.statusBarItem(`Ralph done · ${total}/${total}`)).toBeVisible(
         RUN_LIMIT,
       );

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { editStoryDone, tickText } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryFormatName } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -109,6 +109,28 @@ function checkEdit(text: string): void {
   assert.deepEqual(answer(back), answer(text));
 }
 
+/** Ticks and unticks each story that has an id of its own, from either state: the file must be the same then. */
+function checkThereAndBack(text: string, path: string): void {
+  const file = parseStoryFile(path, Buffer.from(text));
+  const stories = file.kind === 'stories' ? file.stories : [];
+  const ids = stories.map(({ id }) => id);
+  for (const { done, id, position } of stories) {
+    if (ids.indexOf(id) !== ids.lastIndexOf(id)) {
+      continue;
+    }
+    const there = tickText(text, { id, position }, !done, { path });
+    assert.notEqual(there.text, text);
+    assert.ok(there.undo !== undefined, `${id} has no undo`);
+    const back = tickText(there.text, { id, position }, done, { path, undos: [there.undo] });
+    assert.equal(back.text, text, `${id} is not as it was`);
+    const again = tickText(back.text, { id, position }, !done, {
+      path,
+      undos: back.undo === undefined ? [] : [back.undo],
+    });
+    assert.equal(again.text, there.text);
+  }
+}
+
 const FORMATS: Readonly<Record<Kind, StoryFormatName>> = {
   prd: 'prd',
   plan: 'plan',
@@ -183,6 +205,7 @@ if (existsSync(manifest)) {
       for (const row of rows) {
         test(row.file, async () => {
           const text = derive(await readFile(join(corpus, row.file), 'utf8'));
+          checkThereAndBack(text, row.kind === 'prd' ? 'prd.json' : row.path);
           if (row.kind !== 'prd') {
             checkOther(text, row);
             return;

@@ -287,7 +287,19 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['storyId', 'done', 'by'] },
   ),
-  'story.ticked': fc.record({ storyId, done: fc.boolean() }),
+  'story.ticked': fc.record(
+    {
+      storyId,
+      done: fc.boolean(),
+      was: fc.record({
+        entry: fc.string({ maxLength: 64 }),
+        edits: fc.array(fc.record({ offset: fc.nat(), length: fc.nat(), content: fc.string() }), {
+          maxLength: 3,
+        }),
+      }),
+    },
+    { requiredKeys: ['storyId', 'done'] },
+  ),
   'run.rolledBack': fc.record({ iteration: fc.integer({ min: 1, max: 9 }), commit: fc.string() }),
   'promise.seen': fc.record({
     iteration,

@@ -227,12 +227,17 @@ describe('common mistakes of agents', () => {
     ['true', true],
     ['False', false],
     [1, true],
-    ['done', true],
   ] as const) {
     test(`passes: ${JSON.stringify(value)} is corrected`, () => {
       const { found, texts } = only(prd(story({ passes: value })));
       assert.equal(found.code, 'doneNotBoolean');
       assert.deepEqual(storiesOf(texts[0]), [story({ passes: meant })]);
+    });
+  }
+
+  for (const value of ['done', 'passing', 'Failing', 'pending']) {
+    test(`passes: "${value}" is as good as true or false`, () => {
+      assert.deepEqual(codes(prd(story({ passes: value }))), []);
     });
   }
 

@@ -344,6 +344,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       const told = event.done ? withoutOwnQuestion(settled, event.storyId) : settled;
       return withStory(told, event.storyId, record => ({
         ...newStart(record),
+        was: event.was,
         ...(event.done && { doneBy: 'hand' as const }),
       }));
     }

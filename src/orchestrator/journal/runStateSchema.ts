@@ -10,6 +10,7 @@ import {
   RUN_OUTCOMES,
   STOP_MODES,
 } from './eventCodes.ts';
+import { tickUndoSchema } from './eventSchemas/tickUndo.ts';
 import type { LimitWaiting, RunState } from './runState.ts';
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
@@ -74,6 +75,7 @@ export const runStateSchema = once(() => {
     failures: count,
     blocked: z.string().optional(),
     skipped: z.enum(['person', 'stuck']).optional(),
+    was: tickUndoSchema().optional(),
     paused: z.literal(true).optional(),
     costUsd: z.number(),
     iterations: count,

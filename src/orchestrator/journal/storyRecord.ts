@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { IterationOutcome } from './eventCodes.ts';
+import type { TickUndo } from './eventSchemas/tickUndo.ts';
 import type { RunEvent } from './events.ts';
 
 /** What the journal knows about a story's status beyond the story file. */
@@ -30,6 +31,8 @@ export interface StoryRecord {
   readonly blocked?: string;
   /** Skipped in this run, and by whom. */
   readonly skipped?: 'person' | 'stuck';
+  /** What the last tick of a person replaced in the file. */
+  readonly was?: TickUndo;
   /** A person wants no further agent for it now. */
   readonly paused?: true;
   readonly costUsd: number;

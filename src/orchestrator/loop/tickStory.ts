@@ -4,16 +4,22 @@ import {
   type StorySelector,
   setStoryDone,
 } from '../stories/edit/edit.ts';
+import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { InboxReader } from '../workspace/inbox.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
 import { recordRequest } from '../workspace/requests.ts';
-import { newestRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { readRun } from '../workspace/runCheckpoint.ts';
+import { newestRunId, type RunFiles, runIds } from '../workspace/runFiles.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { cannotWriteTo, takeFileLock } from '../workspace/takeFileLock.ts';
 
+/** A person takes back what was ticked lately. */
+const RUNS_SEARCHED = 20;
+
 /**
- * Marks a story as done or not done for a person: first in its file, then in the journal, so that a run knows it
+ * Marks a story as done or not done for a person, or takes back an earlier mark exactly: first in its file, then in the journal, so that a run knows it
  * was a person. No event is written if the file already has this status. A run whose loop was killed is closed before:
  * what its agent left must not include the tick.
  *
@@ -41,12 +47,31 @@ export async function tickStory(
       await closeRunFoundDead(files);
     }
   }
-  const { changed } = await setStoryDone(storyFile, selector, done, edit);
+  const undos = await undosOf(files, selector.id);
+  const { changed, undo } = await setStoryDone(storyFile, selector, done, { ...edit, undos });
   if (changed) {
     onWritten?.();
-    await recordTick(files, selector.id, done);
+    await recordTick(files, selector.id, done, undo);
   }
   return changed;
+}
+
+/** What the last ticks of a story replaced: those that the loop has not read yet, and the last one in a journal. */
+async function undosOf(files: RunFiles, storyId: string): Promise<TickUndo[]> {
+  for (const runId of (await runIds(files)).slice(-RUNS_SEARCHED).toReversed()) {
+    const requests = await new InboxReader(files.inboxFile(runId)).takeNew();
+    const posted = requests.flatMap(request =>
+      request.type === 'tick' && request.storyId === storyId ? [request.was] : [],
+    );
+    const { storyRecords } = await readRun(files, runId);
+    const undos = [...posted.reverse(), storyRecords.get(storyId)?.was].filter(
+      was => was !== undefined,
+    );
+    if (undos.length > 0) {
+      return undos;
+    }
+  }
+  return [];
 }
 
 /**
@@ -80,6 +105,11 @@ async function requireWritable(file: string): Promise<void> {
 }
 
 /** Records in the journal that a person ticked or unticked a story, after its file was written. */
-export async function recordTick(files: RunFiles, storyId: string, done: boolean): Promise<void> {
-  await recordRequest(files, { type: 'tick', storyId, done });
+export async function recordTick(
+  files: RunFiles,
+  storyId: string,
+  done: boolean,
+  was?: TickUndo,
+): Promise<void> {
+  await recordRequest(files, { type: 'tick', storyId, done, ...(was && { was }) });
 }

@@ -14,6 +14,7 @@ import { type RecordedCommit, type RunState, storyNotes } from '../journal/runSt
 import { alone } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
+import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
@@ -129,18 +130,20 @@ export async function revertWork(
   message: string,
 ): Promise<string | undefined> {
   await requireRecordable(files);
+  const undos = new Map<string, TickUndo | undefined>();
   const commit = await alone(files, async () => {
     const made =
       plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
     if (!isStoryFileCommitted && storyFile !== undefined) {
       for (const { id, position } of reopens) {
-        await setStoryDone(storyFile, { id, position }, false);
+        const { undo } = await setStoryDone(storyFile, { id, position }, false);
+        undos.set(id, undo);
       }
     }
     return made;
   });
   for (const { id } of reopens) {
-    await recordTick(files, id, false);
+    await recordTick(files, id, false, undos.get(id));
   }
   return commit;
 }

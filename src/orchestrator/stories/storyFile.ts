@@ -230,6 +230,8 @@ export interface ParsedStoryFile {
   readonly bom: string;
   /** Edits of `text`; none if the file is invalid. See `StoryText`. */
   readonly edits: StoryText['edits'];
+  /** Where a story is in `text`; empty if the file is invalid. See `StoryText`. */
+  readonly spanOf: StoryText['spanOf'];
   /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
 }
@@ -247,14 +249,18 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       : { code: codeOf(format, problem), message: unusable.message, ...lines.at(unusable.offset) };
   if (!isStoryText(read)) {
     const file: StoryFile = { kind: 'invalid', format: format.name, path, problems: [read], hash };
-    return { file, text, bom, edits: () => [], move: () => text };
+    return {
+      ...{ file, text, bom, edits: () => [], spanOf: () => ({ start: 0, end: 0 }) },
+      move: () => text,
+    };
   }
-  const { heading, stories, problems, edits, move } = read;
+  const { heading, stories, problems, edits, move, spanOf } = read;
   return {
     file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
     text,
     bom,
     edits,
+    spanOf,
     move,
   };
 }

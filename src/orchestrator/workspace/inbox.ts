@@ -17,6 +17,7 @@ import { once } from '../../base/once.ts';
 import { openPlainFile, PLAIN } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { MAX_LANES, STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
+import { type TickUndo, tickUndoSchema } from '../journal/eventSchemas/tickUndo.ts';
 import { requirePlainState } from './plainState.ts';
 import type { RunFiles } from './runFiles.ts';
 
@@ -46,7 +47,12 @@ const requestSchema = once(() => {
     /** This many agents at once. */
     z.looseObject({ type: z.literal('lanes'), lanes: z.number().int().min(1).max(MAX_LANES) }),
     /** A person has ticked (or unticked) the story in its file; the loop records it in the journal. */
-    z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
+    z.looseObject({
+      type: z.literal('tick'),
+      storyId: z.string(),
+      done: z.boolean(),
+      was: tickUndoSchema().optional(),
+    }),
     /** Wait after this iteration; or start no further agent for a story, or in a lane. */
     z.looseObject({ type: z.literal('pause'), ...ofPart }),
     /**
@@ -100,7 +106,13 @@ export interface PartOfRun {
 export type RunRequest =
   | { readonly type: 'stop'; readonly mode: StopMode; readonly storyId?: string | undefined }
   | { readonly type: 'lanes'; readonly lanes: number }
-  | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean }
+  | {
+      readonly type: 'tick';
+      readonly storyId: string;
+      readonly done: boolean;
+      /** What it replaced. */
+      readonly was?: TickUndo | undefined;
+    }
   | ({ readonly type: 'pause' | 'resume' } & PartOfRun)
   | { readonly type: 'skip'; readonly storyId?: string | undefined }
   | { readonly type: 'reset'; readonly storyId: string }

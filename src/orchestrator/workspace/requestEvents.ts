@@ -12,7 +12,14 @@ import type { RunRequest } from './inbox.ts';
 export function eventsOfRequest(request: RunRequest, state: RunState): RunEventBody[] {
   switch (request.type) {
     case 'tick':
-      return [{ type: 'story.ticked', storyId: request.storyId, done: request.done }];
+      return [
+        {
+          type: 'story.ticked',
+          storyId: request.storyId,
+          done: request.done,
+          ...(request.was && { was: request.was }),
+        },
+      ];
     case 'pause':
     case 'resume': {
       const { lane, storyId, type } = request;

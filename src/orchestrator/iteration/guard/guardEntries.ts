@@ -6,7 +6,13 @@ import {
   type Span,
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
-import { DONE_KEYS, findStoryArray, isEntry, readStory } from '../../stories/formats/prdKeys.ts';
+import {
+  DONE_KEYS,
+  findStoryArray,
+  isEntry,
+  readStory,
+  STATUS_KEYS,
+} from '../../stories/formats/prdKeys.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
 import {
@@ -173,7 +179,7 @@ function withAllowedChanges(oldText: string, newText: string, pair: Pair, duty: 
     );
   };
   const isForbiddenTick = tickChanges(pair, duty).length > 0;
-  const doneKeys: readonly string[] = [...DONE_KEYS, 'status'];
+  const doneKeys: readonly string[] = [...DONE_KEYS, ...STATUS_KEYS];
   const added = criterionChanges(before.id, before.criteria, after.criteria).flatMap(change =>
     change.kind === 'criterionAdded' ? [plain(change.text)] : [],
   );

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { eventFields } from './fields.ts';
+import { tickUndoSchema } from './tickUndo.ts';
 
 /** Events of single stories: changes, and how the run handles them. */
 export function storySchemas() {
@@ -43,6 +44,8 @@ export function storySchemas() {
       type: z.literal('story.ticked'),
       storyId: z.string(),
       done: z.boolean(),
+      /** What the tick replaced in the story's entry. */
+      was: tickUndoSchema().optional(),
     }),
   ] as const;
 }

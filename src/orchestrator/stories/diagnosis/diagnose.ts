@@ -1,7 +1,7 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import type { Member, Span } from '../formats/jsonOutline.ts';
-import { ownId } from '../formats/prdKeys.ts';
+import { isStatusKey, ownId } from '../formats/prdKeys.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
@@ -160,12 +160,16 @@ function* relationDiagnoses(
       break;
     }
     case 'unknownStatus': {
-      const member = document.member(position, ids[0] ?? '');
-      yield {
-        ...facts,
-        ...(member === undefined ? document.span(position) : memberSpan(member)),
-        fixes: () => [],
-      };
+      const [key = ''] = ids;
+      const member = document.member(position, key);
+      // A word in the place of true or false has a problem of its own, with a fix.
+      if (isStatusKey(key)) {
+        yield {
+          ...facts,
+          ...(member === undefined ? document.span(position) : memberSpan(member)),
+          fixes: () => [],
+        };
+      }
       break;
     }
     case 'storySetting': {

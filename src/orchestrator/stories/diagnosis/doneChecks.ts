@@ -1,6 +1,13 @@
 import { say } from '../../../base/say.ts';
-import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../formats/prdKeys.ts';
-import { type StatusUse, statusFollows } from '../formats/statusWord.ts';
+import {
+  doneKeyOf,
+  type Entry,
+  isDone,
+  isDoneWord,
+  isEntry,
+  isStatusKey,
+} from '../formats/prdKeys.ts';
+import { meaningOf, type StatusUse, statusFollows } from '../formats/statusWord.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
 import { yesOrNo } from './fieldNames.ts';
@@ -25,9 +32,9 @@ export function* checkDone(
         fixes: () => [addField(document, position, doneKey, false, false)],
       };
     }
-  } else if (key === 'status') {
+  } else if (isStatusKey(key)) {
     if (doneKey !== undefined) {
-      const done = isDoneWord(entry.status);
+      const done = isDoneWord(entry[key]);
       yield {
         code: 'statusForPasses',
         severity: 'warning',
@@ -37,11 +44,12 @@ export function* checkDone(
           doneKey,
           done,
         ),
-        fixes: () => replaceKey(document, position, 'status', doneKey, done),
+        fixes: () => replaceKey(document, position, key, doneKey, done),
       };
     }
   } else if (typeof entry[key] !== 'boolean') {
-    if (entry[key] !== null) {
+    const value = entry[key];
+    if (value !== null && meaningOf(value) === undefined) {
       yield notBoolean(document, position, key, entry[key]);
     }
   } else {
@@ -77,7 +85,7 @@ function* contradiction(
 ): Generator<Complaint> {
   const done = isDone(entry);
   const key = doneKeyOf(entry);
-  if (done || key === undefined || key === 'status' || !isDoneWord(entry.status)) {
+  if (done || key === undefined || isStatusKey(key) || !isDoneWord(entry.status)) {
     return;
   }
   const others = statuses.flatMap((use, index) =>
@@ -104,6 +112,6 @@ export function statusUses(document: PrdDocument): (StatusUse | undefined)[] {
       return undefined;
     }
     const { status } = entry;
-    return doneKeyOf(entry) === 'status' ? { status } : { status, done: isDone(entry) };
+    return isStatusKey(doneKeyOf(entry)) ? { status } : { status, done: isDone(entry) };
   });
 }

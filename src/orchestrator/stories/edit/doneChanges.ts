@@ -1,7 +1,22 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { DONE_KEYS, doneKeyOf, type Entry, isDone } from '../formats/prdKeys.ts';
-import { doneWord, openWord, type StatusUse, statusFollows } from '../formats/statusWord.ts';
+import {
+  DONE_KEYS,
+  type DoneKey,
+  doneKeyOf,
+  type Entry,
+  isDone,
+  isStatusKey,
+  STATUS_KEYS,
+  type StatusKey,
+} from '../formats/prdKeys.ts';
+import {
+  doneWord,
+  meaningOf,
+  openWord,
+  type StatusUse,
+  statusFollows,
+} from '../formats/statusWord.ts';
 
 /** A format's default if a file shows no habit of its own. */
 export interface UsualDone {
@@ -10,7 +25,14 @@ export interface UsualDone {
   readonly word?: string;
 }
 
-type DoneKey = (typeof DONE_KEYS)[number] | 'status';
+type DoneValue = boolean | string;
+
+/** The counterparts of words that stand in the place of true and false. */
+const VERDICTS = [
+  ['passing', 'failing'],
+  ['pass', 'fail'],
+  ['passed', 'failed'],
+] as const;
 
 /**
  * The keys and values to write for an entry that is done or not done: the deciding key, and those that would
@@ -23,54 +45,83 @@ export function doneChanges(
   others: readonly Entry[],
   done: boolean,
   usual: UsualDone = { key: 'passes' },
-): Map<string, boolean | string> {
+): Map<string, DoneValue> {
   const key = doneKeyOf(entry) ?? usualDoneKey(others, usual.key);
-  const status = typeof entry.status === 'string' ? entry.status : undefined;
-  const statuses = others.flatMap(statusUse);
-  const word = () => (done ? doneWord(status, statuses, usual.word) : openWord(status, statuses));
-  if (key === 'status') {
-    return new Map([['status', word()]]);
-  }
-
-  const values = new Map<string, boolean | string>();
-  if (typeof entry[key] === 'object' && entry[key] !== null) {
-    // A list or an object under a done key is somebody's data. `passes` has precedence over any other key.
-    if (key === 'passes') {
-      throw new HumanError(
-        say('The story has a list or an object under "passes": write true or false there.'),
-      );
-    }
-    values.set('passes', done);
-  } else {
-    values.set(key, done);
-  }
-  for (const other of DONE_KEYS) {
-    if (entry[other] === !done) {
-      values.set(other, done);
+  const values = new Map<string, DoneValue>();
+  if (!isStatusKey(key)) {
+    const deciding = writableKey(entry, key);
+    values.set(deciding, doneValue(entry[deciding], valuesOf(others, deciding), done));
+    for (const other of DONE_KEYS) {
+      if (meaningOf(entry[other]) === !done) {
+        values.set(other, doneValue(entry[other], valuesOf(others, other), done));
+      }
     }
   }
-  if (status !== undefined && statusFollows(status, done, statuses)) {
-    values.set('status', word());
+  for (const statusKey of STATUS_KEYS) {
+    const status = entry[statusKey];
+    const current = typeof status === 'string' ? status : undefined;
+    const uses = others.flatMap(other => statusUse(other, statusKey));
+    const follows = current !== undefined && statusFollows(current, done, uses);
+    if (statusKey === key || follows) {
+      values.set(statusKey, done ? doneWord(current, uses, usual.word) : openWord(current, uses));
+    }
   }
   return values;
 }
 
-function statusUse(entry: Entry): StatusUse[] {
-  if (typeof entry.status !== 'string') {
-    return [];
+/** A list or an object under a done key is somebody's data. `passes` has precedence over any other key. */
+function writableKey(entry: Entry, key: (typeof DONE_KEYS)[number]): (typeof DONE_KEYS)[number] {
+  if (typeof entry[key] !== 'object' || entry[key] === null) {
+    return key;
   }
-  const key = doneKeyOf(entry);
-  return [
-    key === 'status' ? { status: entry.status } : { status: entry.status, done: isDone(entry) },
-  ];
+  if (key === 'passes') {
+    throw new HumanError(
+      say('The story has a list or an object under "passes": write true or false there.'),
+    );
+  }
+  return 'passes';
 }
 
-/** The done key that most stories of the file have; `otherwise` if none has one. */
+/** What the other stories of the file have under a done key. */
+function valuesOf(others: readonly Entry[], key: string): DoneValue[] {
+  return others
+    .map(other => other[key])
+    .filter((value): value is DoneValue => meaningOf(value) !== undefined);
+}
+
+/** The value that the file's other stories use; otherwise the counterpart of a word; otherwise true or false. */
+function doneValue(current: unknown, used: readonly DoneValue[], done: boolean): DoneValue {
+  const same = used.filter(value => meaningOf(value) === done);
+  if (same.includes(done)) {
+    return done;
+  }
+  const words = same.filter(value => typeof value === 'string').map(status => ({ status }));
+  const word =
+    typeof current === 'string' && meaningOf(current) !== undefined ? current : undefined;
+  if (words.length > 0) {
+    return done ? doneWord(word, words) : openWord(word, words);
+  }
+  const pair = VERDICTS.find(verdicts => verdicts.some(verdict => verdict === word));
+  if (pair !== undefined) {
+    return pair[done ? 0 : 1];
+  }
+  return word === undefined ? done : done ? doneWord(word, []) : openWord(word, []);
+}
+
+function statusUse(entry: Entry, statusKey: StatusKey): StatusUse[] {
+  const status = entry[statusKey];
+  if (typeof status !== 'string') {
+    return [];
+  }
+  return [isStatusKey(doneKeyOf(entry)) ? { status } : { status, done: isDone(entry) }];
+}
+
+/** The deciding key that most stories of the file have; `otherwise` if none has one. */
 function usualDoneKey(entries: readonly Entry[], otherwise: DoneKey): DoneKey {
   const keys = entries.map(doneKeyOf);
   let best = otherwise;
   let most = 0;
-  for (const key of [...DONE_KEYS, 'status'] as const) {
+  for (const key of [...DONE_KEYS, ...STATUS_KEYS]) {
     const count = keys.filter(other => other === key).length;
     if (count > most) {
       best = key;

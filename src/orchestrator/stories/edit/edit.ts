@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits } from 'jsonc-parser';
+import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
@@ -8,6 +8,7 @@ import { plainText } from '../formats/plainText.ts';
 import type { Story, StoryFile } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
+import { type TickUndo, undoingEdits, undoOf } from './tickUndo.ts';
 import { inWorkOrder, type Side } from './workOrder.ts';
 
 /** Identifies one story of a file. */
@@ -23,6 +24,8 @@ export interface SetStoryDoneOptions {
    * and a story that only its position could identify is rejected instead of guessed.
    */
   readonly expectedHash?: string;
+  /** Earlier ticks of the story: if its entry is as one of them left it, what stood there before is restored. */
+  readonly undos?: readonly TickUndo[];
 }
 
 /** The result of an edit. */
@@ -31,6 +34,12 @@ export interface StoryEdit {
   readonly changed: boolean;
   /** SHA-256 of the file's bytes after the edit, hex. */
   readonly hash: string;
+}
+
+/** The result of a tick. */
+export interface TickEdit extends StoryEdit {
+  /** Takes it back. Absent if nothing was changed, or the edit is not a small one. */
+  readonly undo?: TickUndo;
 }
 
 /**
@@ -46,8 +55,9 @@ export async function setStoryDone(
   selector: StorySelector,
   done: boolean,
   options: SetStoryDoneOptions = {},
-): Promise<StoryEdit> {
+): Promise<TickEdit> {
   let chosen: Story | undefined;
+  let undo: TickUndo | undefined;
   const { changed, after } = await editFile(path, before => {
     const parsed = parseStoryText(path, before);
     const known = chosen;
@@ -57,9 +67,12 @@ export async function setStoryDone(
         : candidate.title === known.title,
     );
     chosen = story;
-    return Buffer.from(editParsed(parsed, story, done));
+    const edited = editParsed(parsed, story, done, options.undos);
+    undo = edited.undo;
+    return Buffer.from(edited.text);
   });
-  return { changed, hash: createHash('sha256').update(after).digest('hex') };
+  const hash = createHash('sha256').update(after).digest('hex');
+  return { changed, hash, ...(changed && undo && { undo }) };
 }
 
 /**
@@ -76,7 +89,23 @@ export function editStoryDone(
 ): string {
   const parsed = parseStoryText(path, text);
   const story = findStory(parsed, selector, done, () => true);
-  return editParsed(parsed, story, done);
+  return parsed.bom + withDone(parsed, story, done).text;
+}
+
+/** Like {@link editStoryDone}, with the undo of the edit. */
+export function tickText(
+  text: string,
+  selector: StorySelector,
+  done: boolean,
+  { path = 'prd.json', undos }: { readonly path?: string; readonly undos?: readonly TickUndo[] },
+): { readonly text: string; readonly undo?: TickUndo } {
+  const parsed = parseStoryText(path, text);
+  return editParsed(
+    parsed,
+    findStory(parsed, selector, done, () => true),
+    done,
+    undos,
+  );
 }
 
 /** The state that the person saw. */
@@ -224,6 +253,37 @@ function findStory(
   );
 }
 
-function editParsed({ text, bom, edits }: ParsedStoryFile, story: Story, done: boolean): string {
-  return bom + (story.done === done ? text : applyEdits(text, [...edits(story, done)]));
+function editParsed(
+  parsed: ParsedStoryFile,
+  story: Story,
+  done: boolean,
+  undos: readonly TickUndo[] = [],
+): { readonly text: string; readonly undo?: TickUndo } {
+  const { bom } = parsed;
+  const { edits, text } =
+    restored(parsed, story, done, undoingEdits(parsed, story, undos)) ??
+    withDone(parsed, story, done);
+  const undo = undoOf(parsed, story, edits, text);
+  return { text: bom + text, ...(undo && { undo }) };
+}
+
+/** The text with the entry as it was; `undefined` if that is not what is wanted, because it did not have this status. */
+function restored(
+  { file, text }: ParsedStoryFile,
+  { id, position, done: wasDone }: Story,
+  done: boolean,
+  edits: readonly Edit[] | undefined,
+) {
+  if (edits === undefined || wasDone === done) {
+    return undefined;
+  }
+  const before = applyEdits(text, [...edits]);
+  const now = parseStoryText(file.path, before).file;
+  const story = now.kind === 'stories' ? now.stories[position] : undefined;
+  return story?.id === id && story.done === done ? { edits, text: before } : undefined;
+}
+
+function withDone({ text, edits }: ParsedStoryFile, story: Story, done: boolean) {
+  const changes = story.done === done ? [] : edits(story, done);
+  return { edits: changes, text: applyEdits(text, [...changes]) };
 }

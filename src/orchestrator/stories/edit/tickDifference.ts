@@ -1,9 +1,11 @@
-import { parseStoryFile } from '../storyFile.ts';
+import { parseStoryFile, parseStoryText } from '../storyFile.ts';
 import { editStoryDone } from './edit.ts';
+import { entryOf } from './tickUndo.ts';
 
 /**
  * Whether two versions of a story file differ only in which stories are done: setting these in the first one gives
- * exactly the second. Pure.
+ * exactly the second. Where a tick was taken back, the second has what stood there before, and setting it again gives
+ * the first. Pure.
  *
  * @param path determines the format, as in `parseStoryFile`
  */
@@ -19,8 +21,27 @@ export function isTickDifference(path: string, before: string, after: string): b
       return false;
     }
     if (was.done !== done) {
-      edited = editStoryDone(edited, { id, position }, done, path);
+      const wanted = entryIn(path, after, position);
+      const ticked = editStoryDone(edited, { id, position }, done, path);
+      edited =
+        entryIn(path, ticked, position) === wanted
+          ? ticked
+          : withEntry(path, edited, position, wanted);
+      const back = editStoryDone(after, { id, position }, was.done, path);
+      if (edited !== ticked && entryIn(path, back, position) !== entryIn(path, before, position)) {
+        return false;
+      }
     }
   }
   return edited === after;
+}
+
+function entryIn(path: string, text: string, position: number): string {
+  return entryOf(parseStoryText(path, text), position) ?? '';
+}
+
+function withEntry(path: string, content: string, position: number, entry: string): string {
+  const { bom, spanOf, text } = parseStoryText(path, content);
+  const { end, start } = spanOf(position);
+  return bom + text.slice(0, start) + entry + text.slice(end);
 }

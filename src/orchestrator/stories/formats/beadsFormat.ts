@@ -71,6 +71,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+    spanOf: position => lineSpans(text)[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);
       return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);

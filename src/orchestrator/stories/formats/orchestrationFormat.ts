@@ -84,6 +84,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     problems,
     edits: (story, done) => editsOf(text, tasks, story, done),
+    spanOf: position => {
+      const [start = 0, end = 0] = tasks[position]?.map.range ?? [];
+      return { start, end };
+    },
     move: (...move) => moveTask(text, tasks, move),
   };
 }

@@ -78,6 +78,11 @@ function read(
             },
           ];
     },
+    spanOf: position => {
+      const line = found[position]?.line;
+      const start = line === undefined ? 0 : lines.offsetOf({ line: line.line, column: 1 });
+      return { start, end: start + (line?.text.length ?? 0) };
+    },
     move: (story, target, side) =>
       moveItem(
         text,

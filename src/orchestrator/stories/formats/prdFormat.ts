@@ -65,6 +65,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems,
     edits: (story, done) =>
       setMembers(text, startOf(story), changesOf(array, story.position, done)),
+    spanOf: position => spans[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);
       return moveEntry({ text, stories, spansOf: found => findEntries(found, array.key) }, move);

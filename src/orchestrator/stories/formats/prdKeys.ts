@@ -6,8 +6,15 @@ import { readCallChoice } from './callChoice.ts';
  * under several keys, and the first one present is used. `docs/story-files.md` documents the same order.
  */
 
-/** Keys with the value `true` for a done story, in order of precedence. */
-export const DONE_KEYS = ['passes', 'tested', 'completed', 'complete'] as const;
+/** Keys with the value `true`, or a word such as `passing`, for a done story, in order of precedence. */
+export const DONE_KEYS = ['passes', 'passed', 'tested', 'completed', 'complete'] as const;
+
+/** Keys with a word for the state of a story, in order of precedence. They decide only if there is no done key. */
+export const STATUS_KEYS = ['status', 'state'] as const;
+
+/** A key that can decide whether a story is done. */
+export type DoneKey = (typeof DONE_KEYS)[number] | StatusKey;
+export type StatusKey = (typeof STATUS_KEYS)[number];
 
 /** Keys that name the stories that must be done before. All of them are combined. */
 export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
@@ -202,7 +209,7 @@ export function readHeading(root: unknown): StoryFileHeading {
 /** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
 export function readStory(entry: Entry, position: number, line: number): Story {
   const id = ownId(entry) ?? `#${position + 1}`;
-  const status = typeof entry.status === 'string' ? entry.status : undefined;
+  const status = STATUS_KEYS.map(key => entry[key]).find(word => typeof word === 'string');
   const priority = readPriority(entry.priority);
   const epic = firstText(entry, EPIC_KEYS);
   return {
@@ -229,28 +236,30 @@ export function ownId(entry: Entry): string | undefined {
 
 /**
  * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value;
- * otherwise `status`, if it contains a word (or `null`, a word not yet written).
+ * otherwise the first of `STATUS_KEYS` with a word (or `null`, a word not yet written).
  */
-export function doneKeyOf(entry: Entry): (typeof DONE_KEYS)[number] | 'status' | undefined {
-  const key = DONE_KEYS.find(candidate => Object.hasOwn(entry, candidate));
-  if (key !== undefined) {
-    return key;
-  }
-  return typeof entry.status === 'string' || entry.status === null ? 'status' : undefined;
+export function doneKeyOf(entry: Entry): DoneKey | undefined {
+  return (
+    DONE_KEYS.find(key => Object.hasOwn(entry, key)) ??
+    STATUS_KEYS.find(key => typeof entry[key] === 'string' || entry[key] === null)
+  );
 }
 
-/** Done means a done key with the value `true`, or a status word that means done; anything unclear is not done. */
+export function isStatusKey(key: string | undefined): key is StatusKey {
+  return STATUS_KEYS.some(statusKey => statusKey === key);
+}
+
+/** Done means a deciding key with a word that means done, or a done key that is `true`; anything unclear is not done. */
 export function isDone(entry: Entry): boolean {
   const key = doneKeyOf(entry);
-  if (key === undefined) {
-    return false;
-  }
-  return key === 'status' ? isDoneWord(entry.status) : entry[key] === true;
+  return (
+    key !== undefined && (isDoneWord(entry[key]) || (!isStatusKey(key) && entry[key] === true))
+  );
 }
 
-/** Whether a `status` is one of the words for done, ignoring case and surrounding white space. */
-export function isDoneWord(status: unknown): boolean {
-  return typeof status === 'string' && DONE_WORDS.has(status.trim().toLowerCase());
+/** Whether a value is one of the words for done, ignoring case and surrounding white space. */
+export function isDoneWord(value: unknown): value is string {
+  return typeof value === 'string' && DONE_WORDS.has(value.trim().toLowerCase());
 }
 
 /**

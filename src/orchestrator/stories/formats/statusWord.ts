@@ -1,7 +1,7 @@
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainText } from './plainText.ts';
-import { doneKeyOf, type Entry, isDoneWord } from './prdKeys.ts';
+import { type DoneKey, doneKeyOf, type Entry, isDoneWord, isStatusKey } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
 export interface StatusUse {
@@ -67,8 +67,7 @@ const OTHER_OPEN_WORDS = new Set([
 ]);
 
 /**
- * Stories whose status alone says whether they are done, in a word that is not known: they count as not done, and that
- * may be wrong.
+ * Stories that say in a word that is not known whether they are done: they count as not done, and that may be wrong.
  * @param entries of the stories, by position
  */
 export function findStatusProblems(
@@ -76,8 +75,9 @@ export function findStatusProblems(
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
 ): StoryProblem[] {
   return entries.flatMap((entry, position): StoryProblem[] => {
-    const status = entry && doneKeyOf(entry) === 'status' ? entry.status : undefined;
-    return typeof status !== 'string' || isKnown(status)
+    const key = entry && doneKeyOf(entry);
+    const status = key && entry?.[key];
+    return typeof status !== 'string' || key === undefined || isClear(key, status)
       ? []
       : [
           {
@@ -86,14 +86,30 @@ export function findStatusProblems(
               'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “pending” if it is not.',
               plainText(status),
             ),
-            ...placeOf(position, 'status'),
-            subject: { position, ids: ['status'] },
+            ...placeOf(position, key),
+            subject: { position, ids: [key] },
           },
         ];
   });
 }
 
-function isKnown(status: string): boolean {
+function isClear(key: DoneKey, word: string): boolean {
+  return isStatusKey(key) ? isKnownStatus(word) : meaningOf(word) !== undefined;
+}
+
+/** Whether a word in the place of true or false says that the story is done; `undefined` if that is unclear. */
+export function meaningOf(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') {
+    return value;
+  }
+  if (typeof value !== 'string' || !isKnownStatus(value) || value.trim() === '') {
+    return undefined;
+  }
+  return PARKED_WORDS.has(normalise(value)) ? undefined : isDoneWord(value);
+}
+
+/** Whether a word is known in the place of a status. */
+function isKnownStatus(status: string): boolean {
   const word = normalise(status);
   return (
     isDoneWord(status) ||

@@ -1,6 +1,7 @@
 import type { Edit } from 'jsonc-parser';
 import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryFileHeading, StoryFormatName, StoryProblem } from '../story.ts';
+import type { Span } from './jsonOutline.ts';
 import type { TextLines } from './textLines.ts';
 
 /** The result of an adapter for a text. */
@@ -16,6 +17,8 @@ export interface StoryText {
    * @throws HumanError if no small edit can do this.
    */
   readonly edits: (story: Story, done: boolean) => readonly Edit[];
+  /** Where the text of the story at a position is: all that `edits` may change. Empty if there is no such story. */
+  readonly spanOf: (position: number) => Span;
   /**
    * The text in which one of these stories has its turn directly before or after another one: with new priorities
    * if the file has them, otherwise with the story's own text at another position.
