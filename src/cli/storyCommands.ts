@@ -119,7 +119,8 @@ async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Pro
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });
   const onWritten = () => print(`Marked as ${words}: ${about}`);
-  if (!(await tickStory(files, file, { id }, done, { onWritten }))) {
+  const access = { mayRun: true, env: process.env };
+  if (!(await tickStory(files, file, { id }, done, { onWritten, access }))) {
     print(`Already ${words}: ${about}`);
   }
 }

@@ -1,11 +1,8 @@
 import { mkdir, open } from 'node:fs/promises';
-import {
-  type SetStoryDoneOptions,
-  type StorySelector,
-  setStoryDone,
-} from '../stories/edit/edit.ts';
+import type { SetStoryDoneOptions, StorySelector } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { setTrackedStoryDone, type TrackerAccess } from '../trackers/trackedStory.ts';
 import { InboxReader } from '../workspace/inbox.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
@@ -19,7 +16,7 @@ import { cannotWriteTo, takeFileLock } from '../workspace/takeFileLock.ts';
 const RUNS_SEARCHED = 20;
 
 /**
- * Marks a story as done or not done for a person, or takes back an earlier mark exactly: first in its file, then in the journal, so that a run knows it
+ * Marks a story as done or not done for a person, or takes back an earlier mark exactly: first where it is kept, then in the journal, so that a run knows it
  * was a person. No event is written if the file already has this status. A run whose loop was killed is closed before:
  * what its agent left must not include the tick.
  *
@@ -34,7 +31,10 @@ export async function tickStory(
   storyFile: string,
   selector: StorySelector & { readonly id: string },
   done: boolean,
-  options: SetStoryDoneOptions & { readonly onWritten?: () => void } = {},
+  options: SetStoryDoneOptions & {
+    readonly onWritten?: () => void;
+    readonly access: TrackerAccess;
+  },
 ): Promise<boolean> {
   const { onWritten, ...edit } = options;
   const named = (await readStoryList(storyFile))?.stories.filter(({ id }) => id === selector.id);
@@ -48,7 +48,10 @@ export async function tickStory(
     }
   }
   const undos = await undosOf(files, selector.id);
-  const { changed, undo } = await setStoryDone(storyFile, selector, done, { ...edit, undos });
+  const { changed, undo } = await setTrackedStoryDone(storyFile, selector, done, {
+    ...edit,
+    undos,
+  });
   if (changed) {
     onWritten?.();
     await recordTick(files, selector.id, done, undo);

@@ -202,14 +202,20 @@ function unreadableBy(error: unknown, path: string): InvalidStoryFile | undefine
 }
 
 function parseOnce(path: string, content: Buffer): StoryFile {
-  if (lastRead?.file.path !== path || !lastRead.content.equals(content)) {
-    lastRead = { content, file: parseStoryFile(path, content) };
+  const isCurrent = lastRead?.file.path === path && lastRead.content.equals(content);
+  if (lastRead === undefined || !isCurrent || Date.now() - lastRead.at > MAX_AGE_MS) {
+    lastRead = { content, file: parseStoryFile(path, content), at: Date.now() };
   }
   return lastRead.file;
 }
 
 /** A cache of the last result, because the loop reads its story file several times between two changes. */
-let lastRead: { readonly content: Buffer; readonly file: StoryFile } | undefined;
+let lastRead:
+  | { readonly content: Buffer; readonly file: StoryFile; readonly at: number }
+  | undefined;
+
+/** An issue of Beads that is deferred until a time becomes ready without a change of its file. */
+const MAX_AGE_MS = 60_000;
 
 /** The `hash` of a story file with these bytes. */
 export function storyFileHash(content: string | Uint8Array): string {

@@ -225,7 +225,10 @@ export function reviewComments(
     }
     const { position } = story;
     const selector = { id: storyId, position };
-    await tickStory(folder.files, file.path, selector, false, { expectedHash: file.hash });
+    await tickStory(folder.files, file.path, selector, false, {
+      expectedHash: file.hash,
+      access: { mayRun: workspace.isTrusted, env: process.env },
+    });
     asked.delete(question);
     await folder.stories.refresh();
   }

@@ -6,6 +6,7 @@ import {
   TreeItemCheckboxState,
   Uri,
   window,
+  workspace,
 } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { tickStory } from '../../orchestrator/loop/tickStory.ts';
@@ -45,7 +46,10 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
       }
       const { storyId: id, position } = ref;
       const selector = { id, position };
-      await tickStory(folder.files, file.path, selector, done, { expectedHash: file.hash });
+      await tickStory(folder.files, file.path, selector, done, {
+        expectedHash: file.hash,
+        access: { mayRun: workspace.isTrusted, env: process.env },
+      });
     } finally {
       // Also after a failure: the checkbox must show the file's state.
       await folder.stories.refresh();

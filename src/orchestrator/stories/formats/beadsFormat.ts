@@ -4,6 +4,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { beadsReadiness } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { findJsonError } from './jsonError.ts';
 import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
@@ -14,20 +15,6 @@ import type { TextLines } from './textLines.ts';
 
 /** The JSON Lines files in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
-
-// As in `bd ready`: deferred, kept as a sample, or deleted.
-const PARKED_STATUS = new Set(['tombstone', 'deferred', 'pinned']);
-// As in `bd ready`: records of what agents do and say to each other, not work.
-const PARKED_TYPES = new Set([
-  'agent',
-  'event',
-  'gate',
-  'merge-request',
-  'message',
-  'molecule',
-  'rig',
-  'role',
-]);
 
 interface Issue {
   readonly entry: Entry;
@@ -127,48 +114,24 @@ function lineProblem(line: string, offset: number, lines: TextLines): StoryProbl
 }
 
 function readIssues(issues: readonly Issue[], lines: TextLines): Story[] {
+  const entries = issues.map(({ entry }) => entry);
   const titles = new Map<string, string>();
-  const deleted = new Set<string>();
-  for (const { entry } of issues) {
+  for (const entry of entries) {
     const id = ownId(entry);
     if (id !== undefined) {
       titles.set(id, typeof entry['title'] === 'string' ? entry['title'] : id);
-      if (entry.status === 'tombstone') {
-        deleted.add(id);
-      }
     }
   }
+  const readiness = beadsReadiness(entries, Date.now());
   return issues.map(({ entry, start }, position) => {
-    const links = linksOf(entry);
-    const parent = links.find(({ type }) => type === 'parent-child')?.to;
-    const blockers = links.filter(({ type, to }) => type === 'blocks' && !deleted.has(to));
+    const { parent, parked = false, waitsFor = [] } = readiness[position] ?? {};
     const { epic: _, ...story } = readStory(entry, position, lines.at(start).line);
     return {
       ...story,
       done: isDoneWord(entry.status),
-      dependsOn: [...new Set(blockers.map(({ to }) => to))],
+      dependsOn: waitsFor,
       epic: parent === undefined ? undefined : (titles.get(parent) ?? parent),
-      ...(isParked(entry) ? { parked: true } : {}),
+      ...(parked ? { parked: true } : {}),
     };
-  });
-}
-
-function isParked(entry: Entry): boolean {
-  return (
-    !isDoneWord(entry.status) &&
-    (PARKED_STATUS.has(String(entry.status)) || PARKED_TYPES.has(String(entry['issue_type'])))
-  );
-}
-
-/** The issues that an issue names as dependencies, with the type of the relation. */
-function linksOf(entry: Entry): { readonly type: string; readonly to: string }[] {
-  const list = entry['dependencies'];
-  return (Array.isArray(list) ? list : []).filter(isEntry).flatMap(link => {
-    const to = link['depends_on_id'];
-    const from = link['issue_id'];
-    const isOwn = from === undefined || from === entry['id'];
-    // `bd` treats a dependency without a type as a blocking one.
-    const type = typeof link['type'] === 'string' ? link['type'] : 'blocks';
-    return typeof to === 'string' && isOwn ? [{ type, to }] : [];
   });
 }

@@ -1,0 +1,158 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import * as z from 'zod';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { shorten } from '../../../base/text.ts';
+import { findProgram } from '../../process/findProgram.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** In ms. A database that another `bd` holds makes this one wait. */
+const TIME_LIMIT_MS = 60_000;
+const MAX_OUTPUT = 4 * 1024 * 1024;
+/** Of a message of `bd`, in UTF-16 units. */
+const MAX_MESSAGE = 300;
+/** Where the database is and who works on it is decided by the folder, not by a session around us. */
+const NOT_PASSED_ON = new Set(['BEADS_DIR', 'BEADS_DB', 'BD_DB', 'GIT_DIR', 'GIT_WORK_TREE']);
+
+const issueSchema = z.looseObject({ id: z.string(), status: z.string().optional() });
+
+/** An issue to create. */
+export interface NewIssue {
+  readonly title: string;
+  readonly description?: string;
+  /** 0 is the most urgent. */
+  readonly priority?: number;
+  /** Id of the issue during whose work it was found. */
+  readonly discoveredFrom?: string;
+}
+
+/**
+ * The program of Beads, which owns the database of a folder. Every call is one process without a shell; a text is an
+ * argument of its own.
+ */
+export class Bd {
+  private readonly program: string;
+  /** The folder that has `.beads`. */
+  private readonly dir: string;
+  private readonly env: Environment;
+
+  private constructor(program: string, dir: string, env: Environment) {
+    this.program = program;
+    this.dir = dir;
+    this.env = env;
+  }
+
+  /** @returns `undefined` if it is not installed. @param storyFile absolute path of a file in `.beads` */
+  static async find(storyFile: string, env: Environment): Promise<Bd | undefined> {
+    const program = await findProgram('bd', {
+      env,
+      home: env['HOME'] ?? env['USERPROFILE'] ?? homedir(),
+      platform: process.platform,
+    });
+    return program === undefined
+      ? undefined
+      : new Bd(program, path.dirname(path.dirname(storyFile)), env);
+  }
+
+  /** @throws {HumanError} if `bd` does not know the issue */
+  async isClosed(id: string): Promise<boolean> {
+    const shown = await this.run(['show', requireId(id), '--json']);
+    const parsed = z.union([z.array(issueSchema), issueSchema]).safeParse(parseJson(shown));
+    const issues = parsed.success ? [parsed.data].flat() : [];
+    const issue = issues.find(one => one.id === id);
+    if (issue === undefined) {
+      throw new HumanError(
+        say(
+          '“bd show {0}” did not say what the issue is. Look at it in {1}: bd show {0}',
+          id,
+          this.dir,
+        ),
+      );
+    }
+    return issue.status === 'closed';
+  }
+
+  /** @throws {HumanError} with what `bd` says, for example that the issue has open parts */
+  async close(id: string, reason: string): Promise<void> {
+    await this.run(['close', requireId(id), '--reason', reason]);
+  }
+
+  /** @throws {HumanError} with what `bd` says */
+  async reopen(id: string): Promise<void> {
+    await this.run(['reopen', requireId(id)]);
+  }
+
+  /** @returns its id. @throws {HumanError} with what `bd` says */
+  async create({ description, discoveredFrom, priority, title }: NewIssue): Promise<string> {
+    const args = [
+      ...['create', `--title=${title}`, '--type=task', '--json'],
+      ...(description === undefined ? [] : [`--description=${description}`]),
+      ...(priority === undefined ? [] : [`--priority=${priority}`]),
+      ...(discoveredFrom === undefined
+        ? []
+        : [`--deps=discovered-from:${requireId(discoveredFrom)}`]),
+    ];
+    const created = z
+      .union([issueSchema, z.array(issueSchema).min(1)])
+      .safeParse(parseJson(await this.run(args)));
+    const [issue] = created.success ? [created.data].flat() : [];
+    if (issue === undefined) {
+      throw new HumanError(
+        say('“bd create” did not say which id the new issue has. Look for it: bd list'),
+      );
+    }
+    return issue.id;
+  }
+
+  private async run(args: readonly string[]): Promise<string> {
+    const { execa } = await import('execa');
+    const names = Object.entries(this.env).filter(([name]) => !NOT_PASSED_ON.has(name));
+    const result = await execa(this.program, [...args], {
+      cwd: this.dir,
+      env: Object.fromEntries(names),
+      extendEnv: false,
+      stdin: 'ignore',
+      timeout: TIME_LIMIT_MS,
+      maxBuffer: MAX_OUTPUT,
+      reject: false,
+      windowsHide: true,
+    });
+    const [command = ''] = args;
+    if (result.timedOut) {
+      throw new HumanError(
+        say(
+          '“bd {0}” did not answer within {1} seconds, so it was ended. Look whether another bd holds the database.',
+          command,
+          TIME_LIMIT_MS / 1_000,
+        ),
+      );
+    }
+    if (result.failed) {
+      const said = shorten(`${result.stderr}`.trim() || `${result.stdout}`.trim(), MAX_MESSAGE);
+      throw new HumanError(
+        said === ''
+          ? say('“bd {0}” failed with exit code {1}.', command, result.exitCode ?? '?')
+          : say('“bd {0}” failed: {1}', command, said),
+      );
+    }
+    return result.stdout;
+  }
+}
+
+/** @throws {HumanError} if `bd` would take it for an option */
+function requireId(id: string): string {
+  if (!/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(id)) {
+    throw new HumanError(say('“{0}” is not an id that Beads gives. Correct it in the file.', id));
+  }
+  return id;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
