@@ -122,10 +122,10 @@ async function severalAgents(): Promise<void> {
   await line(/^US-003 .*, lane 3/);
   await run.release('first');
   await line(/^US-001 .*, verified/);
-  await line(/^US-004 .*, lane 1, runs tests/);
+  await line(/^US-004 .*, runs tests, lane 1/);
   await run.release('second');
   await line(/^US-002 .*, landing, checks run/);
-  await line(/^US-005 .*, lane 2, edits files/);
+  await line(/^US-005 .*, edits files, lane 2/);
   await window.runCommand('Ralph: Show Progress');
   await expect(window.webview().getByRole('region', { name: 'Landing queue' })).toBeVisible();
   await keep('lanes', window);

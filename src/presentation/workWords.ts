@@ -87,7 +87,7 @@ export function returnedSentence(work: ReturnedWork, t: Translate): string | und
 }
 
 /**
- * A running iteration as one of several: its lane, what its agent does and for how long, or where its work is on the
+ * A running iteration as one of several: what its agent does, in which lane and for how long, or where its work is on the
  * way to the branch. @param now in ms since the epoch
  */
 export function laneWords(
@@ -104,8 +104,9 @@ export function laneWords(
     return isCandidate(current) ? landingWords(step, t) : t('waits to land');
   }
   return [
-    t('lane {0}', lane),
+    // First what changes: a narrow side bar cuts off the rest.
     state.limits.has(number) ? t('waits for the usage limit') : doingWords(doingOf(activity), t),
+    t('lane {0}', lane),
     ...minuteWords(startedAt, now, t),
   ].join(' · ');
 }

@@ -21,17 +21,19 @@ export function xray(
       ${sections.map((section, index) => sectionLine(section, index, iteration, strings))}
     </ul>
     ${named === undefined ? nothing : html`<p class="quiet"><bdi>${named}</bdi></p>`}
-    <button
-      type="button"
-      class="link"
-      aria-label=${ofIteration(strings.openPrompt, iteration, strings)}
-      @click=${() => post({ type: 'openPrompt', iteration })}
-    >${strings.openPrompt}</button>
-    <button
-      type="button"
-      class="link"
-      @click=${() => post({ type: 'showNextPrompt' })}
-    >${strings.showNextPrompt}</button>
+    <p class="documents">
+      <button
+        type="button"
+        class="link"
+        aria-label=${ofIteration(strings.openPrompt, iteration, strings)}
+        @click=${() => post({ type: 'openPrompt', iteration })}
+      >${strings.openPrompt}</button>
+      <button
+        type="button"
+        class="link"
+        @click=${() => post({ type: 'showNextPrompt' })}
+      >${strings.showNextPrompt}</button>
+    </p>
   `;
 }
 

@@ -133,16 +133,16 @@ test.describe('several agents in one window', () => {
     });
 
     await test.step('each line says its lane and what its agent does', async () => {
-      await line('^US-001 .*, lane 1, runs tests');
-      await line('^US-002 .*, lane 2, edits files');
-      await line('^US-003 .*, lane 3, works');
-      await line('^US-004 .*, lane 4, reads files');
+      await line('^US-001 .*, runs tests, lane 1');
+      await line('^US-002 .*, edits files, lane 2');
+      await line('^US-003 .*, works, lane 3');
+      await line('^US-004 .*, reads files, lane 4');
       await line('^US-005 .*, waits for US-001');
       await expect(status('Ralph 4 at work · 0/5')).toBeVisible(RUN_LIMIT);
-      await workbench.hover(workbench.treeItem(/^US-001/), 'lane 1 · runs tests');
+      await workbench.hover(workbench.treeItem(/^US-001/), 'runs tests · lane 1');
       await workbench.hover(workbench.treeItem(/^US-003/), HOSTILE_TEXT);
       const hover = await workbench.hover(status('Ralph 4 at work'), HOSTILE_TEXT);
-      await expect(hover).toContainText(/US-002 Story number 2 · lane 2 · edits files/);
+      await expect(hover).toContainText(/US-002 Story number 2 · edits files · lane 2/);
       await expect(hover).toContainText('Agents at once: 4');
       await expectHarmless(workbench);
       await picture(workbench, 'lanesInWindow-2-hover');
@@ -158,7 +158,7 @@ test.describe('several agents in one window', () => {
 
     await test.step('one of them is paused, resumed, stopped and resumed', async () => {
       await workbench.chooseInMenu(/^US-004/, 'Pause This Story');
-      await line('^US-004 .*, lane 4, reads files, (\\d+ min, )?pauses after this');
+      await line('^US-004 .*, reads files, lane 4, (\\d+ min, )?pauses after this');
       expect(await workbench.menuEntries(/^US-004/)).toContain('Continue This Story');
       await workbench.chooseInMenu(/^US-004/, 'Continue This Story');
       await expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT);
@@ -168,7 +168,7 @@ test.describe('several agents in one window', () => {
       await workbench.hover(workbench.treeItem(/^US-004/), 'no further agent until you continue');
       await workbench.screenshot('lanesInWindow-4-paused');
       await workbench.chooseInMenu(/^US-004/, 'Continue This Story');
-      await line('^US-004 .*, lane 4, reads files');
+      await line('^US-004 .*, reads files, lane 4');
     });
 
     await test.step('with fewer agents, the active ones finish, and the status bar says so', async () => {
@@ -207,8 +207,8 @@ test.describe('several agents in one window', () => {
       await entries(workbench)
         .filter({ hasText: /^2 agents/ })
         .click();
-      await line('^US-003 .*, lane \\d, works');
-      await line('^US-004 .*, lane \\d, reads files');
+      await line('^US-003 .*, works, lane \\d');
+      await line('^US-004 .*, reads files, lane \\d');
       await run.release('green');
       // Whichever lands first.
       await line('^US-00[12] .*, verified');
@@ -427,7 +427,7 @@ test.describe('several agents in one window', () => {
     await workbench.runCommand('Ralph: Start Fresh Run');
     await expect(workbench.statusBarItem('Ralph 16 at work · 0/100')).toBeVisible(RUN_LIMIT);
     for (const lane of [1, 8, 16]) {
-      await expect(workbench.treeItem(new RegExp(`, lane ${lane}, works`))).toBeVisible(RUN_LIMIT);
+      await expect(workbench.treeItem(new RegExp(`, works, lane ${lane}`))).toBeVisible(RUN_LIMIT);
     }
     await expect(workbench.treeItem(/, ready/).first()).toBeVisible();
     const hover = await workbench.hover(workbench.statusBarItem('Ralph 16 at work'), 'and 6 more');
@@ -481,7 +481,7 @@ test('two windows on one run both show and control it, and a question is answere
   await test.step('the second window shows the agents that the first one started', async () => {
     await status('Ralph 3 at work · 0/4');
     for (const lane of [1, 2, 3]) {
-      await line(new RegExp(`^US-00${lane} .*, lane ${lane}, works`));
+      await line(new RegExp(`^US-00${lane} .*, works, lane ${lane}`));
     }
     // A terminal whose Ctrl-C stops the run is only where a person has asked for it.
     await second.runCommand('Ralph: Show Terminal');
@@ -493,14 +493,14 @@ test('two windows on one run both show and control it, and a question is answere
 
   await test.step('what one window changes about the agents is shown in the other', async () => {
     await second.chooseInMenu(/^US-003/, 'Pause This Story');
-    await line(/^US-003 .*, lane 3, works, (\d+ min, )?pauses after this/);
+    await line(/^US-003 .*, works, lane 3, (\d+ min, )?pauses after this/);
     await first.chooseInMenu(/^US-003/, 'Continue This Story');
     await inBoth(workbench =>
       expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT),
     );
     await run.release('US-001');
     await line(/^US-001 .*, claimed/);
-    await line(/^US-004 .*, lane 1, works/);
+    await line(/^US-004 .*, works, lane 1/);
     await status('Ralph 3 at work · 1/4');
   });
 
@@ -514,7 +514,7 @@ test('two windows on one run both show and control it, and a question is answere
     await second.openByNotification(alert(second), 'Answer…', input);
     await input.fill('Green');
     await second.page.keyboard.press('Enter');
-    await line(/^US-002 .*, lane \d, works/);
+    await line(/^US-002 .*, works, lane \d/);
     // The first window still has the alert, whose button has nothing to answer any more.
     await first.openByNotification(
       alert(first),

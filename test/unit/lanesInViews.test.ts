@@ -5,7 +5,7 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
-import type { RunState } from '../../src/orchestrator/journal/runState.ts';
+import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 import { rowWord } from '../../src/presentation/iterationWords.ts';
@@ -172,6 +172,18 @@ describe('several running stories', () => {
     );
     const limit = ended(back.state, 'maxIterations');
     assert.equal(kinds({ ...back, alive: false, state: limit })[1], 'returned');
+  });
+
+  test('a place is that of the story whose agent had it last, or of the person who settles its conflict', () => {
+    const having = ({ state }: RecordedRun) =>
+      ['US-001', 'US-002', 'US-003'].filter(id => hasPlace(state, id));
+    const back = living('lanes', BACK);
+    assert.deepEqual(having(back), ['US-001', 'US-002']);
+    const next = { type: 'iteration.started', iteration: 9, storyId: 'US-003', lane: 2 } as const;
+    const given = more(back, { ...next, stories: { done: 0, total: 3 } });
+    assert.deepEqual(having(given), ['US-001', 'US-003']);
+    const settle = { type: 'story.settling', storyId: 'US-002', settling: true } as const;
+    assert.deepEqual(having(more(given, settle)), ['US-001', 'US-002', 'US-003']);
   });
 
   test('a story whose conflict a person settles gets no agent, and says so', () => {
@@ -393,7 +405,8 @@ describe('several running stories', () => {
       ],
     );
     assert.equal(charts.stories?.words, '2 stories left at the start, 1 after 1 iteration.');
-    assert.match(charts.sum?.words ?? '', /^\$\d\.\d\d spent$/);
+    // The work of the other one has come back, and its iteration has not ended.
+    assert.equal(charts.sum?.words, '$0.50 spent; $0.25 more in iterations that have not ended');
   });
 
   test('a killed loop reports how many agents were working', () => {

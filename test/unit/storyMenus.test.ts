@@ -65,14 +65,14 @@ test('an agent in a lane can be stopped and paused, and everything paused can co
   assert.deepEqual(offered('story.open.queued'), []);
 });
 
-test('places and terminals go by the run of the folder of the story, whichever folder is active', async () => {
+test('places, work and terminals go by the run of the folder of the story, whichever folder is active', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
   const commands = [Command.showStoryTerminal, Command.openPlace, Command.discardWork];
-  const offered = (hasRun: boolean, isolated: boolean) => {
+  const offered = (hasRun: boolean, hasPlace: boolean, hasWork: boolean) => {
     const facts = menuFacts({
-      ...{ story: aStory({ id: 'US-001' }), state: { kind: 'paused' } },
-      ...{ commits: [], hasConflict: false, lastRun: { hasRun, isolated } },
+      ...{ story: aStory({ id: 'US-001' }), state: { kind: 'paused' }, hasPlace, hasWork },
+      ...{ commits: [], hasConflict: false, lastRun: { hasRun } },
     });
     return commands.filter(command =>
       items
@@ -83,9 +83,13 @@ test('places and terminals go by the run of the folder of the story, whichever f
         }),
     );
   };
-  assert.deepEqual(offered(false, false), []);
-  assert.deepEqual(offered(true, false), [Command.showStoryTerminal]);
-  assert.deepEqual(offered(true, true), commands);
+  const [terminal, place, discard] = commands;
+  assert.deepEqual(offered(false, false, false), []);
+  assert.deepEqual(offered(true, false, false), [terminal]);
+  assert.deepEqual(offered(true, true, true), commands);
+  // Another story has its place now, and its work is kept.
+  assert.deepEqual(offered(true, false, true), [terminal, discard]);
+  assert.deepEqual(offered(true, true, false), [terminal, place]);
 });
 
 test('the button that starts a run and the one that stops it are never in the same place', async () => {

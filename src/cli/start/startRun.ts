@@ -8,6 +8,7 @@ import { closeRunFoundDead } from '../../orchestrator/loop/recovery.ts';
 import {
   type ChosenRun,
   chooseRun,
+  chosenLanes,
   MAX_RECORDED_TASK,
   OtherWorkError,
   pendingPreparation,
@@ -89,7 +90,10 @@ export async function startRun(request: StartRequest): Promise<number> {
   const prepare = named ?? (earlier && pendingPreparation(earlier));
   requireWholeTask(request, named, earlier);
   // A continued run keeps the flags it was started with, unless they are given again.
-  const recalled = earlier === undefined ? {} : recalledSettings(earlier.settings ?? {});
+  const recalled =
+    earlier === undefined
+      ? {}
+      : { ...recalledSettings(earlier.settings ?? {}), ...chosenLanes(earlier) };
   const remembered = { ...recalled, ...flagged };
   const settings = settingsFor(
     await given({ ...recalled, ...iterationsOf(chosen) }),

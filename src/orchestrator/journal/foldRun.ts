@@ -97,6 +97,10 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         stories: storyCount(event.stories),
         workBranch: event.branch ?? state.workBranch,
         uncommittedBefore: state.uncommittedBefore ?? event.uncommitted,
+        laneStories:
+          event.lane === undefined || event.storyId === undefined
+            ? state.laneStories
+            : new Map(state.laneStories).set(event.lane, event.storyId),
         running: [
           ...state.running.filter(({ number }) => number !== event.iteration),
           {
@@ -362,7 +366,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'target.followed':
       return { ...state, held: undefined };
     case 'lanes.changed':
-      return { ...state, lanes: event.lanes };
+      return { ...state, lanes: event.lanes, lanesChosen: event.lanes };
     case 'lane.paused': {
       const others = (state.pausedLanes ?? []).filter(lane => lane !== event.lane);
       const pausedLanes = event.paused ? [...others, event.lane] : others;

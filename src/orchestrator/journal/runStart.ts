@@ -63,6 +63,8 @@ function continuedRun(
     stopMode: undefined,
     pauseRequested: false,
     pausedLanes: undefined,
+    // Its settings have it from now on.
+    lanesChosen: undefined,
     // The interrupted iteration is judged first.
     running: before.cutOff.length > 0 ? before.cutOff.map(withoutProcess) : before.running,
     cutOff: [],

@@ -100,6 +100,10 @@ export interface RunState {
   readonly maxIterations: number;
   /** Number of agents that may work at once. */
   readonly lanes: number;
+  /** Number of agents that a person has chosen while the run was active; kept when it continues. */
+  readonly lanesChosen?: number;
+  /** The story that each lane had last, by its number: that is whose place it is. */
+  readonly laneStories: ReadonlyMap<number, string>;
   /** Agents work in places of their own, and their work lands on `branch`. */
   readonly isolated?: true;
   /** Lanes in which no further agent starts. */
@@ -211,6 +215,7 @@ export const INITIAL_RUN_STATE: RunState = {
   pauseRequested: false,
   limits: new Map(),
   lanes: 1,
+  laneStories: new Map(),
   cutOff: [],
   running: [],
   storyNotes: new Map(),
@@ -276,6 +281,14 @@ export function waitingOf({
   pause,
 }: Pick<RunState, 'limits' | 'pause'>): Waiting | undefined {
   return pause ?? [...limits.values()].at(-1);
+}
+
+/** Whether a story has a place: one that its agent had last, or in which a person settles its conflict. */
+export function hasPlace(
+  { laneStories, storyNotes: notes }: Pick<RunState, 'laneStories' | 'storyNotes'>,
+  storyId: string,
+): boolean {
+  return notes.get(storyId)?.settling !== undefined || [...laneStories.values()].includes(storyId);
 }
 
 /** Stories whose conflict a person settles now. */

@@ -203,6 +203,8 @@ export const runStateSchema = once(() => {
     cutOff: z.array(current),
     running: z.array(current),
     lanes: count,
+    lanesChosen: count.optional(),
+    laneStories: z.array(z.tuple([count, z.string()])),
     isolated: z.literal(true).optional(),
     pausedLanes: z.array(count).optional(),
     held: z
@@ -278,6 +280,7 @@ export function toStored(state: RunState): unknown {
     running: state.running.map(iteration),
     cutOff: state.cutOff.map(iteration),
     limits: [...state.limits],
+    laneStories: [...state.laneStories],
     storyNotes: [...state.storyNotes],
     storyRecords: [...state.storyRecords],
   };
@@ -294,6 +297,7 @@ export function fromStored(stored: StoredState): RunState {
     running: stored.running.map(iteration),
     cutOff: stored.cutOff.map(iteration),
     limits: new Map(stored.limits),
+    laneStories: new Map(stored.laneStories),
     storyNotes: new Map(stored.storyNotes),
     storyRecords: new Map(stored.storyRecords),
   } as RunState;

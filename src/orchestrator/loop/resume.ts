@@ -11,6 +11,7 @@ import { plannedTaskOf } from '../planner/plannedTask.ts';
 import type { Preparation } from '../planner/preparation.ts';
 import { holdsTitles, titlesOf } from '../planner/taskStories.ts';
 import { relativePath } from '../run/runWork.ts';
+import { recalledSettings } from '../settings/settings.ts';
 import type { GivenSettings, Settings } from '../settings/settingTable.ts';
 import { readStoryBytes, readStoryList } from '../stories/storyFile.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
@@ -324,6 +325,16 @@ function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
     agent: began !== undefined && 'agent' in began ? String(began.agent) : (state.agent ?? ''),
     wasReviewed: events.some(({ type }) => type === 'review.ended'),
   };
+}
+
+/**
+ * The number of agents that a person has chosen while the run was active counts when it continues. With one, agents
+ * still have a place of their own, as they had.
+ */
+export function chosenLanes({ isolated, lanesChosen }: RunState): GivenSettings {
+  return isolated && lanesChosen !== undefined
+    ? recalledSettings({ lanes: lanesChosen, isolate: true })
+    : {};
 }
 
 /**

@@ -11,6 +11,7 @@ import type { Folders } from '../folders/folders.ts';
 import { chosenStory } from './chooseStory.ts';
 import type { LiveChanges } from './liveChanges.ts';
 import { placesOf } from './placeFileSystem.ts';
+import type { PlaceTerminals } from './placeTerminals.ts';
 
 const MAX_NAME = 60;
 
@@ -18,6 +19,7 @@ const MAX_NAME = 60;
 export function placeCommands(
   folders: Folders,
   changes: LiveChanges,
+  terminals: PlaceTerminals,
   log: LogOutputChannel,
 ): Disposable {
   async function placeOf(argument: unknown, placeHolder: string) {
@@ -54,9 +56,7 @@ export function placeCommands(
   async function openTerminal(argument: unknown): Promise<void> {
     const found = await placeOf(argument, l10n.t('Open a terminal in the place of which story?'));
     if (found !== undefined && (await mayEnter(found, l10n.t('Open Terminal')))) {
-      const name = l10n.t('Place of {0}', plainLabel(found.storyId, MAX_NAME));
-      // After a reload, the place may belong to another story.
-      window.createTerminal({ name, cwd: found.place.dir, isTransient: true }).show();
+      terminals.open(found.folder, found.storyId, found.place);
     }
   }
 
@@ -69,6 +69,7 @@ export function placeCommands(
 
   return Disposable.from(
     changes,
+    terminals,
     registerCommands(
       log,
       {

@@ -4,6 +4,7 @@ import { discardCommands } from './discardCommands.ts';
 import { LiveChanges } from './liveChanges.ts';
 import { placeCommands } from './placeCommands.ts';
 import type { PlaceFileSystem } from './placeFileSystem.ts';
+import { PlaceTerminals } from './placeTerminals.ts';
 import { settleCommands } from './settleCommands.ts';
 import type { ShownChanges } from './shownChanges.ts';
 
@@ -14,8 +15,14 @@ export function places(
   shown: ShownChanges,
   log: LogOutputChannel,
 ): Disposable {
+  const reportError = (error: unknown) => log.error(error instanceof Error ? error : `${error}`);
   return Disposable.from(
-    placeCommands(folders, new LiveChanges(folders, files, shown, error => log.error(error)), log),
+    placeCommands(
+      folders,
+      new LiveChanges(folders, files, shown, reportError),
+      new PlaceTerminals(folders, reportError),
+      log,
+    ),
     discardCommands(folders, log),
     settleCommands(folders, log),
   );

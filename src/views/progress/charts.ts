@@ -36,10 +36,8 @@ export function shownCharts(
   }
   const iterationsUsd = ended.reduce((sum, { costUsd }) => sum + costUsd, 0);
   // Calls of the planning agent and of iterations that have not ended.
-  const before = Math.max(
-    0,
-    state.costUsd - iterationsUsd - state.running.reduce((sum, { costUsd }) => sum + costUsd, 0),
-  );
+  const atWork = state.running.reduce((sum, { costUsd }) => sum + costUsd, 0);
+  const before = Math.max(0, state.costUsd - iterationsUsd - atWork);
   const start = leftAt.get(0);
   const points = shownPoints({ ended, start, before, isolated: state.isolated === true }, t);
   const hasCost = before + iterationsUsd > 0;
@@ -56,7 +54,7 @@ export function shownCharts(
           )
         : undefined,
     ...(hasCost && {
-      sum: sumChart(before + iterationsUsd, state, last.number, t),
+      sum: sumChart({ sum: before + iterationsUsd, atWork }, state, last.number, t),
       cost: costChart(ended, points, t),
     }),
   };
@@ -167,20 +165,26 @@ function storiesChart(
 }
 
 function sumChart(
-  sum: number,
+  { atWork, sum }: { readonly sum: number; readonly atWork: number },
   { budgetUsd, costEstimated, isolated }: RunState,
   iterations: number,
   t: Translate,
 ): NonNullable<ShownCharts['sum']> {
   const top = roundUp(Math.max(sum, budgetUsd ?? 0));
-  const words = dollars(sum, t, costEstimated === true);
+  const isEstimated = costEstimated === true;
+  const words = dollars(sum, t, isEstimated);
   return {
     title: t('Total cost'),
     words: isolated
       ? // Iterations end in another order than that of their numbers.
-        budgetUsd === undefined
-        ? t('{0} spent', words)
-        : t('{0} of {1} spent', words, dollars(budgetUsd, t))
+        [
+          budgetUsd === undefined
+            ? t('{0} spent', words)
+            : t('{0} of {1} spent', words, dollars(budgetUsd, t)),
+          ...(atWork > 0
+            ? [t('{0} more in iterations that have not ended', dollars(atWork, t, isEstimated))]
+            : []),
+        ].join('; ')
       : budgetUsd === undefined
         ? t('{0} in total up to iteration {1}.', words, iterations)
         : t(

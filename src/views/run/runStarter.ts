@@ -77,7 +77,7 @@ export function runStarter(
     const args = runArguments(settings.runArguments(folder.path), {
       onLastWindow: onLastWindowClosed.value,
       file: storyFile.isChosen ? path.relative(folder.path, storyFile.path) : undefined,
-      lanes,
+      lanes: lanes ?? (onlyStories === undefined ? chosenLanes(folder) : undefined),
       onlyStories,
     });
     log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
@@ -146,6 +146,12 @@ export function runStarter(
     starting.set(folder, { wish, result });
     return result;
   };
+}
+
+/** The number of agents that a person has chosen for a run which continues: more recent than the setting. */
+function chosenLanes({ runs }: Folder): number | undefined {
+  const { lanesChosen, outcome } = runs.current.state;
+  return outcome === 'completed' ? undefined : lanesChosen;
 }
 
 /** @throws {HumanError} if the active run is not the one that a person has chosen to start, with the next step */

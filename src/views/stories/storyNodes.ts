@@ -1,5 +1,5 @@
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { type RunState, storyNotes } from '../../orchestrator/journal/runState.ts';
+import { hasPlace, type RunState, storyNotes } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
@@ -12,6 +12,7 @@ import {
   type FolderRun,
   type FolderSummary,
   isOpenable,
+  type NodeFacts,
   type ProblemNode,
   type RootNode,
   type StoryNode,
@@ -122,6 +123,7 @@ export class StoryNodes {
     const commits = commitsByStory(states);
     const keys = storyKeys(file.stories);
     const lastRun = folderRun(facts.run);
+    const worked = workedOn(states);
     const known = this.stories;
     this.stories = new Map();
     this.all = inWorkOrder(file.stories).map(story => {
@@ -129,7 +131,11 @@ export class StoryNodes {
       const state = storyState.get(story) ?? { kind: 'ready' };
       const { conflict, settling } = storyNotes(run.state, story.id);
       const hasConflict = (conflict ?? settling) !== undefined;
-      const now = { story, state, hasConflict, commits: commits.get(story.id) ?? [], lastRun };
+      const now = {
+        ...{ story, state, hasConflict, commits: commits.get(story.id) ?? [], lastRun },
+        hasPlace: hasPlace(run.state, story.id),
+        hasWork: worked.has(story.id),
+      };
       const node = known.get(key) ?? newStory(key, folder, now);
       if (!isSame(node, now)) {
         changed.push(node);
@@ -234,11 +240,19 @@ function isAsking(run: WatchedRun): boolean {
 
 function folderRun({ alive, state }: WatchedRun): FolderRun {
   // A story that was ticked before any run has a journal, too, but without a run.
-  return { hasRun: alive || state.startedAt !== undefined, isolated: state.isolated === true };
+  return { hasRun: alive || state.startedAt !== undefined };
 }
 
-/** What the line of a story shows. */
-type NodeFacts = Pick<StoryNode, 'story' | 'state' | 'hasConflict' | 'commits' | 'lastRun'>;
+/** Ids of the stories that an agent in a place of its own has worked on, in any run. */
+function workedOn(states: readonly RunState[]): ReadonlySet<string> {
+  const isolated = states.filter(({ isolated }) => isolated);
+  return new Set(
+    isolated.flatMap(({ laneStories, storyRecords }) => [
+      ...laneStories.values(),
+      ...[...storyRecords].flatMap(([id, { iterations }]) => (iterations > 0 ? [id] : [])),
+    ]),
+  );
+}
 
 function newStory(key: string, folder: string, facts: NodeFacts): StoryNode {
   const { id: storyId, position } = facts.story;
@@ -281,7 +295,8 @@ function isSame(node: StoryNode, now: NodeFacts): boolean {
     node.hasConflict === now.hasConflict &&
     node.commits.length === now.commits.length &&
     node.lastRun.hasRun === now.lastRun.hasRun &&
-    node.lastRun.isolated === now.lastRun.isolated &&
+    node.hasPlace === now.hasPlace &&
+    node.hasWork === now.hasWork &&
     JSON.stringify(node.state) === JSON.stringify(now.state)
   );
 }

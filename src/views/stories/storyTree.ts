@@ -49,16 +49,24 @@ export interface StoryNode {
   state: StoryState;
   /** A person can settle a conflict of its newest work, or does so. */
   hasConflict: boolean;
+  /** Its agent, or the person who settles its conflict, has a place of its own that no other story has got since. */
+  hasPlace: boolean;
+  /** An agent in a place of its own has worked on it. */
+  hasWork: boolean;
   commits: readonly RecordedCommit[];
   lastRun: FolderRun;
 }
+
+/** What the line of a story shows, and what its menu depends on. */
+export type NodeFacts = Pick<
+  StoryNode,
+  'commits' | 'hasConflict' | 'hasPlace' | 'hasWork' | 'lastRun' | 'state' | 'story'
+>;
 
 /** The last run of a story's folder, which need not be the active folder. */
 export interface FolderRun {
   /** There has been one. */
   readonly hasRun: boolean;
-  /** Its agents work in places of their own. */
-  readonly isolated: boolean;
 }
 
 /** A condition for a story to be done. */
@@ -93,16 +101,19 @@ export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
 export function menuFacts({
   commits,
   hasConflict,
+  hasPlace,
+  hasWork,
   lastRun,
   state,
   story,
-}: Pick<StoryNode, 'commits' | 'hasConflict' | 'lastRun' | 'state' | 'story'>): string {
+}: NodeFacts): string {
   const agent = state.kind === 'running' ? state.agent : undefined;
   return [
     ...['story', story.done ? 'done' : 'open', state.kind],
     ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
     ...(lastRun.hasRun ? ['hasRun'] : []),
-    ...(lastRun.isolated ? ['isolated'] : []),
+    ...(hasPlace ? ['place'] : []),
+    ...(hasWork ? ['work'] : []),
     ...(hasConflict ? ['conflict'] : []),
     ...(commits.length > 0 ? ['commits'] : []),
   ].join('.');

@@ -73,8 +73,9 @@ function laneWords(
   now: number | undefined,
 ): string {
   return [
-    l10n.t('lane {0}', lane),
+    // First what changes: a narrow side bar cuts off the rest.
     step === 'limit' ? l10n.t('waits for the usage limit') : doingWords(doing, translate),
+    l10n.t('lane {0}', lane),
     ...(now === undefined ? [] : minuteWords(since, now, translate)),
     ...(isLast ? [l10n.t('pauses after this')] : []),
   ].join(' · ');
