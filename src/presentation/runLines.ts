@@ -228,6 +228,8 @@ export function warningWords(
       );
     case 'tickNotWritten':
       return t('The story has landed, but could not be ticked in its file: {0}', words);
+    case 'commitsNotListed':
+      return t('The commits of the story could not be listed in its file: {0}', words);
     case 'numbersMoved':
       return t(
         'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',

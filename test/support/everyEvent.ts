@@ -43,7 +43,7 @@ export const WARNING_CODES = [
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
-  ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
+  ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten', 'commitsNotListed'],
   ...['numbersMoved', 'sameIds'],
   ...[
     'progressNotWritten',

@@ -379,6 +379,9 @@ describe('input from earlier iterations and the person', () => {
 
   test('a story file with checkboxes asks to tick the box', () => {
     assert.match(prompt({ storyFile: 'TODO.md' }), /\(US-002: tick its box, \[x\]\)/);
+    const yaml = prompt({ storyFile: 'plan.yaml' });
+    assert.match(yaml, /\(US-002: status: completed, or the file's own word for done\)/);
+    assert.match(yaml, /message of the form `\[fresh-context\] US-002 - summary`/);
   });
 });
 

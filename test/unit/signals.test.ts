@@ -88,6 +88,15 @@ describe('other signals', () => {
     ['another word', '<promise>NEEDS_HUMANS: x</promise>', 'none'],
     ['blocked', '<promise>TASK BLOCKED: no access</promise>', 'blocked: no access'],
     ['blocked without words', '<promise>TASK BLOCKED</promise>', 'blocked'],
+    [
+      'blocked as the last line',
+      'I looked.\n\n**TASK BLOCKED: no access**\n',
+      'blocked: no access',
+    ],
+    ['blocked, not as the last line', 'TASK BLOCKED: no access\nSo I waited.', 'none'],
+    ['blocked without a reason and a tag', 'TASK BLOCKED', 'none'],
+    ['a quoted block', 'I end with:\n> TASK BLOCKED: no access', 'none'],
+    ['a block in a sentence', 'I did not say TASK BLOCKED: no access', 'none'],
     ['a quoted question', '`<promise>NEEDS_HUMAN: x</promise>`', 'none'],
   ];
   for (const [name, text, expected] of others) {
@@ -132,7 +141,7 @@ describe('whatever an agent says', () => {
     fc.assert(
       fc.property(texts, fc.string(), (text, phrase) => {
         const signal = readSignal(text, phrase);
-        assert.ok(signal === undefined || text.includes('<promise>'));
+        assert.ok(signal === undefined || text.includes('<promise>') || signal.kind === 'blocked');
       }),
       { numRuns: 1_000 },
     );

@@ -29,7 +29,9 @@ import {
   type GivenSettings,
   type Settings,
 } from '../../orchestrator/settings/settingTable.ts';
+import { sourceDefaults } from '../../orchestrator/settings/sourceDefaults.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
+import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
@@ -95,13 +97,13 @@ export async function startRun(request: StartRequest): Promise<number> {
       ? {}
       : { ...recalledSettings(earlier.settings ?? {}), ...chosenLanes(earlier) };
   const remembered = { ...recalled, ...flagged };
-  const settings = settingsFor(
-    await given({ ...recalled, ...iterationsOf(chosen) }),
-    earlier?.planDir ?? places.planDir,
-  );
+  const { storyFile } = workOf(files, request, places, chosen);
+  const settings = await settingsFor(await given({ ...recalled, ...iterationsOf(chosen) }), {
+    planDir: earlier?.planDir ?? places.planDir,
+    storyFile,
+  });
   if (chosen.earlier !== undefined) {
     requireSameTerms(chosen.earlier, settings, { given: flagged, remembered });
-    const { storyFile } = workOf(files, request, places, chosen);
     await requireRunsBranch(files, chosen.earlier.state, {
       canSwitch: settings.branch === 'checkout',
       storyFile,
@@ -206,10 +208,14 @@ function requireWholeTask(
   }
 }
 
-function settingsFor(given: GivenSettings, planDir: string | undefined): Settings {
+async function settingsFor(
+  given: GivenSettings,
+  { planDir, storyFile }: Pick<Work, 'planDir' | 'storyFile'>,
+): Promise<Settings> {
+  const file = storyFile === undefined ? undefined : await readStoryFile(storyFile);
   return {
     ...DEFAULT_SETTINGS,
-    ...(planDir === undefined ? {} : PLAN_DEFAULTS),
+    ...(planDir === undefined ? sourceDefaults(file?.format) : PLAN_DEFAULTS),
     ...given,
   };
 }

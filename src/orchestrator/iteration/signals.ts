@@ -40,7 +40,17 @@ export function readSignal(text: string, phrase: string): Signal | undefined {
       signal = toSignal(content, phrase) ?? signal;
     }
   }
-  return signal;
+  return signal ?? blockedLine(spoken);
+}
+
+/** Agents that were told so by a template of the person state a block as their last line, without the tag. */
+function blockedLine(spoken: string): Signal | undefined {
+  const line = spoken.slice(spoken.lastIndexOf('\n') + 1);
+  const [, message] =
+    /^[*_\s]{0,9}TASK BLOCKED[*_]{0,3}:[*_\s]{0,9}([^*_\s<>][^<>]*)$/.exec(line) ?? [];
+  return message === undefined
+    ? undefined
+    : { kind: 'blocked', message: message.replace(/[*_]{1,3}$/, '').trim() };
 }
 
 /** The signal in the agent's final answer; none for a failed call. */

@@ -24,6 +24,7 @@ import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
 
 /** The outcome of an iteration. */
@@ -113,6 +114,9 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   });
   if (commits > 0) {
     await recordDuplicates(scope, search);
+  }
+  if (judgement.outcome === 'storyDone') {
+    await listStoryCommits(run, scope);
   }
   await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   const { outcome, verdict } = judgement;

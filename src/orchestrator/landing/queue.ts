@@ -22,6 +22,7 @@ import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
+import { listStoryCommits } from './listedCommits.ts';
 import type { Target } from './target.ts';
 import { Tip } from './tip.ts';
 import { bringToFolder } from './userFolder.ts';
@@ -429,6 +430,7 @@ export class LandingQueue {
       // The file in the folder is another version.
       warn(scope, 'tickNotWritten', notTicked);
     }
+    await listStoryCommits(run, scope);
     await recordDuplicates(scope, search ?? this.search(onto, commit));
     await this.record(
       { scope, result },

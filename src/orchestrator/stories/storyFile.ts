@@ -240,6 +240,8 @@ export interface ParsedStoryFile {
   readonly spanOf: StoryText['spanOf'];
   /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
+  /** See `StoryText`. */
+  readonly commits?: StoryText['commits'];
 }
 
 /** Like `parseStoryFile`, for callers that will edit the text. */
@@ -260,7 +262,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const { heading, stories, problems, edits, move, spanOf } = read;
+  const { commits, heading, stories, problems, edits, move, spanOf } = read;
   return {
     file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
     text,
@@ -268,6 +270,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     edits,
     spanOf,
     move,
+    commits,
   };
 }
 

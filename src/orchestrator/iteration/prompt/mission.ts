@@ -43,7 +43,7 @@ export function mission(input: PromptInput): string {
       : [
           `**READ** the codebase (start with ${pathText(input.storyFile)})`,
           `**WORK** on story ${idText(input.story.id)}`,
-          '**COMMIT** frequently with atomic commits',
+          commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
           `**UPDATE** ${path.posix.basename(pathText(input.storyFile))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
@@ -83,10 +83,25 @@ function checksText(verify: readonly string[] = []): string[] {
   return [...shown, ...andMore(verify.length - shown.length)];
 }
 
+/** The tasks of an orchestration are committed in the form that its documents ask for. */
+function commitStep(storyFile: string, storyId: string): string {
+  const commit = '**COMMIT** frequently with atomic commits';
+  return isYaml(storyFile)
+    ? `${commit}, each with a message of the form ${commandText(`[fresh-context] ${idText(storyId)} - summary`)}`
+    : commit;
+}
+
 function doneMark(storyFile: string): string {
+  if (isYaml(storyFile)) {
+    return "status: completed, or the file's own word for done";
+  }
   return /\.(?:md|markdown|txt)$/i.test(storyFile)
     ? 'tick its box, [x]'
     : "passes: true, or the file's own field for done";
+}
+
+function isYaml(storyFile: string): boolean {
+  return /\.ya?ml$/i.test(storyFile);
 }
 
 /** Rules for every step. */

@@ -11,6 +11,9 @@ import { editFile, HalfWritten } from './fileEdit.ts';
 import { type TickUndo, undoingEdits, undoOf } from './tickUndo.ts';
 import { inWorkOrder, type Side } from './workOrder.ts';
 
+/** Of a commit in a story file: enough for a large repository. */
+const HASH_DIGITS = 10;
+
 /** Identifies one story of a file. */
 export interface StorySelector {
   readonly id: string;
@@ -90,6 +93,38 @@ export function editStoryDone(
   const parsed = parseStoryText(path, text);
   const story = findStory(parsed, selector, done, () => true);
   return parsed.bom + withDone(parsed, story, done).text;
+}
+
+/**
+ * Adds commits to the list that a story's file has for them, abbreviated; every other byte is unchanged. Nothing is
+ * written if the story has no such list, or already lists them.
+ *
+ * @throws HumanError like {@link setStoryDone}
+ */
+export async function listCommits(
+  path: string,
+  selector: StorySelector,
+  hashes: readonly string[],
+): Promise<StoryEdit> {
+  const { changed, after } = await editFile(path, before =>
+    Buffer.from(withCommits(parseStoryText(path, before), selector, hashes)),
+  );
+  return { changed, hash: createHash('sha256').update(after).digest('hex') };
+}
+
+/** The edit of {@link listCommits} on a text. Pure. */
+export function withCommits(
+  parsed: ParsedStoryFile,
+  selector: StorySelector,
+  hashes: readonly string[],
+): string {
+  const { bom, commits, file, text } = parsed;
+  const { position } = findStory(parsed, selector, true, () => true);
+  if (commits?.of(position) === undefined || file.kind === 'invalid') {
+    return bom + text;
+  }
+  const short = hashes.map(hash => hash.slice(0, HASH_DIGITS));
+  return bom + applyEdits(text, [...commits.edits(position, short)]);
 }
 
 /** Like {@link editStoryDone}, with the undo of the edit. */

@@ -5,6 +5,13 @@ import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import type { Side } from '../edit/workOrder.ts';
+import {
+  addCommits,
+  COMMITS_KEY,
+  listedCommits,
+  missingCommits,
+  removeCommits,
+} from '../edit/yamlCommits.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
@@ -89,6 +96,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return { start, end };
     },
     move: (...move) => moveTask(text, tasks, move),
+    commits: {
+      of: position => commitsOf(tasks[position]),
+      edits: (position, hashes) => commitEdits(text, tasks, position, hashes),
+    },
   };
 }
 
@@ -281,7 +292,13 @@ function editsOf(
   const others = tasks.filter(other => other !== task).map(({ entry }) => entry);
   const changes = doneChanges(task.entry, others, done, { key: 'status', word: 'completed' });
   const edits = [...changes].map(([key, value]) => setPair(text, task.map, key, String(value)));
-  if (!isOnlyChange(text, applyEdits(text, edits), [...changes.keys()], position, done)) {
+  const emptied = done || commitsOf(task) === undefined ? [] : removeCommits(text, task.map);
+  const isOnly = (made: readonly Edit[], keys: readonly string[]) =>
+    isOnlyChange(text, applyEdits(text, [...made]), keys, position, done);
+  if (emptied.length > 0 && isOnly([...edits, ...emptied], [...changes.keys(), COMMITS_KEY])) {
+    return [...edits, ...emptied];
+  }
+  if (!isOnly(edits, [...changes.keys()])) {
     throw new HumanError(
       say(
         'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line “status: pending”.',
@@ -290,6 +307,30 @@ function editsOf(
     );
   }
   return edits;
+}
+
+function commitsOf(task: Task | undefined): readonly string[] | undefined {
+  return task !== undefined && COMMITS_KEY in task.entry
+    ? listedCommits(task.entry[COMMITS_KEY])
+    : undefined;
+}
+
+function commitEdits(
+  text: string,
+  tasks: readonly Task[],
+  position: number,
+  hashes: readonly string[],
+): readonly Edit[] {
+  const task = tasks[position];
+  const listed = commitsOf(task);
+  if (task === undefined || listed === undefined) {
+    return [];
+  }
+  const edits = addCommits(text, task.map, missingCommits(listed, hashes));
+  const after = applyEdits(text, [...edits]);
+  return edits.length > 0 && isOnlyChange(text, after, [COMMITS_KEY], position, isDone(task.entry))
+    ? edits
+    : [];
 }
 
 /** Whether the new text only differs in these keys of one task; anchors may spread a change to other places. */

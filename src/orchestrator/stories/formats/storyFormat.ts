@@ -26,6 +26,16 @@ export interface StoryText {
    * @throws HumanError if the file cannot represent this.
    */
   readonly move: (story: Story, target: Story, side: Side) => string;
+  /** Absent if the format has no place for the commits of a story. */
+  readonly commits?: StoryCommits;
+}
+
+/** The commits that did a story, listed in the file. */
+export interface StoryCommits {
+  /** Those of the story at a position; `undefined` if it has no list of commits. */
+  readonly of: (position: number) => readonly string[] | undefined;
+  /** The edits that add hashes to that list; none if it has no list, or no small edit can do this. */
+  readonly edits: (position: number, hashes: readonly string[]) => readonly Edit[];
 }
 
 /** One task source: parses its texts into the story model, and knows how to write a tick. */
