@@ -51,6 +51,8 @@ describe('the format', () => {
     assert.equal(format('C:\\w\\.ralph\\specs\\README.md'), 'specsIndex');
     assert.equal(format('/w/README.md'), 'plan');
     assert.equal(format('/w/a.yml'), 'orchestration');
+    assert.equal(format('/w/.taskmaster/tasks/tasks.json'), 'taskMaster');
+    assert.equal(format('/w/tasks.json'), 'prd');
     assert.equal(format('stories', ' [{"id":1}]'), 'prd');
     assert.equal(format('stories', 'name: x\nphases:\n'), 'orchestration');
     assert.equal(format('stories', '# Plan\n- [ ] x'), 'plan');
@@ -450,11 +452,13 @@ describe('finding a story file', () => {
       return path;
     };
     const contentOf = (path: string) =>
-      path.endsWith('.md')
-        ? '- [ ] x'
-        : path.endsWith('l') && !path.endsWith('yaml') && !path.endsWith('yml')
-          ? '{"id":"a","title":"t"}'
-          : 'phases: [{tasks: [{id: a}]}]';
+      path.endsWith('.json')
+        ? '{"tasks": [{"id": 1, "title": "t", "status": "pending", "subtasks": []}]}'
+        : path.endsWith('.md')
+          ? '- [ ] x'
+          : path.endsWith('l') && !path.endsWith('yaml') && !path.endsWith('yml')
+            ? '{"id":"a","title":"t"}'
+            : 'phases: [{tasks: [{id: a}]}]';
     for (const place of OTHER_STORY_FILE_PLACES.toReversed()) {
       const path = await put(place.replace('*', 'one'), contentOf(place));
       assert.equal((await findStoryFile(workspace))?.toLowerCase(), path.toLowerCase());

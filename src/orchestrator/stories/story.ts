@@ -5,9 +5,16 @@ import type { Message } from '../../base/say.ts';
 
 /**
  * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
- * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks.
+ * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks,
+ * `taskMaster` the tasks and subtasks of Task Master.
  */
-export type StoryFormatName = 'prd' | 'plan' | 'specsIndex' | 'beads' | 'orchestration';
+export type StoryFormatName =
+  | 'prd'
+  | 'plan'
+  | 'specsIndex'
+  | 'beads'
+  | 'orchestration'
+  | 'taskMaster';
 
 /** One acceptance criterion; `done` only if the file stores it separately from the story's own status. */
 export interface Criterion {

@@ -10,7 +10,13 @@ import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
-import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
+import type {
+  InvalidStoryFile,
+  StoryFile,
+  StoryFormatName,
+  StoryList,
+  StoryProblem,
+} from './story.ts';
 
 /** Possible paths of a workspace's `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [
@@ -28,6 +34,14 @@ export const STORY_FILE_PLACES = [
  * guessed.
  */
 export const OTHER_STORY_FILE_PLACES = [
+  '.taskmaster/tasks/tasks.json',
+  'tasks/tasks.json',
+  'feature_list.json',
+  '.harness/feature_list.json',
+  'harness/feature_list.json',
+  '.claude/feature_list.json',
+  '.agent/feature_list.json',
+  'docs/feature_list.json',
   '.beads/issues.jsonl',
   '.beads/beads.jsonl',
   'IMPLEMENTATION_PLAN.md',
@@ -94,12 +108,25 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<st
   for (const path of await filesAt(workspaceDir, place)) {
     if (await isFile(path)) {
       const file = await readStoryFile(path);
-      if (file?.kind === 'stories' || (file && file.problems[0].code !== 'noStories')) {
+      if (file !== undefined && belongsAt(place, file)) {
         found.push(path);
       }
     }
   }
   return found;
+}
+
+/** Names that other programs use for something else, with the format that a story file has there. */
+const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
+  ['tasks/tasks.json', 'taskMaster'],
+]);
+
+/** Whether a file at one of the other places has stories, or would have them if it could be read. */
+export function belongsAt(place: string, file: StoryFile): boolean {
+  const format = SHARED_NAMES.get(place);
+  return file.kind === 'stories'
+    ? file.stories.length > 0 && (format === undefined || file.format === format)
+    : format === undefined && file.problems[0].code !== 'noStories';
 }
 
 /** The paths that match a pattern, whether or not a file exists. */

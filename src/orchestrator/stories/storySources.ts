@@ -1,5 +1,11 @@
 import type { StoryList } from './story.ts';
-import { filesAt, OTHER_STORY_FILE_PLACES, readStoryList, STORY_FILE_PLACES } from './storyFile.ts';
+import {
+  belongsAt,
+  filesAt,
+  OTHER_STORY_FILE_PLACES,
+  readStoryList,
+  STORY_FILE_PLACES,
+} from './storyFile.ts';
 
 /**
  * All files at the known paths of a workspace that contain stories, in order of precedence.
@@ -10,7 +16,7 @@ export async function findStorySources(workspace: string): Promise<StoryList[]> 
   for (const place of [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]) {
     for (const file of await filesAt(workspace, place)) {
       const list = await readStoryList(file);
-      if (list !== undefined && list.stories.length > 0) {
+      if (list !== undefined && belongsAt(place, list)) {
         found.push(list);
       }
     }

@@ -3,6 +3,7 @@ import { orchestration } from './orchestrationFormat.ts';
 import { plan, specsIndex } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
+import { isTaskMasterText, taskMaster } from './taskMasterFormat.ts';
 
 /**
  * Recognizes the format of a story file by its name, and by its content if the extension is ambiguous. A Markdown
@@ -11,7 +12,7 @@ import type { StoryFormat } from './storyFormat.ts';
 export function formatOf(path: string, text: string): StoryFormat {
   switch (/\.(\w+)$/.exec(path)?.[1]?.toLowerCase()) {
     case 'json':
-      return prd;
+      return isTaskMaster(path, text) ? taskMaster : prd;
     case 'jsonl':
     case 'ndjson':
       return beads;
@@ -25,6 +26,13 @@ export function formatOf(path: string, text: string): StoryFormat {
     default:
       return formatOfContent(text);
   }
+}
+
+function isTaskMaster(path: string, text: string): boolean {
+  return (
+    /(?:^|[\\/])\.taskmaster[\\/]/.test(path) ||
+    (/(?:^|[\\/])tasks\.json$/i.test(path) && isTaskMasterText(text))
+  );
 }
 
 function formatOfContent(text: string): StoryFormat {

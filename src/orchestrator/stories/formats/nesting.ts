@@ -11,6 +11,7 @@ export const MAX_DEPTH = 200;
 export function findTooDeep(text: string, format: StoryFormatName): number | undefined {
   switch (format) {
     case 'prd':
+    case 'taskMaster':
       return scan(text, { hasStrings: true, endsWithLine: false });
     case 'beads':
       // Each line is a separate value.

@@ -6,8 +6,8 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findJsonError } from './jsonError.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import { readJson } from './jsonText.ts';
 import {
   DEPENDENCY_KEYS,
   findStoryArray,
@@ -24,16 +24,11 @@ import type { TextLines } from './textLines.ts';
 export const prd: StoryFormat = { name: 'prd', read };
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
-  let root: unknown;
-  try {
-    root = JSON.parse(text);
-  } catch {
-    const error = findJsonError(text, lines) ?? {
-      offset: 0,
-      message: say('This is not valid JSON.'),
-    };
-    return { code: 'invalidJson', message: error.message, ...lines.at(error.offset) };
+  const parsed = readJson(text, lines);
+  if ('code' in parsed) {
+    return parsed;
   }
+  const { root } = parsed;
   const array = findStoryArray(root);
   if (array === undefined) {
     const place = lines.at(skipSpace(text, 0));

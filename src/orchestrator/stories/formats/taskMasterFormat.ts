@@ -1,0 +1,375 @@
+import { HumanError } from '../../../base/humanError.ts';
+import { type Message, say } from '../../../base/say.ts';
+import { doneChanges } from '../edit/doneChanges.ts';
+import { moveEntry } from '../edit/entryMove.ts';
+import { setMembers } from '../edit/jsonEdit.ts';
+import type { Side } from '../edit/workOrder.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { findChoiceProblems } from './callChoice.ts';
+import {
+  elementsOf,
+  type Member,
+  memberOf,
+  membersOf,
+  type Span,
+  skipSpace,
+} from './jsonOutline.ts';
+import { readJson } from './jsonText.ts';
+import { plainText } from './plainText.ts';
+import {
+  DEPENDENCY_KEYS,
+  dependencyId,
+  type Entry,
+  firstText,
+  isEntry,
+  ownId,
+  readHeading,
+  readStory,
+  TITLE_KEYS,
+} from './prdKeys.ts';
+import { findStatusProblems } from './statusWord.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import type { TextLines } from './textLines.ts';
+
+/** `tasks.json` of Task Master: tasks with subtasks, in one list or in a list for each tag. */
+export const taskMaster: StoryFormat = { name: 'taskMaster', read };
+
+/** The tag that Task Master uses until somebody chooses another one. */
+const MAIN_TAG = 'master';
+/** Not worked on; a cancelled task does not keep others waiting either. */
+const PARKED = new Set(['cancelled', 'canceled', 'deferred']);
+const CANCELLED = new Set(['cancelled', 'canceled']);
+
+/** Whether a text, in a file that is called `tasks.json`, is one of Task Master: it writes these keys in each task. */
+export function isTaskMasterText(text: string): boolean {
+  return /"(?:subtasks|testStrategy)"\s*:/.test(text);
+}
+
+/** One list of the file: that of a tag, or that of a task with its subtasks. */
+interface TaskList {
+  readonly items: readonly unknown[];
+  readonly spans: readonly Span[];
+}
+
+interface Task {
+  readonly entry: Entry;
+  readonly span: Span;
+  readonly members: readonly Member[];
+  readonly list: TaskList;
+  /** Index in its list. */
+  readonly index: number;
+  readonly tag: Tag;
+  /** Absent for a subtask. */
+  readonly subtasks?: TaskList;
+  readonly parent?: Task;
+  /** Its own id, with that of its parent, without the tag. */
+  readonly name: string;
+}
+
+type Named = Pick<Task, 'name' | 'tag'>;
+
+interface Tag extends TaskList {
+  /** Absent in a file without tags. */
+  readonly name?: string;
+}
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  const parsed = readJson(text, lines);
+  if ('code' in parsed) {
+    return parsed;
+  }
+  const tags = readTags(text, parsed.root);
+  if (tags.length === 0) {
+    const place = lines.at(skipSpace(text, 0));
+    return { code: 'noStories', message: noTasks(), ...place };
+  }
+  // As in Task Master: the tasks of the other tags belong to other work, and are only listed.
+  const current =
+    tags.find(({ name, items }) => name === MAIN_TAG && items.length > 0) ??
+    tags.find(({ items }) => items.length > 0);
+  const tasks = tags.flatMap(tag => readTasks(text, tag));
+  const stories = readStories(tasks, current, lines);
+  const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
+    const task = tasks[position];
+    const member = task?.members.find(({ key }) => keys.includes(key));
+    return lines.at((member?.name ?? task?.span)?.start ?? 0);
+  };
+  const problems = findStoryProblems(
+    stories,
+    (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
+    [
+      ...notTasks([...tags, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
+      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+        find(
+          tasks.map(({ entry }) => entry),
+          (position, key) => placeOf({ position }, [key]),
+        ),
+      ),
+    ],
+  );
+  return {
+    heading: {
+      ...readHeading(tags[0]?.name === undefined ? parsed.root : undefined),
+      branchName: '',
+    },
+    stories,
+    problems,
+    edits: ({ position }, done) => {
+      const task = tasks[position];
+      return task === undefined
+        ? []
+        : setMembers(text, task.span.start, changesOf(task, tasks, done));
+    },
+    spanOf: position => spanOf(tasks[position]),
+    move: (...move) => moveTask(text, tasks, stories, move),
+  };
+}
+
+function readTags(text: string, root: unknown): readonly Tag[] {
+  if (!isEntry(root)) {
+    return [];
+  }
+  const members = membersOf(text, skipSpace(text, 0));
+  const own = listIn(text, members, root, 'tasks');
+  if (own !== undefined) {
+    return [own];
+  }
+  return members.flatMap((member): Tag[] => {
+    const value = root[member.key];
+    // As in `JSON.parse`, the last one of repeated keys counts.
+    if (!isEntry(value) || memberOf(members, member.key) !== member) {
+      return [];
+    }
+    const list = listIn(text, membersOf(text, member.value.start), value, 'tasks');
+    return list === undefined ? [] : [{ ...list, name: member.key }];
+  });
+}
+
+function listIn(
+  text: string,
+  members: readonly Member[],
+  entry: Entry,
+  key: string,
+): TaskList | undefined {
+  const items = entry[key];
+  const member = memberOf(members, key);
+  return Array.isArray(items) && member !== undefined
+    ? { items, spans: elementsOf(text, member.value.start) }
+    : undefined;
+}
+
+/** The tasks of a tag, each with its subtasks after it. */
+function readTasks(text: string, tag: Tag): Task[] {
+  const tasks: Task[] = [];
+  const add = (list: TaskList, parent?: Task) => {
+    list.items.forEach((entry, index) => {
+      const span = list.spans[index];
+      if (!isEntry(entry) || span === undefined) {
+        return;
+      }
+      const members = membersOf(text, span.start);
+      const id = ownId(entry) ?? `#${index + 1}`;
+      const subtasks = parent === undefined ? listIn(text, members, entry, 'subtasks') : undefined;
+      const task: Task = {
+        ...{ entry, span, members, list, index, tag, parent },
+        name:
+          parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
+        subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
+      };
+      tasks.push(task);
+      if (task.subtasks !== undefined) {
+        add(task.subtasks, task);
+      }
+    });
+  };
+  add(tag);
+  return tasks;
+}
+
+function readStories(tasks: readonly Task[], current: Tag | undefined, lines: TextLines): Story[] {
+  const told = new Map(
+    tasks.map((task, position) => [
+      task,
+      readStory(task.entry, position, lines.at(task.span.start).line),
+    ]),
+  );
+  const needs = new Needs(tasks, task => idOf(task, current));
+  return [...told].map(([task, story]) => {
+    const { entry, parent, subtasks, tag } = task;
+    const id = idOf(task, current);
+    const closed = parent && (told.get(parent)?.done === true || hasStatus(parent.entry, PARKED));
+    const isParked = tag !== current || closed === true || hasStatus(entry, PARKED);
+    const head = parent ?? (subtasks === undefined ? undefined : task);
+    const group = head && told.get(head)?.title;
+    const strategy = firstText(entry, ['testStrategy']);
+    return {
+      ...story,
+      id,
+      title: firstText(entry, TITLE_KEYS) === undefined ? id : story.title,
+      description: descriptionOf(entry),
+      criteria: strategy === undefined ? story.criteria : [{ text: strategy }],
+      priority: story.priority ?? (parent && told.get(parent)?.priority),
+      dependsOn: needs.of(task),
+      epic:
+        tag === current ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
+      ...(isParked && !story.done ? { parked: true } : {}),
+    };
+  });
+}
+
+/** The ids of the tag that is worked on are those of Task Master; other tags use the same ones again. */
+function idOf({ name, tag }: Named, current: Tag | undefined): string {
+  return tag === current || tag.name === undefined ? name : `${tag.name}/${name}`;
+}
+
+function descriptionOf(entry: Entry): string {
+  const [first, second] = ['description', 'details'].map(key => firstText(entry, [key]));
+  return [first, second === first ? undefined : second]
+    .filter(part => part !== undefined)
+    .join('\n\n');
+}
+
+function hasStatus({ status }: Entry, words: ReadonlySet<string>): boolean {
+  return typeof status === 'string' && words.has(status.trim().toLowerCase());
+}
+
+/** What tasks wait for, as ids of stories. */
+class Needs {
+  private readonly idOf: (task: Named) => string;
+  private readonly tasks = new Map<string, Task>();
+  private readonly parts = new Map<Task, Task[]>();
+
+  constructor(tasks: readonly Task[], idOf: (task: Named) => string) {
+    this.idOf = idOf;
+    for (const task of tasks) {
+      this.tasks.set(idOf(task), task);
+      if (task.parent !== undefined) {
+        this.parts.set(task.parent, [...(this.parts.get(task.parent) ?? []), task]);
+      }
+    }
+  }
+
+  /** A task waits for its subtasks, too, and a subtask for what its task waits for. */
+  of(task: Task): readonly string[] {
+    const { parent } = task;
+    const inherited = parent === undefined ? [] : this.named(parent);
+    const parts = (this.parts.get(task) ?? [])
+      .filter(({ entry }) => !hasStatus(entry, PARKED))
+      .map(this.idOf);
+    const isOther = (id: string) => parent === undefined || id !== this.idOf(parent);
+    const needs = [
+      ...this.named(task).filter(isOther),
+      ...inherited.filter(id => id !== this.idOf(task)),
+      ...parts,
+    ];
+    return [...new Set(needs)].filter(id => {
+      const other = this.tasks.get(id);
+      return other === undefined || !hasStatus(other.entry, CANCELLED);
+    });
+  }
+
+  /** Between subtasks a number is a sibling, as in Task Master; without such a sibling it is a task. */
+  private named({ entry, parent, tag }: Task): readonly string[] {
+    return namesOf(entry).map(name => {
+      const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
+      const task = this.idOf({ tag, name });
+      return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
+    });
+  }
+}
+
+function namesOf(entry: Entry): readonly string[] {
+  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? [])
+    .map(dependencyId)
+    .filter(id => id !== undefined);
+}
+
+/** Of a task with subtasks, the part that has its status: ticks of subtasks are not changes of it. */
+function spanOf(task: Task | undefined): Span {
+  if (task === undefined) {
+    return { start: 0, end: 0 };
+  }
+  const { members, span } = task;
+  const subtasks = memberOf(members, 'subtasks')?.value;
+  if (subtasks === undefined) {
+    return span;
+  }
+  const status = memberOf(members, 'status')?.value;
+  return status !== undefined && status.end <= subtasks.start
+    ? { start: span.start, end: subtasks.start }
+    : { start: subtasks.end, end: span.end };
+}
+
+function changesOf(task: Task, tasks: readonly Task[], done: boolean) {
+  const others = tasks.filter(other => other !== task).map(({ entry }) => entry);
+  return doneChanges(task.entry, others, done, { key: 'status', word: 'done' });
+}
+
+/** Items that look like tasks and are not read: a list must not become shorter without a word. */
+function notTasks(lists: readonly TaskList[], lines: TextLines): StoryProblem[] {
+  return lists.flatMap(({ items, spans }) =>
+    items.flatMap((item, index) =>
+      isEntry(item)
+        ? []
+        : [
+            {
+              code: 'notAStory' as const,
+              message: say(
+                'This entry is not a task, so it is not read: add it with “task-master add-task”, and remove it here.',
+              ),
+              ...lines.at(spans[index]?.start ?? 0),
+            },
+          ],
+    ),
+  );
+}
+
+/** Within its list; a task takes its subtasks along. */
+function moveTask(
+  text: string,
+  tasks: readonly Task[],
+  stories: readonly Story[],
+  [story, target, side]: readonly [story: Story, target: Story, side: Side],
+): string {
+  const list = tasks[story.position]?.list;
+  if (list === undefined || tasks[target.position]?.list !== list) {
+    throw new HumanError(
+      say(
+        '{0} and {1} are in different lists of Task Master: a subtask can only be moved within its task, and a task within its tag.',
+        plainText(story.id),
+        plainText(target.id),
+      ),
+    );
+  }
+  // With the priorities in the file, which a subtask may have from its task.
+  const siblings = new Map(
+    tasks.flatMap((task, position) => {
+      const sibling = stories[position];
+      return task.list === list && sibling !== undefined
+        ? [[sibling, { ...sibling, position: task.index }] as const]
+        : [];
+    }),
+  );
+  const start = list.spans[0]?.start ?? 0;
+  return moveEntry(
+    {
+      text,
+      stories: [...siblings.values()],
+      spansOf: changed => elementsOf(changed, openingBracket(text, start)),
+      hasClasses: true,
+    },
+    [siblings.get(story) ?? story, siblings.get(target) ?? target, side],
+  );
+}
+
+/** Where the list begins whose first element begins at an offset. */
+function openingBracket(text: string, first: number): number {
+  return text.lastIndexOf('[', first);
+}
+
+function noTasks(): Message {
+  return say(
+    'The file has no tasks of Task Master, in “tasks” or in a tag with “tasks”. Let Task Master write them: “task-master parse-prd FILE”.',
+  );
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
+import { englishOf } from '../../src/base/say.ts';
+import { editStoryDone, tickText } from '../../src/orchestrator/stories/edit/edit.ts';
+import { isTickDifference } from '../../src/orchestrator/stories/edit/tickDifference.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile, parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+
+const path = '.taskmaster/tasks/tasks.json';
+const fixture = await readFile(
+  join(import.meta.dirname, '../fixtures/stories/taskMaster.json'),
+  'utf8',
+);
+
+function parseList(text: string, at = path): StoryList {
+  const file = parseStoryFile(at, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file));
+  return file;
+}
+
+describe('the tasks of Task Master', () => {
+  const list = parseList(fixture);
+
+  test('are stories, and so are their subtasks, in the group of their task', () => {
+    assert.equal(list.format, 'taskMaster');
+    assert.deepEqual(
+      list.stories.map(({ id, title, epic, done, parked = false, line }) => [
+        ...[id, title, epic, done, parked, line],
+      ]),
+      [
+        ['1', 'Dig the beds', undefined, true, false, 4],
+        ['2', 'Plant', 'Plant', false, false, 15],
+        ['2.1', 'Beans', 'Plant', true, false, 22],
+        ['2.2', 'Peas', 'Plant', false, false, 23],
+        ['2.3', 'Corn', 'Plant', false, true, 24],
+        ['3', 'Fence', 'Fence', false, true, 27],
+        ['3.1', 'Posts', 'Fence', false, true, 32],
+        ['4', 'Water', 'Water', false, false, 34],
+        ['4.1', 'Hose', 'Water', false, false, 37],
+        ['5', 'Sell', undefined, false, false, 41],
+        ['shop/1', 'Rent', 'shop', false, true, 46],
+      ],
+    );
+    const [first] = list.stories;
+    assert.equal(first?.description, 'Three of them.\n\n20 cm deep,\nwithout stones.');
+    assert.deepEqual(first?.criteria, [{ text: 'A stick goes in' }]);
+    assert.deepEqual(
+      list.stories.map(({ priority }) => priority),
+      [1, 2, 2, 2, 2, ...Array.from({ length: 6 }, () => undefined)],
+    );
+  });
+
+  test('wait for their subtasks, subtasks for siblings and for what their task waits for', () => {
+    assert.deepEqual(
+      Object.fromEntries(list.stories.map(({ id, dependsOn }) => [id, dependsOn.join(' ')])),
+      {
+        ...{ '1': '', '2': '1 2.1 2.2', '2.1': '1', '2.2': '2.1 1', '2.3': '2.1 1' },
+        ...{ '3': '3.1', '3.1': '2 9', '4': '2 2.2 4.1', '4.1': '2 2.2', '5': '5 7' },
+        'shop/1': 'shop/2',
+      },
+    );
+    assert.equal(nextStory(list.stories).story?.id, '2.2');
+  });
+
+  test('have problems with their lines', () => {
+    assert.deepEqual(
+      list.problems.map(({ code, line, subject }) => [code, line, subject?.ids]),
+      [
+        ['unknownDependency', 32, ['9']],
+        ['unknownStatus', 41, ['status']],
+        ['unknownDependency', 41, ['7']],
+        ['circularDependency', 41, ['5']],
+        ['notAStory', 42, undefined],
+        ['unknownDependency', 46, ['shop/2']],
+      ],
+    );
+  });
+
+  test('are read from a file without tags, too, and the first tag with tasks stands for “master”', () => {
+    const flat = parseList(
+      '{"meta":{"projectName":"Garden"},"tasks":[{"id":1,"title":"a","subtasks":[]}]}',
+      'tasks/tasks.json',
+    );
+    assert.deepEqual([flat.format, flat.project], ['taskMaster', 'Garden']);
+    const tagged = parseList('{"master":{"tasks":[]},"api":{"tasks":[{"id":1,"title":"a"}]}}');
+    assert.deepEqual([tagged.stories[0]?.id, tagged.stories[0]?.parked], ['1', undefined]);
+  });
+
+  test('that are something else are refused with the command that writes them', () => {
+    for (const text of ['{}', '[]', '3', '{"master":{}}']) {
+      const file = parseStoryFile(path, text);
+      assert.ok(file.kind === 'invalid');
+      assert.equal(file.problems[0].code, 'noStories');
+      assert.match(englishOf(file.problems[0].message), /task-master parse-prd/);
+    }
+    assert.equal(parseStoryFile(path, '{').problems[0]?.code, 'invalidJson');
+  });
+});
+
+describe('a tick in Task Master', () => {
+  const tick = (id: string, done: boolean) => editStoryDone(fixture, { id }, done, path);
+
+  test('writes its words', () => {
+    assert.equal(tick('2.2', true), fixture.replace('"review"', '"done"'));
+    assert.equal(tick('2', true), fixture.replace('"in-progress"', '"done"'));
+    assert.equal(tick('1', false), fixture.replace('"done"', '"pending"'));
+    const none = '{"tasks":[{"id":1,"title":"a","subtasks":[]}]}';
+    assert.equal(
+      editStoryDone(none, { id: '1' }, true, path),
+      '{"tasks":[{"id":1,"title":"a","subtasks":[],"status":"done"}]}',
+    );
+  });
+
+  test('of a task can be taken back after its subtasks were ticked', () => {
+    const task = tickText(fixture, { id: '2' }, true, { path });
+    const both = tickText(task.text, { id: '2.2' }, true, { path });
+    assert.ok(task.undo);
+    const back = tickText(both.text, { id: '2' }, false, { path, undos: [task.undo] });
+    assert.equal(back.text, tick('2.2', true));
+    assert.ok(isTickDifference(path, fixture, both.text));
+  });
+});
+
+describe('a move in Task Master', () => {
+  const move = (id: string, target: string, side: 'before' | 'after') => {
+    const { file, move: moved } = parseStoryText(path, fixture);
+    const stories = file.kind === 'stories' ? file.stories : [];
+    const [story, other] = [id, target].map(wanted => stories.find(one => one.id === wanted));
+    assert.ok(story && other);
+    return parseList(moved(story, other, side)).stories.map(one => one.id);
+  };
+
+  test('stays within its list, and takes subtasks along', () => {
+    assert.deepEqual(move('2.2', '2.1', 'before').slice(1, 5), ['2', '2.2', '2.1', '2.3']);
+    assert.deepEqual(move('4', '3', 'before').slice(5, 9), ['4', '4.1', '3', '3.1']);
+    assert.throws(() => move('2.2', '4', 'before'), HumanError);
+    assert.throws(() => move('1', 'shop/1', 'before'), HumanError);
+  });
+});
