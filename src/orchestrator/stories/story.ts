@@ -6,7 +6,7 @@ import type { Message } from '../../base/say.ts';
 /**
  * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
  * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks,
- * `taskMaster` the tasks and subtasks of Task Master.
+ * `taskMaster` the tasks and subtasks of Task Master, `backlog` a folder of Backlog.md.
  */
 export type StoryFormatName =
   | 'prd'
@@ -14,7 +14,8 @@ export type StoryFormatName =
   | 'specsIndex'
   | 'beads'
   | 'orchestration'
-  | 'taskMaster';
+  | 'taskMaster'
+  | 'backlog';
 
 /** One acceptance criterion; `done` only if the file stores it separately from the story's own status. */
 export interface Criterion {
@@ -50,6 +51,8 @@ export interface Story extends CallChoice {
   readonly parked?: true;
   /** 0-based position in the file. */
   readonly position: number;
+  /** If the source is a folder: the story's own file, from there, with forward slashes. */
+  readonly file?: string;
   /** 1-based line of the story's first character in the file. */
   readonly line: number;
 }
@@ -77,6 +80,8 @@ export interface StoryProblem {
   readonly message: Message;
   /** It may be intended. */
   readonly severity?: 'info';
+  /** If the source is a folder: the file, from there, with forward slashes. */
+  readonly file?: string;
   /** 1-based; 1 if the problem applies to the whole file. */
   readonly line: number;
   /** 1-based. */

@@ -17,6 +17,7 @@ import type {
   StoryList,
   StoryProblem,
 } from './story.ts';
+import { isStoryFolder, readFolder } from './storyFolder.ts';
 
 /** Possible paths of a workspace's `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [
@@ -58,6 +59,8 @@ export const OTHER_STORY_FILE_PLACES = [
   '.claude/orchestration/*.yml',
   'specs/*/tasks.md',
   '.kiro/specs/*/tasks.md',
+  'backlog',
+  '.backlog',
   'specs/INDEX.md',
   '.ralph/specs/INDEX.md',
 ] as const;
@@ -97,6 +100,11 @@ export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]>
   return found;
 }
 
+/** Whether stories may be there: a file, or a folder with tasks. */
+async function isSource(path: string): Promise<boolean> {
+  return (await isFile(path)) || isStoryFolder(path);
+}
+
 async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true;
@@ -106,7 +114,7 @@ async function isFile(path: string): Promise<boolean> {
 async function filesWithStories(workspaceDir: string, place: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of await filesAt(workspaceDir, place)) {
-    if (await isFile(path)) {
+    if (await isSource(path)) {
       const file = await readStoryFile(path);
       if (file !== undefined && belongsAt(place, file)) {
         found.push(path);
@@ -160,10 +168,31 @@ export async function readStoryBytes(path: string): Promise<Buffer | undefined> 
   return Buffer.isBuffer(content) ? content : undefined;
 }
 
+/**
+ * The bytes of a folder of stories.
+ * @throws {HumanError} if it must not be read
+ */
+export async function readFolderOrThrow(folder: string): Promise<Buffer> {
+  const content = await readFolder(folder, MAX_STORY_FILE_BYTES);
+  if (!Buffer.isBuffer(content)) {
+    throw new HumanError(content.problem);
+  }
+  return content;
+}
+
 /** @returns the bytes, or what makes them unreadable; `undefined` if there is no file at `path` */
 async function readContent(path: string): Promise<Buffer | InvalidStoryFile | undefined> {
   try {
-    return astray(path) ?? unfit(path, await stat(path)) ?? (await readFile(path));
+    const problem = astray(path);
+    if (problem !== undefined) {
+      return problem;
+    }
+    const found = await stat(path);
+    if (found.isDirectory() && isStoryFolder(path)) {
+      const content = await readFolder(path, MAX_STORY_FILE_BYTES);
+      return Buffer.isBuffer(content) ? content : unreadable(path, content.problem);
+    }
+    return unfit(path, found) ?? (await readFile(path));
   } catch (error) {
     return unreadableBy(error, path);
   }

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
-import { copyFile, link, lstat, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { PLAIN } from '../../../base/plainFile.ts';
 import { type Message, say } from '../../../base/say.ts';
+import { createFile } from '../../stories/edit/createFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../../stories/story.ts';
@@ -30,7 +30,7 @@ export {
   isForbidden,
 } from './guardChanges.ts';
 
-const { O_WRONLY, O_CREAT, O_TRUNC, COPYFILE_EXCL } = constants;
+const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 
 export interface RestoreOptions extends Duty {
   /** Absolute path of the story file. */
@@ -148,41 +148,6 @@ async function create(options: RestoreOptions, before: StoryList): Promise<Resto
   const text = setTicks(options, before, decode(options.beforeBytes), wishes(options, before));
   const isCreated = await createFile(options.path, Buffer.from(text));
   return { restored: isCreated ? gone : [], left: [] };
-}
-
-/** @returns false if a file exists by now */
-export async function createFile(file: string, content: Buffer): Promise<boolean> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(temporary, content, { flag: 'wx' });
-    return await linkTo(temporary, file);
-  } catch (error) {
-    throw new HumanError(say('{0} cannot be written: {1}', file, (error as Error).message), {
-      cause: error,
-    });
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-/** Unlike a rename, a hard link never replaces an existing file; not every file system has them. */
-async function linkTo(temporary: string, file: string): Promise<boolean> {
-  const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EEXIST';
-  try {
-    await link(temporary, file).catch(error => {
-      if (isTaken(error)) {
-        throw error;
-      }
-      return copyFile(temporary, file, COPYFILE_EXCL);
-    });
-    return true;
-  } catch (error) {
-    if (isTaken(error)) {
-      return false;
-    }
-    throw error;
-  }
 }
 
 interface Fix {

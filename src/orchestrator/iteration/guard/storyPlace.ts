@@ -3,9 +3,9 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { createFile } from '../../stories/edit/createFile.ts';
 import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
 import { readStoryBytes } from '../../stories/storyFile.ts';
-import { createFile } from './guard.ts';
 import type { GuardChange } from './guardChanges.ts';
 
 /** What can be at the path of a story file. */

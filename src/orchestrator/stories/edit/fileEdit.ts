@@ -5,6 +5,9 @@ import { replaceFile } from '../../../base/replaceFile.ts';
 import { say, type Words } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
+import { readFolderOrThrow } from '../storyFile.ts';
+import { folderVersion, isStoryFolder } from '../storyFolder.ts';
+import { replaceInFolder } from './folderEdit.ts';
 
 // How long to retry, in ms: a file that is being written is complete again soon; a busy one needs longer.
 const PATIENCE_HALF_WRITTEN = 300;
@@ -15,8 +18,24 @@ const LOOKS_HALF_WRITTEN = 10;
 /** Thrown by an edit that cannot use the content, perhaps only because somebody is writing the file. */
 export class HalfWritten extends HumanError {}
 
+/** How the bytes of a source are read and replaced. */
+interface Access {
+  /** Changes whenever somebody has written it. */
+  version(target: string): Promise<string>;
+  read(target: string): Promise<Buffer>;
+  /** @returns false if it is not as before any more */
+  replace(target: string, before: Buffer, after: Buffer): Promise<boolean>;
+}
+
+const FILE: Access = { version: versionOf, read: file => readFile(file), replace: replaceFile };
+const FOLDER: Access = {
+  version: folderVersion,
+  read: readFolderOrThrow,
+  replace: replaceInFolder,
+};
+
 /**
- * Edits a story file, following links. `edit` receives the content and returns the new one; it is written
+ * Edits a story file, or a folder of stories as one text, following links. `edit` receives the content and returns the new one; it is written
  * atomically, and only if the file has not changed since it was read: otherwise `edit` is called again with the new
  * content. Nothing is written if `edit` throws or changes nothing.
  *
@@ -48,7 +67,8 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
   let looks = 0;
   for (;;) {
     try {
-      const seen = await versionOf(target);
+      const access = isStoryFolder(target) ? FOLDER : FILE;
+      const seen = await access.version(target);
       if (seen !== version) {
         // Somebody is still writing: the incomplete content has changed.
         version = seen;
@@ -56,12 +76,12 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
         looks = 0;
       }
       looks++;
-      const before = await readFile(target);
+      const before = await access.read(target);
       const after = edit(before);
       if (after.equals(before)) {
         return { changed: false, after };
       }
-      if (!(await replaceFile(target, before, after))) {
+      if (!(await access.replace(target, before, after))) {
         throw new ChangedMeanwhile();
       }
       return { changed: true, after };

@@ -1,4 +1,6 @@
+import { backlog } from './backlogFormat.ts';
 import { beads } from './beadsFormat.ts';
+import { isFolderText } from './folderText.ts';
 import { orchestration } from './orchestrationFormat.ts';
 import { plan, specsIndex } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
@@ -10,6 +12,9 @@ import { isTaskMasterText, taskMaster } from './taskMasterFormat.ts';
  * file is an index of specifications if it is the INDEX.md or README.md of a folder `specs`.
  */
 export function formatOf(path: string, text: string): StoryFormat {
+  if (isFolderText(text)) {
+    return backlog;
+  }
   switch (/\.(\w+)$/.exec(path)?.[1]?.toLowerCase()) {
     case 'json':
       return isTaskMaster(path, text) ? taskMaster : prd;

@@ -108,6 +108,11 @@ export function meaningOf(value: unknown): boolean | undefined {
   return PARKED_WORDS.has(normalise(value)) ? undefined : isDoneWord(value);
 }
 
+/** Whether a status says that a story was put aside. */
+export function isParkedWord(status: string): boolean {
+  return PARKED_WORDS.has(normalise(status));
+}
+
 /** Whether a word is known in the place of a status. */
 function isKnownStatus(status: string): boolean {
   const word = normalise(status);

@@ -1,0 +1,154 @@
+import type { Span } from './jsonOutline.ts';
+
+/**
+ * A story source that is a folder, as one text: a heading for each file, in the order of their numbers, followed by
+ * what is in it. So everything that compares, keeps, restores and edits the bytes of a story file works with folders, too.
+ * Pure.
+ */
+
+/** Begins each heading. A line of a file that begins so gets a backslash in front, which is removed again. */
+const MARK = '=== ralph-fresh ';
+const FIRST = `${MARK}folder\n`;
+const FILE = `${MARK}file `;
+const NAMES = `${MARK}names `;
+const UNREAD = `${MARK}unread `;
+
+/** Where the tasks are, and those that were put away as done, of which only the names matter. */
+export const TASKS = 'tasks';
+export const COMPLETED = 'completed';
+/** Files that say which statuses there are. The last one is next to the folder. */
+export const CONFIGS = ['config.yml', 'config.yaml', '../backlog.config.yml'] as const;
+
+/** What a folder of tasks contains, as far as it matters. */
+export interface FolderContent {
+  /** Settings and tasks, by path from the folder, with forward slashes. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Names of the files in {@link COMPLETED}. */
+  readonly completed: readonly string[];
+  /** What is at the path of a task, but is no file that may be read, such as a link. */
+  readonly unread: readonly string[];
+}
+
+/** A part of the text. */
+export interface FolderPart extends Span {
+  readonly kind: 'file' | 'names' | 'unread';
+  readonly name: string;
+}
+
+/** Whether a name in {@link TASKS} or {@link COMPLETED} can be that of a task. */
+export function isTaskName(name: string): boolean {
+  return /\.md$/i.test(name) && !/^readme\.md$/i.test(name) && !/[/\\\p{Cc}\uFFFD]/u.test(name);
+}
+
+/** Whether a path from the folder, with forward slashes, belongs to the source. */
+export function isFolderPath(path: string): boolean {
+  const [folder, name = '', ...deeper] = path.split('/');
+  const isListed = (folder === TASKS || folder === COMPLETED) && deeper.length === 0;
+  return CONFIGS.some(config => config === path) || (isListed && isTaskName(name));
+}
+
+/** Whether these are the bytes of a folder. */
+export function isFolderText(content: string | Uint8Array): boolean {
+  return typeof content === 'string'
+    ? content.startsWith(FIRST)
+    : Buffer.from(
+        content.buffer,
+        content.byteOffset,
+        Math.min(FIRST.length, content.length),
+      ).equals(Buffer.from(FIRST));
+}
+
+/** The folder as one text; the same folder always gives the same bytes. */
+export function packFolder({ completed, files, unread }: FolderContent): Buffer {
+  const parts = [
+    ...[...files].map(([name, content]) => ({ name, content, head: FILE })),
+    ...inOrder(unread).map(name => ({ name, content: Buffer.alloc(0), head: UNREAD })),
+    { name: COMPLETED, content: Buffer.from(inOrder(completed).join('\n')), head: NAMES },
+  ];
+  const order = inOrder(parts.map(({ name }) => name));
+  const places = new Map(order.map((name, at) => [name, at]));
+  const text = parts
+    .sort((a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0))
+    .map(({ content, head, name }) => `${latin(head + name)}\n${escaped(content)}\n`)
+    .join('');
+  return Buffer.from(FIRST + text, 'latin1');
+}
+
+/** The inverse of {@link packFolder}. */
+export function unpackFolder(bytes: Uint8Array): FolderContent {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  const files = new Map<string, Buffer>();
+  const unread: string[] = [];
+  let completed: readonly string[] = [];
+  for (const { end, kind, name, start } of folderParts(text)) {
+    const own = Buffer.from(name, 'latin1').toString('utf8');
+    const content = unescaped(text.slice(start, end));
+    if (kind === 'file' && isFolderPath(own)) {
+      // Others were put there by somebody who would like to have another file written.
+      files.set(own, content);
+    } else if (kind === 'unread' && isFolderPath(own)) {
+      unread.push(own);
+    } else if (kind === 'names') {
+      completed = content
+        .toString('utf8')
+        .split('\n')
+        .filter(line => line !== '');
+    }
+  }
+  return { files, completed, unread };
+}
+
+/** The parts of the text, in its own characters. A text that is none of a folder has none. */
+export function folderParts(text: string): FolderPart[] {
+  const parts: FolderPart[] = [];
+  if (!text.startsWith(FIRST)) {
+    return parts;
+  }
+  for (let at = FIRST.length; text.startsWith(MARK, at); ) {
+    const lineEnd = text.indexOf('\n', at);
+    const start = lineEnd === -1 ? text.length : lineEnd + 1;
+    const next = text.indexOf(`\n${MARK}`, start - 1);
+    // Each part ends with a line break of its own, also the last one.
+    const end = Math.max(start, next === -1 ? text.length - 1 : next);
+    const heading = text.slice(at + MARK.length, start - 1);
+    const [, kind, name] = /^(file|names|unread) (.*)$/s.exec(heading) ?? [];
+    if (name !== undefined) {
+      parts.push({ kind: kind as FolderPart['kind'], name, start, end });
+    }
+    at = next === -1 ? text.length : next + 1;
+  }
+  return parts;
+}
+
+/** Numbers by their value: `task-2` before `task-10`. The same on every machine. */
+export function inOrder(names: readonly string[]): string[] {
+  const keys = new Map(
+    names.map(name => [name, name.replaceAll(/\d+/g, digits => digits.padStart(15, '0'))]),
+  );
+  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...names].sort((a, b) => compare(keys.get(a) ?? a, keys.get(b) ?? b) || compare(a, b));
+}
+
+function latin(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function escaped(content: Buffer): string {
+  const text = content.toString('latin1');
+  return text.includes(MARK) ? eachMark(text, slashes => `\\${slashes}`) : text;
+}
+
+function unescaped(text: string): Buffer {
+  return Buffer.from(
+    text.includes(MARK) ? eachMark(text, slashes => slashes.slice(1)) : text,
+    'latin1',
+  );
+}
+
+/** Only a line feed begins a line here, unlike in a regular expression. */
+function eachMark(text: string, change: (slashes: string) => string): string {
+  return text.replaceAll(
+    /(^|\n)(\\*)(?==== ralph-fresh )/g,
+    (_, start: string, slashes: string) => start + change(slashes),
+  );
+}

@@ -1,0 +1,149 @@
+import type { Edit } from 'jsonc-parser';
+import { parse } from 'yaml';
+
+/** A key at the top of a Markdown file, with what stands behind it. Offsets are those of the file's text. */
+interface Field {
+  readonly key: string;
+  /** Of the first character behind the colon. */
+  readonly offset: number;
+  /** Up to the next key. */
+  readonly raw: string;
+}
+
+/** The data at the top of a Markdown file, between two lines `---`. */
+export interface FrontMatter {
+  readonly fields: readonly Field[];
+  /** Where the rest of the file begins. */
+  readonly bodyOffset: number;
+}
+
+const SIMPLE =
+  /^[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'[\]{}>|*&!%#@`][^\r\n]*?)?)[ \t]*(?:[ \t]#[^\r\n]*)?\s*$/;
+
+/**
+ * Reads the front matter of a text. Only its keys are parsed: a parser of YAML would take ten times as long, and
+ * would refuse files that tools read, such as `assignee: @anna`.
+ * @returns `undefined` if there is none
+ */
+export function readFrontMatter(text: string): FrontMatter | undefined {
+  const [opening] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
+  if (opening === undefined) {
+    return undefined;
+  }
+  const closing = /\n---[ \t]*(?:\r?\n|$)/g;
+  closing.lastIndex = opening.length - 1;
+  const end = closing.exec(text);
+  if (end === null) {
+    return undefined;
+  }
+  const block = text.slice(opening.length, end.index + 1);
+  const keys = [...block.matchAll(/(?:^|\n)([A-Za-z_][\w-]*)[ \t]*:(?=[\s]|$)/g)];
+  const fields = keys.map((match, index) => {
+    const offset = match.index + match[0].length;
+    const next = keys[index + 1]?.index ?? block.length;
+    return {
+      key: match[1] ?? '',
+      offset: opening.length + offset,
+      raw: block.slice(offset, next),
+    };
+  });
+  return { fields, bodyOffset: end.index + end[0].length };
+}
+
+/** The value of a key; `undefined` if it is not there, or cannot be read. */
+export function valueIn({ fields }: FrontMatter, key: string): unknown {
+  const field = fields.find(one => one.key === key);
+  if (field === undefined) {
+    return undefined;
+  }
+  const simple = SIMPLE.exec(field.raw);
+  if (simple !== null) {
+    return simple[1] ?? simple[2] ?? simple[3] ?? '';
+  }
+  const list = simpleList(field.raw);
+  if (list !== undefined) {
+    return list;
+  }
+  try {
+    // Numbers as they are written: 1.10 is an id.
+    return (parse(`x:${field.raw}`, { schema: 'failsafe' }) as { readonly x?: unknown }).x;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list as tools write it, in brackets or with one item in a line; `undefined` for anything that may mean more. */
+function simpleList(raw: string): string[] | undefined {
+  const [, flow] = /^[ \t]*\[([^[\]{}"'#&*!|>%@`:]*)\]\s*$/.exec(raw) ?? [];
+  if (flow !== undefined) {
+    return flow.split(',').flatMap(item => (item.trim() === '' ? [] : [item.trim()]));
+  }
+  return /^[ \t]*\r?\n(?:[ \t]*- [\w./-]+[ \t]*(?:\r?\n|$))+$/.test(raw)
+    ? [...raw.matchAll(/- ([\w./-]+)/g)].map(([, item = '']) => item)
+    : undefined;
+}
+
+/** The value as one line of text; '' if it is not there, or is something else. */
+export function textOf(matter: FrontMatter, key: string): string {
+  const value = valueIn(matter, key);
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+}
+
+/** The value as a list of texts; a text alone is a list of one. */
+export function listOf(matter: FrontMatter, key: string): string[] {
+  const value = valueIn(matter, key);
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  return items.flatMap(item =>
+    typeof item === 'string' && item.trim() !== '' ? [item.trim()] : [],
+  );
+}
+
+/**
+ * The edit that sets a key to one line of text: inside the quotes that are there; a comment behind it stays. A key that
+ * is not there follows the first one.
+ * @returns `undefined` if the value is written in a way that no small edit can change
+ */
+export function setText(
+  text: string,
+  { fields }: FrontMatter,
+  key: string,
+  value: string,
+): Edit | undefined {
+  const field = fields.find(one => one.key === key);
+  if (field === undefined) {
+    const [first] = fields;
+    if (first === undefined) {
+      return undefined;
+    }
+    const offset = first.offset + first.raw.trimEnd().length;
+    const eol = text.includes('\r\n') ? '\r\n' : '\n';
+    return { offset, length: 0, content: `${eol}${key}: ${scalar(value)}` };
+  }
+  const [, space = '', quoted, comment] =
+    /^([ \t]*)("[^"\\\r\n]*"|'[^'\r\n]*'|[^\s"'[\]{}>|*&!%#@`][^\r\n]*?|)((?:[ \t]+#[^\r\n]*)?)\s*$/.exec(
+      field.raw,
+    ) ?? [];
+  if (quoted === undefined || comment === undefined) {
+    return undefined;
+  }
+  const quote = /^["']/.exec(quoted)?.[0] ?? '';
+  const content =
+    quote === ''
+      ? scalar(value)
+      : quote === '"'
+        ? JSON.stringify(value)
+        : `'${value.replaceAll("'", "''")}'`;
+  return {
+    offset: field.offset + space.length,
+    length: quoted.length,
+    content: space === '' ? ` ${content}` : content,
+  };
+}
+
+/** With quotes only if it would be something else without. */
+function scalar(value: string): string {
+  const isPlain = /^(?:\d+|\p{L}[\p{L}\p{N} _/-]*)$/u.test(value) && value === value.trim();
+  return isPlain && !/^(?:true|false|yes|no|on|off|null|y|n)$/i.test(value)
+    ? value
+    : JSON.stringify(value);
+}

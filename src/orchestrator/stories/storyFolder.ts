@@ -1,0 +1,137 @@
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate as otherWork } from 'node:timers/promises';
+import { PLAIN } from '../../base/plainFile.ts';
+import { type Message, say } from '../../base/say.ts';
+import {
+  COMPLETED,
+  CONFIGS,
+  type FolderContent,
+  inOrder,
+  isTaskName,
+  packFolder,
+  TASKS,
+} from './formats/folderText.ts';
+import { outsideProblem } from './outsideLinks.ts';
+
+/** Files that are read without a pause for other work: each takes less time than the change of a thread. */
+const AT_ONCE = 100;
+/** No backlog has more; a folder with more was made by mistake. */
+const MAX_FILES = 20_000;
+
+/** Whether a folder is a source of stories: it has a folder with tasks. */
+export function isStoryFolder(folder: string): boolean {
+  try {
+    return lstatSync(path.join(folder, TASKS), { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    // A parent is no folder, or must not be entered: reading it says so.
+    return false;
+  }
+}
+
+/**
+ * Reads a folder of tasks as one text, see `folderText.ts`. Nothing is read through a link: who looks at the list could
+ * otherwise be shown, and would send to an agent, what is not part of the repository.
+ *
+ * @param maxBytes of that text
+ * @returns the text, or what prevents it
+ */
+export async function readFolder(
+  folder: string,
+  maxBytes: number,
+): Promise<Buffer | { readonly problem: Message }> {
+  for (const dir of [TASKS, COMPLETED]) {
+    const problem = outsideProblem(path.join(folder, dir));
+    if (problem !== undefined) {
+      return { problem };
+    }
+  }
+  const entries = await readdir(path.join(folder, TASKS), { withFileTypes: true });
+  const tasks = entries.filter(({ name }) => isTaskName(name));
+  if (tasks.length > MAX_FILES) {
+    return { problem: tooLarge(folder, maxBytes) };
+  }
+  const plain = tasks.filter(entry => entry.isFile());
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  const names = [...CONFIGS, ...inOrder(plain.map(({ name }) => name)).map(inTasks)];
+  for (const [at, name] of names.entries()) {
+    const content = readPlain(path.join(folder, name), maxBytes - bytes);
+    if (content === 'tooLarge') {
+      return { problem: tooLarge(folder, maxBytes) };
+    }
+    // One that is gone by now is not there.
+    if (content !== undefined) {
+      bytes += content.length;
+      files.set(name, content);
+    }
+    if (at % AT_ONCE === AT_ONCE - 1) {
+      await otherWork();
+    }
+  }
+  const content: FolderContent = {
+    files,
+    completed: (await namesIn(path.join(folder, COMPLETED))).filter(isTaskName),
+    unread: tasks.filter(entry => !entry.isFile()).map(({ name }) => inTasks(name)),
+  };
+  const text = packFolder(content);
+  return text.length > maxBytes ? { problem: tooLarge(folder, maxBytes) } : text;
+}
+
+/** Changes whenever a file of the folder does. */
+export async function folderVersion(folder: string): Promise<string> {
+  const tasks = (await namesIn(path.join(folder, TASKS))).filter(isTaskName);
+  const names = [...CONFIGS, COMPLETED, ...tasks.map(inTasks)];
+  const versions: string[] = [];
+  for (const [at, name] of names.entries()) {
+    const found = statSync(path.join(folder, name), { throwIfNoEntry: false });
+    versions.push(found === undefined ? '' : `${name} ${found.ino} ${found.size} ${found.mtimeMs}`);
+    if (at % AT_ONCE === AT_ONCE - 1) {
+      await otherWork();
+    }
+  }
+  return versions.join('\n');
+}
+
+/** @returns `undefined` if there is no plain file at this path */
+function readPlain(file: string, maxBytes: number): Buffer | 'tooLarge' | undefined {
+  let fd: number;
+  try {
+    fd = openSync(file, PLAIN);
+  } catch (error) {
+    if (isAbsent(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+  try {
+    const found = fstatSync(fd);
+    return !found.isFile() ? undefined : found.size > maxBytes ? 'tooLarge' : readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** ELOOP, EMLINK: a link. ENXIO: a socket. */
+function isAbsent(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return ['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO'].includes(code);
+}
+
+function inTasks(name: string): string {
+  return `${TASKS}/${name}`;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+function tooLarge(folder: string, maxBytes: number): Message {
+  return say(
+    '{0} has too many or too large task files, more than {1} MB: move finished tasks to {2}.',
+    path.basename(folder),
+    maxBytes / 1024 / 1024,
+    `${path.basename(folder)}/${COMPLETED}`,
+  );
+}

@@ -1,0 +1,294 @@
+import { strict as assert } from 'node:assert';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, suite, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
+import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { findStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import {
+  type BacklogTaskText,
+  backlogTask,
+  filesIn,
+  writeBacklog,
+} from '../support/backlogFolder.ts';
+
+suite('A folder of Backlog.md', () => {
+  let workspace: string;
+  let dir: string;
+
+  beforeEach(async () => {
+    workspace = await mkdtemp(path.join(tmpdir(), 'ralph-backlog-'));
+    dir = path.join(workspace, 'backlog');
+  });
+
+  afterEach(async () => {
+    await rm(workspace, { recursive: true });
+  });
+
+  async function listOf(...tasks: readonly BacklogTaskText[]): Promise<StoryList> {
+    await writeBacklog(dir, tasks);
+    return list();
+  }
+
+  async function list(): Promise<StoryList> {
+    const file = await readStoryFile(dir);
+    assert.equal(file?.kind, 'stories', JSON.stringify(file?.problems));
+    return file as StoryList;
+  }
+
+  function nextId(stories: StoryList['stories']): string | undefined {
+    const next = nextStory(stories);
+    return next.story?.id;
+  }
+
+  const problemsOf = ({ problems }: StoryList) =>
+    problems.map(
+      ({ code, file, line, message }) => `${code} ${file}:${line} ${englishOf(message)}`,
+    );
+
+  test('it is found without being named, and each file is a story', async () => {
+    const { format, project, stories } = await listOf(
+      { id: 'task-1', title: 'Data model', status: 'Done' },
+      {
+        id: 'task-2',
+        title: 'Prices',
+        dependencies: ['task-1'],
+        criteria: ['Rounds half up', 'Never negative'],
+      },
+      { id: 'task-10', title: 'Checkout', dependencies: ['TASK-02'], more: ['milestone: Beta'] },
+    );
+
+    assert.equal(await findStoryFile(workspace), dir);
+    assert.deepEqual([format, project], ['backlog', 'Shop']);
+    assert.deepEqual(
+      stories.map(({ dependsOn, done, epic, file, id, status, title }) => [
+        id,
+        title,
+        done,
+        status,
+        dependsOn,
+        epic,
+        file,
+      ]),
+      [
+        ['task-1', 'Data model', true, 'Done', [], undefined, 'tasks/task-1 - Data-model.md'],
+        ['task-2', 'Prices', false, 'To Do', ['task-1'], undefined, 'tasks/task-2 - Prices.md'],
+        ['task-10', 'Checkout', false, 'To Do', ['task-2'], 'Beta', 'tasks/task-10 - Checkout.md'],
+      ],
+    );
+    assert.equal(stories[1]?.description, 'What Prices means.');
+    assert.deepEqual(stories[1]?.criteria, [
+      { text: 'Rounds half up', done: false },
+      { text: 'Never negative', done: false },
+    ]);
+  });
+
+  test('the last status of the settings that means done decides, and a tick writes it', async () => {
+    await writeBacklog(
+      dir,
+      [
+        { id: 'task-1', title: 'A', status: 'Erledigt' },
+        { id: 'task-2', title: 'B', status: "'In Arbeit' # since Monday" },
+      ],
+      'statuses:\n  - "Offen"\n  - "In Arbeit"\n  - "Erledigt"\n',
+    );
+    const { stories } = await list();
+    assert.deepEqual(
+      stories.map(({ done }) => done),
+      [true, false],
+    );
+
+    await setStoryDone(dir, { id: 'task-2' }, true);
+    await setStoryDone(dir, { id: 'task-1' }, false);
+
+    const files = await filesIn(dir);
+    assert.match(files['tasks/task-2 - B.md'] ?? '', /^status: 'Erledigt' # since Monday$/m);
+    assert.match(files['tasks/task-1 - A.md'] ?? '', /^status: Offen$/m);
+  });
+
+  test('a tick changes one file, and taking it back restores every byte', async () => {
+    const { stories } = await listOf(
+      { id: 'task-1', title: 'A', status: 'In Progress' },
+      { id: 'task-2', title: 'B', status: '"To Do"' },
+      { id: 'task-3', title: 'C', status: '' },
+    );
+    await writeFile(
+      path.join(dir, 'tasks', 'task-4 - D.md'),
+      '\uFEFF---\r\nid: task-4\r\ntitle: D\r\n---\r\n=== ralph-fresh file tasks/x.md\r\n',
+    );
+    const before = await filesIn(dir);
+    for (const id of [...stories.map(story => story.id), 'task-4']) {
+      const { undo } = await setStoryDone(dir, { id }, true);
+      const ticked = await filesIn(dir);
+      const changed = Object.keys(before).filter(file => before[file] !== ticked[file]);
+
+      assert.equal(changed.length, 1, id);
+      assert.match(changed[0] ?? '', new RegExp(`^tasks/${id} `));
+      assert.deepEqual(
+        (await list()).stories.filter(({ done }) => done).map(story => story.id),
+        [id],
+      );
+      assert.ok(undo !== undefined);
+      await setStoryDone(dir, { id }, false, { undos: [undo] });
+      assert.deepEqual(await filesIn(dir), before, id);
+    }
+  });
+
+  test('two writers at once: no tick is lost', async () => {
+    const tasks = Array.from({ length: 12 }, (_, i) => ({
+      id: `task-${i + 1}`,
+      title: `T${i + 1}`,
+    }));
+    await writeBacklog(dir, tasks);
+
+    await Promise.all(
+      tasks.map(async ({ id, title }, i) =>
+        i % 3 === 0
+          ? writeFile(
+              path.join(dir, 'tasks', `${id} - ${title}.md`),
+              backlogTask({ id, title, status: 'Done' }),
+            )
+          : setStoryDone(dir, { id }, true),
+      ),
+    );
+
+    assert.deepEqual(
+      (await list()).stories.filter(({ done }) => !done),
+      [],
+    );
+  });
+
+  test('completed tasks meet dependencies and are not listed; drafts and the archive are no work', async () => {
+    for (const folder of ['completed', 'drafts', 'archive/tasks']) {
+      await mkdir(path.join(dir, folder), { recursive: true });
+    }
+    await writeFile(
+      path.join(dir, 'completed', 'task-1 - Old.md'),
+      backlogTask({ id: 'task-1', title: 'Old', status: 'Done' }),
+    );
+    await writeFile(
+      path.join(dir, 'drafts', 'draft-1 - Idea.md'),
+      backlogTask({ id: 'draft-1', title: 'Idea' }),
+    );
+    const { problems, stories } = await listOf({
+      id: 'task-2',
+      title: 'B',
+      dependencies: ['task-1'],
+    });
+
+    assert.deepEqual(
+      stories.map(({ dependsOn, id }) => [id, dependsOn]),
+      [['task-2', []]],
+    );
+    assert.deepEqual(problems, []);
+  });
+
+  test('a task waits for its subtasks, and never in a circle', async () => {
+    const { problems, stories } = await listOf(
+      { id: 'task-1', title: 'Parent' },
+      { id: 'task-1.1', title: 'First', more: ['parent_task_id: task-1'] },
+      {
+        id: 'task-1.2',
+        title: 'Second',
+        dependencies: ['task-1'],
+        more: ['parent_task_id: task-1'],
+      },
+    );
+
+    assert.deepEqual(stories[0]?.dependsOn, ['task-1.1']);
+    assert.deepEqual(
+      stories.map(({ epic }) => epic),
+      [undefined, 'Parent', 'Parent'],
+    );
+    assert.deepEqual(problems, []);
+    assert.equal(nextId(stories), 'task-1.1');
+  });
+
+  test('what is not read is said, with its file and line', async () => {
+    await writeBacklog(dir, [
+      { id: 'task-1', title: 'A', status: 'Almost' },
+      { id: 'task-2', title: 'B', dependencies: ['task-9'] },
+      { id: 'task-3', title: 'C' },
+    ]);
+    await writeFile(path.join(dir, 'tasks', 'notes.md'), 'Just notes.\n');
+    await writeFile(path.join(dir, 'tasks', 'readme.md'), 'What this is.\n');
+    await writeFile(
+      path.join(dir, 'tasks', 'task-4 - Again.md'),
+      backlogTask({ id: 'task-3', title: 'D' }),
+    );
+    await writeFile(path.join(workspace, 'secret.md'), backlogTask({ id: 'task-5', title: 'E' }));
+    await symlink(path.join(workspace, 'secret.md'), path.join(dir, 'tasks', 'task-5 - E.md'));
+
+    assert.deepEqual(
+      problemsOf(await list()).map(text => text.replace(/^(.{70}).*/, '$1…')),
+      [
+        'notAStory tasks/notes.md:1 tasks/notes.md is not read as a task: it ha…',
+        'unknownStatus tasks/task-1 - A.md:4 The status “Almost” is not one of …',
+        'unknownDependency tasks/task-2 - B.md:8 task-2 waits for task-9, which…',
+        'duplicateId tasks/task-4 - Again.md:2 The id task-3 is also that of ta…',
+        'notAStory tasks/task-5 - E.md:1 tasks/task-5 - E.md is not read: it is…',
+      ],
+    );
+  });
+
+  test('moving writes the place on the board, and nothing else', async () => {
+    await writeBacklog(dir, [
+      { id: 'task-1', title: 'A', more: ['ordinal: 1000'] },
+      { id: 'task-2', title: 'B', more: ['ordinal: 2000'] },
+      { id: 'task-3', title: 'C', more: ['ordinal: 3000'] },
+    ]);
+    const before = await filesIn(dir);
+
+    await moveStory(dir, { id: 'task-3' }, { id: 'task-1' }, 'before');
+
+    const after = await filesIn(dir);
+    assert.deepEqual(
+      Object.keys(before).filter(file => before[file] !== after[file]),
+      ['tasks/task-3 - C.md'],
+    );
+    assert.equal(nextId((await list()).stories), 'task-3');
+  });
+
+  test('a long title on several lines, lists in brackets, unquoted @ and numbers as ids are read', async () => {
+    await mkdir(path.join(dir, 'tasks'), { recursive: true });
+    await writeFile(
+      path.join(dir, 'tasks', 'task-1.10 - Long.md'),
+      '---\nid: task-1.10\ntitle: >-\n  A title that is\n  longer: than a line\nstatus: To Do\nassignee: @anna\ndependencies: [task-2, "task-3"]\n---\n',
+    );
+    await writeFile(
+      path.join(dir, 'tasks', 'task-2 - B.md'),
+      "---\nid: task-2\ntitle: 'It''s'\nstatus: Done\n---\nNo sections.\n",
+    );
+    await writeFile(
+      path.join(dir, 'tasks', 'task-3 - C.md'),
+      '---\nid: task-3\ntitle: C\nstatus: Done\n---\n',
+    );
+
+    const { stories } = await list();
+
+    assert.deepEqual(
+      stories.map(({ dependsOn, description, id, title }) => [id, title, dependsOn, description]),
+      [
+        ['task-1.10', 'A title that is longer: than a line', ['task-2', 'task-3'], ''],
+        ['task-2', "It's", [], 'No sections.'],
+        ['task-3', 'C', [], ''],
+      ],
+    );
+  });
+
+  test('a folder that leads out of the repository is not read', async () => {
+    const outside = await mkdtemp(path.join(tmpdir(), 'ralph-outside-'));
+    try {
+      await mkdir(path.join(workspace, '.git'));
+      await writeBacklog(outside, [{ id: 'task-1', title: 'A' }]);
+      await symlink(outside, dir);
+
+      assert.equal((await readStoryFile(dir))?.kind, 'invalid');
+    } finally {
+      await rm(outside, { recursive: true });
+    }
+  });
+});
