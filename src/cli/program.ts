@@ -35,6 +35,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
   ['compact', async () => (await import('./compactCommand.ts')).addCompactCommand],
+  ['tasks', async () => (await import('./tasksCommand.ts')).addTasksCommand],
   ['context', async () => (await import('./contextCommand.ts')).addContextCommand],
   ['pin', async () => (await import('./pinCommand.ts')).addPinCommand],
   ['metrics', async () => (await import('./metricsCommand.ts')).addMetricsCommand],

@@ -232,6 +232,15 @@ describe('an edit has its effect, and everything else stays byte for byte', () =
     );
   });
 
+  test('in our task graph', () => {
+    fc.assert(
+      fc.property(beads, fc.nat(), (text, pick) => {
+        checkEdit('.ralph/tasks.jsonl', text, pick, /^[\w"]*→[\w", :]*$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('in an orchestration', () => {
     fc.assert(
       fc.property(orchestrations, fc.nat(), (text, pick) => {
@@ -246,7 +255,14 @@ describe('an edit has its effect, and everything else stays byte for byte', () =
 });
 
 describe('any content is read without an error', () => {
-  for (const path of ['plan.md', 'specs/INDEX.md', 'issues.jsonl', 'plan.yaml', 'stories']) {
+  for (const path of [
+    'plan.md',
+    'specs/INDEX.md',
+    'issues.jsonl',
+    'tasks.jsonl',
+    'plan.yaml',
+    'stories',
+  ]) {
     test(`as ${path}`, () => {
       const pieces = fc.array(
         fc.oneof(

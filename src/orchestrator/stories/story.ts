@@ -6,7 +6,8 @@ import type { Message } from '../../base/say.ts';
 /**
  * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
  * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks,
- * `taskMaster` the tasks and subtasks of Task Master, `backlog` a folder of Backlog.md.
+ * `taskMaster` the tasks and subtasks of Task Master, `backlog` a folder of Backlog.md,
+ * `tasks` the JSON lines of our own task graph.
  */
 export type StoryFormatName =
   | 'prd'
@@ -15,7 +16,8 @@ export type StoryFormatName =
   | 'beads'
   | 'orchestration'
   | 'taskMaster'
-  | 'backlog';
+  | 'backlog'
+  | 'tasks';
 
 /** One acceptance criterion; `done` only if the file stores it separately from the story's own status. */
 export interface Criterion {
@@ -49,6 +51,8 @@ export interface Story extends CallChoice {
   readonly epic?: string;
   /** The file marks it as deleted, deferred or not work: it counts, but is never next. */
   readonly parked?: true;
+  /** The story during which an agent found this work. */
+  readonly discoveredFrom?: string;
   /** 0-based position in the file. */
   readonly position: number;
   /** If the source is a folder: the story's own file, from there, with forward slashes. */

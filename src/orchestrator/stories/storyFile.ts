@@ -35,6 +35,7 @@ export const STORY_FILE_PLACES = [
  * guessed.
  */
 export const OTHER_STORY_FILE_PLACES = [
+  '.ralph/tasks.jsonl',
   '.taskmaster/tasks/tasks.json',
   'tasks/tasks.json',
   'feature_list.json',

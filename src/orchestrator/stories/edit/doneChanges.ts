@@ -23,6 +23,8 @@ export interface UsualDone {
   readonly key: DoneKey;
   /** The status of a done story; absent: the natural counterpart of the old one. */
   readonly word?: string;
+  /** The status of a story that is not done, if no other story of the file shows one. */
+  readonly openWord?: string;
 }
 
 type DoneValue = boolean | string;
@@ -63,7 +65,10 @@ export function doneChanges(
     const uses = others.flatMap(other => statusUse(other, statusKey));
     const follows = current !== undefined && statusFollows(current, done, uses);
     if (statusKey === key || follows) {
-      values.set(statusKey, done ? doneWord(current, uses, usual.word) : openWord(current, uses));
+      values.set(
+        statusKey,
+        done ? doneWord(current, uses, usual.word) : openWord(current, uses, usual.openWord),
+      );
     }
   }
   return values;

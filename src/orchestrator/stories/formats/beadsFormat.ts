@@ -6,9 +6,9 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findJsonError } from './jsonError.ts';
-import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdKeys.ts';
+import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
+import { membersOf } from './jsonOutline.ts';
+import { isDoneWord, ownId, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
@@ -16,14 +16,12 @@ import type { TextLines } from './textLines.ts';
 /** The JSON Lines files in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
 
-interface Issue {
-  readonly entry: Entry;
-  /** Offset of its object in the text. */
-  readonly start: number;
-}
-
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
-  const issues = readLines(text, lines);
+  const issues = readJsonLines(
+    text,
+    lines,
+    say('This line has another value: put an issue there, or remove the line.'),
+  );
   if (!Array.isArray(issues)) {
     return issues;
   }
@@ -58,7 +56,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
-    spanOf: position => lineSpans(text)[position] ?? { start: 0, end: 0 },
+    spanOf: position => issues[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);
       return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
@@ -66,54 +64,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-/** The objects of the lines, without surrounding white space. */
-function lineSpans(text: string): Span[] {
-  return [...text.matchAll(/\S[^\n]*/g)].map(({ 0: line, index }) => ({
-    start: index,
-    end: index + line.trimEnd().length,
-  }));
-}
-
-function readLines(text: string, lines: TextLines): Issue[] | StoryProblem {
-  const issues: Issue[] = [];
-  for (let offset = 0; offset < text.length; ) {
-    const newline = text.indexOf('\n', offset);
-    const end = newline === -1 ? text.length : newline;
-    const start = skipSpace(text, offset);
-    if (start < end) {
-      const entry = parseLine(text.slice(offset, end));
-      if (!isEntry(entry)) {
-        return lineProblem(text.slice(offset, end), offset, lines);
-      }
-      issues.push({ entry, start });
-    }
-    offset = end + 1;
-  }
-  return issues;
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function lineProblem(line: string, offset: number, lines: TextLines): StoryProblem {
-  // The text is one line of the file; the message includes its number.
-  const error = findJsonError(line, { at: () => lines.at(offset) });
-  return {
-    code: 'invalidJson',
-    message: say(
-      'Each line must be one JSON object. {0}',
-      error?.message ?? say('This line has another value: put an issue there, or remove the line.'),
-    ),
-    ...lines.at(offset + (error?.offset ?? skipSpace(line, 0))),
-  };
-}
-
-function readIssues(issues: readonly Issue[], lines: TextLines): Story[] {
+function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
   const entries = issues.map(({ entry }) => entry);
   const titles = new Map<string, string>();
   for (const entry of entries) {

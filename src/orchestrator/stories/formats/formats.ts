@@ -6,6 +6,7 @@ import { plan, specsIndex } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
 import { isTaskMasterText, taskMaster } from './taskMasterFormat.ts';
+import { tasks } from './tasksFormat.ts';
 
 /**
  * Recognizes the format of a story file by its name, and by its content if the extension is ambiguous. A Markdown
@@ -20,7 +21,7 @@ export function formatOf(path: string, text: string): StoryFormat {
       return isTaskMaster(path, text) ? taskMaster : prd;
     case 'jsonl':
     case 'ndjson':
-      return beads;
+      return isTaskGraph(path) ? tasks : beads;
     case 'yaml':
     case 'yml':
       return orchestration;
@@ -48,4 +49,12 @@ function formatOfContent(text: string): StoryFormat {
     return orchestration;
   }
   return /^[\t ]*(?:[-*+]|\d+[.)])[\t ]+\[[ xX]\]/m.test(text) ? plan : prd;
+}
+
+/** The file of our own task graph. Other tools keep a file of that name in a folder of their own. */
+export function isTaskGraph(path: string): boolean {
+  return (
+    /(?:^|[\\/])tasks\.(?:jsonl|ndjson)$/i.test(path) &&
+    !/[\\/]\.?(?:agent|beads)[\\/][^\\/]+$/i.test(path)
+  );
 }

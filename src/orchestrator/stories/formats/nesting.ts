@@ -14,6 +14,7 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
     case 'taskMaster':
       return scan(text, { hasStrings: true, endsWithLine: false });
     case 'beads':
+    case 'tasks':
       // Each line is a separate value.
       return scan(text, { hasStrings: true, endsWithLine: true });
     case 'orchestration':

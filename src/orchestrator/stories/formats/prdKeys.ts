@@ -19,6 +19,9 @@ export type StatusKey = (typeof STATUS_KEYS)[number];
 /** Keys that name the stories that must be done before. All of them are combined. */
 export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
 
+/** Keys that name the story during which an agent found this work. */
+const DISCOVERED_KEYS = ['discoveredFrom', 'discovered_from'];
+
 /** Keys under which an object contains its stories, in order of precedence. */
 export const LIST_KEYS = [
   'userStories',
@@ -212,6 +215,7 @@ export function readStory(entry: Entry, position: number, line: number): Story {
   const status = STATUS_KEYS.map(key => entry[key]).find(word => typeof word === 'string');
   const priority = readPriority(entry.priority);
   const epic = firstText(entry, EPIC_KEYS);
+  const discoveredFrom = firstText(entry, DISCOVERED_KEYS);
   return {
     id,
     title: oneLine(firstText(entry, TITLE_KEYS) ?? '') || id,
@@ -222,6 +226,7 @@ export function readStory(entry: Entry, position: number, line: number): Story {
     priority,
     dependsOn: readDependencies(entry),
     epic: epic === undefined ? undefined : oneLine(epic),
+    ...(discoveredFrom !== undefined && { discoveredFrom: oneLine(discoveredFrom) }),
     ...readCallChoice(entry),
     position,
     line,

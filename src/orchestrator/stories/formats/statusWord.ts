@@ -53,6 +53,7 @@ const PARKED_WORDS = new Set([
   'deferred',
   'tombstone',
   'archived',
+  'discovered',
 ]);
 
 // Other words that say that there is work left.
@@ -147,16 +148,20 @@ export function doneWord(
 
 /**
  * The word for not done to write instead of `current`: the most frequent one in the file's other stories; otherwise
- * `pending`.
+ * `usual`.
  */
-export function openWord(current: string | undefined, others: readonly StatusUse[]): string {
+export function openWord(
+  current: string | undefined,
+  others: readonly StatusUse[],
+  usual = 'pending',
+): string {
   const words = others
     .map(other => other.status)
     .filter(word => word.trim() !== '' && !isDoneWord(word));
   const idle = words.filter(
     word => !BUSY_WORDS.has(normalise(word)) && !PARKED_WORDS.has(normalise(word)),
   );
-  return mostUsed(idle) ?? inCaseOf('pending', current);
+  return mostUsed(idle) ?? inCaseOf(usual, current);
 }
 
 /**

@@ -1,0 +1,191 @@
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { decodeText } from '../../base/decodeText.ts';
+import { HumanError } from '../../base/humanError.ts';
+import {
+  openPlainFile,
+  readPlainFile,
+  requireNoLink,
+  writePlainFile,
+} from '../../base/plainFile.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
+import { editFile } from '../stories/edit/fileEdit.ts';
+import { ownId } from '../stories/formats/prdKeys.ts';
+import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
+import { MAX_STORY_FILE_BYTES } from '../stories/storyFile.ts';
+import { compactTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
+import { importTasks, type TaskImport } from '../stories/taskImport.ts';
+import { RunHistory } from '../workspace/history.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+
+/** The task graph of a workspace, below its folder. */
+export const TASK_GRAPH = path.join('.ralph', 'tasks.jsonl');
+const MAX_CONTEXT_BYTES = 1024 * 1024;
+
+/**
+ * Appends the stories of a `prd.json` to a task graph, which is created if there is none. No agent may be at work.
+ *
+ * @param graph absolute path
+ * @throws {HumanError} if the stories cannot be read, an id is taken, or the file cannot be written
+ */
+export async function importIntoGraph(
+  files: RunFiles,
+  graph: string,
+  source: string,
+  { dryRun, now }: { readonly dryRun: boolean; readonly now: Date },
+): Promise<TaskImport> {
+  requireInside(graph);
+  requireInside(source);
+  const text = await textOf(source);
+  let made = importTasks({ path: source, text: text ?? '' }, await idsIn(graph), now);
+  if (dryRun) {
+    return made;
+  }
+  await mkdir(path.dirname(graph), { recursive: true });
+  requireNoLink(graph);
+  await writeFile(graph, '', { flag: 'a' });
+  await editFile(graph, before => {
+    const content = before.toString();
+    made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, content), now);
+    return Buffer.from(
+      content === '' || content.endsWith('\n') ? content + made.lines : `${content}\n${made.lines}`,
+    );
+  });
+  await noteContext(files, graph, now, 0);
+  return made;
+}
+
+/**
+ * Moves the older finished tasks of a graph to the archive. No agent may be at work.
+ *
+ * @returns `undefined` if nothing can be moved
+ * @throws {HumanError} if the file cannot be read, or has changed meanwhile; then it stays as it is
+ */
+export async function compactGraph(
+  files: RunFiles,
+  graph: string,
+  { dryRun, keep, now }: { readonly dryRun: boolean; readonly keep: number; readonly now: Date },
+): Promise<(TaskCompaction & { readonly archive?: string }) | undefined> {
+  requireInside(graph);
+  requireArchive(files);
+  const before = await readPlainFile(graph, MAX_STORY_FILE_BYTES);
+  if (before === undefined) {
+    throw new HumanError(
+      say('There is no task graph at {0}: make it with “ralph-fresh tasks import”.', graph),
+    );
+  }
+  const text = decoded(graph, before);
+  const planned = compactTasks(text, { archive: '', keep, now });
+  if (planned === undefined || dryRun) {
+    return planned;
+  }
+  const dir = await archiveContents(
+    files,
+    now,
+    'tasks',
+    new Map([[graph, Buffer.from(planned.removed)]]),
+  );
+  const archive = relative(files, path.join(dir, path.basename(graph)));
+  const made = compactTasks(text, { archive, keep, now }) ?? planned;
+  if (!(await replaceFile(graph, before, Buffer.from(made.text)))) {
+    throw new HumanError(
+      say(
+        '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+        graph,
+      ),
+    );
+  }
+  await log(path.join(path.dirname(graph), 'compaction.log'), made, archive, now);
+  await noteContext(files, graph, now, 1);
+  return { ...made, archive };
+}
+
+/** One line for people, as the first design has it. */
+async function log(
+  file: string,
+  { tasks }: TaskCompaction,
+  archive: string,
+  now: Date,
+): Promise<void> {
+  requireInside(file);
+  requireNoLink(file);
+  const named = tasks
+    .map(({ id, title }) => `${shorten(id, 80)} ${shorten(title, 120)}`)
+    .join('; ');
+  await appendFile(
+    file,
+    `${now.toISOString()} Compacted ${tasks.length} finished tasks (${archive}): ${named}\n`,
+  );
+}
+
+/** `context.json` next to the graph: what happened to it so far. Keys of others stay. */
+async function noteContext(
+  files: RunFiles,
+  graph: string,
+  now: Date,
+  compactions: number,
+): Promise<void> {
+  const file = path.join(path.dirname(graph), 'context.json');
+  const bytes = await readPlainFile(file, MAX_CONTEXT_BYTES);
+  const before = bytes === undefined ? {} : objectIn(bytes.toString());
+  if (before === undefined) {
+    // Somebody's own file, which says something else.
+    return;
+  }
+  const states = await new RunHistory(files).read();
+  const level = before['compactionLevel'];
+  const context = {
+    project: path.basename(files.workspace),
+    initialized: now.toISOString(),
+    ...before,
+    lastIteration: states.at(-1)?.iteration ?? 0,
+    totalIterations: states.reduce((sum, { iteration }) => sum + iteration, 0),
+    compactionLevel: (typeof level === 'number' ? level : 0) + compactions,
+  };
+  await writePlainFile(file, `${JSON.stringify(context, null, 2)}\n`);
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function idsIn(graph: string): Promise<ReadonlySet<string>> {
+  const bytes = await readPlainFile(graph, MAX_STORY_FILE_BYTES);
+  return bytes === undefined ? new Set() : idsOf(graph, decoded(graph, bytes));
+}
+
+function idsOf(graph: string, text: string): ReadonlySet<string> {
+  const read = readTaskGraph(text.replace(/^\uFEFF/, ''));
+  if (!('tasks' in read)) {
+    throw new HumanError(say('{0}: {1}', graph, say('Line {0}: {1}', read.line, read.message)));
+  }
+  return new Set([...read.compacted, ...read.tasks.flatMap(({ entry }) => ownId(entry) ?? [])]);
+}
+
+async function textOf(source: string): Promise<string | undefined> {
+  const handle = await openPlainFile(source);
+  if (handle === undefined) {
+    throw new HumanError(say('There is no file at {0}: name the prd.json to import.', source));
+  }
+  await handle.close();
+  return decoded(source, await readFile(source));
+}
+
+function decoded(file: string, content: Buffer): string {
+  const { bom, problem, text } = decodeText(content);
+  if (problem !== undefined) {
+    throw new HumanError(say('{0}: {1}', file, problem.message));
+  }
+  return bom + text;
+}

@@ -1,0 +1,166 @@
+import { say } from '../../../base/say.ts';
+import { doneChanges } from '../edit/doneChanges.ts';
+import { moveEntry } from '../edit/entryMove.ts';
+import { setMembers } from '../edit/jsonEdit.ts';
+import { requireSameGroup } from '../edit/workOrder.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { findChoiceProblems } from './callChoice.ts';
+import { type JsonLine, readJsonLines } from './jsonLines.ts';
+import { membersOf } from './jsonOutline.ts';
+import {
+  DEPENDENCY_KEYS,
+  type Entry,
+  isDone,
+  ownId,
+  readHeading,
+  readStory,
+  TITLE_KEYS,
+} from './prdKeys.ts';
+import { findStatusProblems } from './statusWord.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { TextLines } from './textLines.ts';
+
+/** Our own task graph, `.ralph/tasks.jsonl`: one task per line, with what blocks it and what it was discovered from. */
+export const tasks: StoryFormat = { name: 'tasks', read };
+
+/** The `type` of a line that names finished tasks which were moved to an archive. */
+export const COMPACTED_TYPE = 'compacted';
+/** The `type` of a line with what a PRD says beside its stories: its project, its branch. */
+export const GRAPH_TYPE = 'graph';
+/** Tasks with these statuses count, but are never next; a person sets them back to `ready`. */
+const PARKED_STATUS = new Set([
+  'blocked',
+  'deferred',
+  'skipped',
+  'cancelled',
+  'canceled',
+  'discovered',
+]);
+
+const FIX = say(
+  'Write one task per line, such as {"id": "T-1", "title": "…", "status": "ready"}, or import a PRD with “ralph-fresh tasks import”.',
+);
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  const graph = readTaskGraph(text, lines);
+  if (!('tasks' in graph)) {
+    return graph;
+  }
+  const { compacted, others, tasks: found } = graph;
+  if (found.length === 0) {
+    const [first] = others;
+    const place = first === undefined ? { line: 1, column: 1 } : lines.at(first.start);
+    return { code: 'noStories', message: say('The file has no tasks. {0}', FIX), ...place };
+  }
+  const startOf = ({ position }: Pick<Story, 'position'>) => found[position]?.start ?? 0;
+  const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
+    const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
+    return lines.at(member?.name.start ?? startOf(story));
+  };
+  const entries = found.map(({ entry }) => entry);
+  const stories = found.map(({ entry, start }, position) =>
+    readTask(readStory(entry, position, lines.at(start).line), entry, compacted),
+  );
+  const problems = findStoryProblems(
+    stories,
+    (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
+    [
+      ...others.map(
+        ({ start }): StoryProblem => ({
+          code: 'notAStory',
+          message: say(
+            'This line has neither an id nor a title, so it is not read. Give the task both.',
+          ),
+          ...lines.at(start),
+        }),
+      ),
+      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+        find(entries, (position, key) => placeOf({ position }, [key])),
+      ),
+    ],
+  );
+  return {
+    heading: readHeading(graph.heading),
+    stories,
+    problems,
+    edits: (story, done) => {
+      const entry = entries[story.position] ?? {};
+      const rest = entries.filter(other => other !== entry);
+      // No date: it could not be removed with the tick.
+      const changes = doneChanges(entry, rest, done, USUAL);
+      return setMembers(text, startOf(story), changes);
+    },
+    spanOf: position => found[position] ?? { start: 0, end: 0 },
+    move: (...move) => {
+      requireSameGroup(move[0], move[1]);
+      return moveEntry({ text, stories, spansOf: taskSpans }, move);
+    },
+  };
+}
+
+const USUAL = { key: 'status', word: 'done', openWord: 'ready' } as const;
+
+/** The lines of a task file. */
+export interface TaskGraph {
+  readonly tasks: readonly JsonLine[];
+  /** Ids of finished tasks that were moved to an archive. */
+  readonly compacted: ReadonlySet<string>;
+  /** What is known about the project; absent if no line says so. */
+  readonly heading?: Entry;
+  /** Objects that are no tasks. */
+  readonly others: readonly JsonLine[];
+}
+
+/** Reads the lines of a task file. Pure. */
+export function readTaskGraph(text: string, lines = new TextLines(text)): TaskGraph | StoryProblem {
+  const read = readJsonLines(
+    text,
+    lines,
+    say('This line has another value: put a task there, or remove the line.'),
+    // An empty file of the first design begins like this.
+    value => Array.isArray(value) && value.length === 0,
+  );
+  if (!Array.isArray(read)) {
+    return read;
+  }
+  const heading = read.find(isHeading)?.entry;
+  const rest = read.filter(line => !isCompacted(line) && !isHeading(line));
+  return {
+    tasks: rest.filter(isTask),
+    others: rest.filter(line => !isTask(line)),
+    compacted: new Set(read.filter(isCompacted).flatMap(({ entry }) => idsOf(entry))),
+    ...(heading && { heading }),
+  };
+}
+
+function taskSpans(text: string): readonly JsonLine[] {
+  const graph = readTaskGraph(text);
+  return 'tasks' in graph ? graph.tasks : [];
+}
+
+function isCompacted({ entry }: JsonLine): boolean {
+  return entry['type'] === COMPACTED_TYPE && Array.isArray(entry['ids']);
+}
+
+function isHeading({ entry }: JsonLine): boolean {
+  return entry['type'] === GRAPH_TYPE;
+}
+
+function isTask({ entry }: JsonLine): boolean {
+  return ownId(entry) !== undefined || TITLE_KEYS.some(key => typeof entry[key] === 'string');
+}
+
+function idsOf({ ids }: Entry & { readonly ids?: unknown }): string[] {
+  return (Array.isArray(ids) ? ids : []).filter((id): id is string => typeof id === 'string');
+}
+
+/** What waits for a task in the archive waits no more: only finished ones are there. */
+function readTask(story: Story, entry: Entry, compacted: ReadonlySet<string>): Story {
+  const status = typeof entry.status === 'string' ? entry.status.trim().toLowerCase() : '';
+  return {
+    ...story,
+    dependsOn: story.dependsOn.filter(id => !compacted.has(id)),
+    ...(!isDone(entry) && PARKED_STATUS.has(status) ? { parked: true } : {}),
+  };
+}

@@ -1,0 +1,161 @@
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { plainText } from './formats/plainText.ts';
+import {
+  DEPENDENCY_KEYS,
+  DONE_KEYS,
+  type Entry,
+  findStoryArray,
+  isDoneWord,
+  isEntry,
+  ownId,
+  readStory,
+  STATUS_KEYS,
+} from './formats/prdKeys.ts';
+import { meaningOf } from './formats/statusWord.ts';
+import { GRAPH_TYPE } from './formats/tasksFormat.ts';
+import { parseStoryFile } from './storyFile.ts';
+
+/** Maximum number of ids in a message. */
+const MAX_NAMED = 8;
+
+export interface TaskImport {
+  /** Complete lines to append. */
+  readonly lines: string;
+  readonly ids: readonly string[];
+  readonly done: number;
+}
+
+/**
+ * The stories of a `prd.json` as lines of a task graph. All keys stay: what a task says in another way is kept under
+ * `imported`, and what the file says beside its stories is a line of its own. Pure.
+ *
+ * @param source its path, for messages, and its text
+ * @param known ids that the graph has already, also those that were compacted
+ * @throws {HumanError} if it is no `prd.json` with stories, or an id is taken
+ */
+export function importTasks(
+  { path, text }: { readonly path: string; readonly text: string },
+  known: ReadonlySet<string>,
+  now: Date,
+): TaskImport {
+  const file = parseStoryFile(path, text);
+  if (file.kind === 'invalid') {
+    const [{ line, message }] = file.problems;
+    throw new HumanError(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
+  }
+  if (file.format !== 'prd') {
+    throw new HumanError(
+      say(
+        '{0} is not a prd.json: only its stories can be imported. A run also works on this file as it is: name it with --file.',
+        path,
+      ),
+    );
+  }
+  const root: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+  const { entries, key } = findStoryArray(root) ?? { entries: [] };
+  const odd = entries.findIndex(entry => !isEntry(entry));
+  if (odd !== -1) {
+    throw new HumanError(
+      say(
+        '{0}: item {1} of the list is not an object, so it would be lost. Write it as a story, or remove it.',
+        path,
+        odd + 1,
+      ),
+    );
+  }
+  const ids = idsFor(entries.filter(isEntry), known);
+  const taken = ids.filter(id => known.has(id));
+  if (taken.length > 0) {
+    throw new HumanError(
+      say(
+        'The task graph has tasks with these ids already: {0}. Give the stories other ids, or remove them; nothing was written.',
+        taken.slice(0, MAX_NAMED).map(plainText).join(', '),
+      ),
+    );
+  }
+  const tasks = entries
+    .filter(isEntry)
+    .map((entry, position) => taskOf(entry, ids[position] ?? '', position, now));
+  const { [key ?? '']: _, ...rest } = isEntry(root) ? root : {};
+  const heading =
+    Object.keys(rest).length === 0 ? [] : [{ type: GRAPH_TYPE, ...rest, ...typed(rest) }];
+  return {
+    lines: [...heading, ...tasks].map(value => `${JSON.stringify(value)}\n`).join(''),
+    ids,
+    done: tasks.filter(({ status }) => isDoneWord(status)).length,
+  };
+}
+
+/** A key `type` of the file itself would say that the line is something else. */
+function typed(rest: Entry): object {
+  return Object.hasOwn(rest, 'type') ? { type: GRAPH_TYPE, imported: { type: rest['type'] } } : {};
+}
+
+/** The stories' own ids; those without one get the next free number. */
+function idsFor(entries: readonly Entry[], known: ReadonlySet<string>): string[] {
+  const used = new Set([...known, ...entries.flatMap(entry => ownId(entry) ?? [])]);
+  let next = 1;
+  return entries.map(entry => {
+    const own = ownId(entry);
+    if (own !== undefined) {
+      return own;
+    }
+    while (used.has(`T-${next}`)) {
+      next++;
+    }
+    used.add(`T-${next}`);
+    return `T-${next}`;
+  });
+}
+
+function taskOf(entry: Entry, id: string, position: number, now: Date) {
+  const { dependsOn, done, title } = readStory(entry, position, 1);
+  const word = STATUS_KEYS.map(key => entry[key]).find(value => typeof value === 'string');
+  const status = word !== undefined && isDoneWord(word) === done ? word : done ? 'done' : 'ready';
+  const stated: Record<string, unknown> = { status, blockedBy: dependsOn };
+  const rest: Record<string, unknown> = {};
+  const imported: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(entry)) {
+    if (key === 'id' && ownId(entry) !== undefined) {
+      continue;
+    }
+    if (
+      [...DONE_KEYS, ...STATUS_KEYS, ...DEPENDENCY_KEYS, 'id', 'imported', 'type'].some(
+        one => one === key,
+      )
+    ) {
+      if (!isSaid(key, value, { ...stated, done })) {
+        imported[key] = value;
+      }
+    } else {
+      rest[key] = value;
+    }
+  }
+  const at = now.toISOString();
+  return {
+    // A number stays one.
+    id: ownId(entry) === undefined ? id : entry.id,
+    ...(Object.hasOwn(rest, 'title') ? {} : { title }),
+    ...rest,
+    status,
+    blockedBy: dependsOn,
+    created: rest['created'] ?? at,
+    updated: rest['updated'] ?? at,
+    ...(Object.keys(imported).length > 0 && { imported }),
+  };
+}
+
+/** Whether the task says the same with its own keys. */
+function isSaid(
+  key: string,
+  value: unknown,
+  task: { readonly status?: unknown; readonly blockedBy?: unknown; readonly done: boolean },
+): boolean {
+  if (DONE_KEYS.some(one => one === key)) {
+    return value === task.done && meaningOf(value) === task.done;
+  }
+  return STATUS_KEYS.some(one => one === key)
+    ? value === task.status
+    : JSON.stringify(value) === JSON.stringify(task.blockedBy);
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { compactTasks } from '../../src/orchestrator/stories/taskCompaction.ts';
+import { importTasks } from '../../src/orchestrator/stories/taskImport.ts';
+
+const FILE = 'tasks.jsonl';
+const NOW = new Date('2026-03-01T10:00:00Z');
+const id = fc.integer({ min: 0, max: 12 }).map(n => `T-${n}`);
+const task = fc.record(
+  {
+    id,
+    title: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+    status: fc.constantFrom('ready', 'done', 'completed', 'blocked', 'in_progress'),
+    blockedBy: fc.array(id, { maxLength: 2 }),
+    updated: fc.constantFrom('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+    extra: fc.jsonValue({ maxDepth: 1 }),
+  },
+  { requiredKeys: ['title', 'status'] },
+);
+const graphs = fc
+  .record({
+    tasks: fc.array(task, { minLength: 1, maxLength: 12 }),
+    eol: fc.constantFrom('\n', '\r\n'),
+    bom: fc.constantFrom('', '\uFEFF'),
+    end: fc.boolean(),
+    first: fc.constantFrom('', '[]', '{"type":"compacted","ids":["T-0","gone"]}'),
+  })
+  .map(({ bom, end, eol, first, tasks }) => {
+    const lines = [first, ...tasks.map(one => JSON.stringify(one)), ''];
+    return bom + lines.join(eol) + (end ? eol : '');
+  });
+
+function storiesOf(text: string): readonly Story[] {
+  const file = parseStoryFile(FILE, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file));
+  return file.stories;
+}
+
+/** Open stories that wait for nothing. */
+function ready(stories: readonly Story[]): string[] {
+  const done = (wanted: string) => {
+    const same = stories.filter(story => story.id === wanted);
+    return same.length > 0 && same.every(story => story.done);
+  };
+  return stories
+    .filter(story => !story.done && !story.parked && story.dependsOn.every(done))
+    .map(({ title }) => title);
+}
+
+const lines = (text: string) =>
+  text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter(line => line !== '');
+
+describe('compaction', () => {
+  test('loses no line, and what waited for a compacted task is as ready as before', () => {
+    fc.assert(
+      fc.property(graphs, fc.integer({ min: 1, max: 4 }), (text, keep) => {
+        const before = storiesOf(text);
+        const made = compactTasks(text, { archive: 'a', keep, now: NOW });
+        if (made === undefined) {
+          const ids = before.map(story => story.id);
+          const own = before.filter(
+            story => story.done && ids.filter(one => one === story.id).length === 1,
+          );
+          assert.ok(own.filter(story => !story.id.startsWith('#')).length <= keep);
+          return;
+        }
+        const left = lines(made.text);
+        const marker = left.pop() ?? '';
+        assert.deepEqual(
+          JSON.parse(marker).ids,
+          made.tasks.map(one => one.id),
+        );
+        assert.deepEqual([...left, ...lines(made.removed)].sort(), lines(text).sort());
+        // What stays is as it was, in its order.
+        assert.deepEqual(
+          left,
+          lines(text).filter(line => left.includes(line)),
+        );
+        const after = storiesOf(made.text);
+        assert.deepEqual(ready(after), ready(before));
+        assert.ok(after.every(story => !made.tasks.some(one => one.id === story.id)));
+        assert.deepEqual(compactTasks(made.text, { archive: 'a', keep, now: NOW }), undefined);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const story = fc.record(
+  {
+    id: fc.oneof(fc.integer({ min: 0, max: 9 }), id),
+    title: fc.string({ minLength: 1, maxLength: 8 }),
+    description: fc.string({ maxLength: 8 }),
+    acceptanceCriteria: fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 2 }),
+    steps: fc.jsonValue({ maxDepth: 1 }),
+    passes: fc.constantFrom(true, false, 'passing', null),
+    tested: fc.boolean(),
+    status: fc.constantFrom('done', 'todo', 'active', 7),
+    priority: fc.constantFrom(1, 'high', 2.5),
+    dependsOn: fc.array(id, { maxLength: 2 }),
+    blockedBy: fc.constantFrom('T-1', ['T-2']),
+    notes: fc.jsonValue({ maxDepth: 1 }),
+  },
+  { requiredKeys: ['title', 'passes'] },
+);
+
+describe('import', () => {
+  test('the tasks say what the stories said, and no key is lost', () => {
+    fc.assert(
+      fc.property(
+        fc.array(story, { minLength: 1, maxLength: 6 }),
+        fc.record({ project: fc.string(), branchName: fc.string(), other: fc.jsonValue() }),
+        (userStories, heading) => {
+          const text = JSON.stringify({ ...heading, userStories }, null, 2);
+          const from = parseStoryFile('prd.json', text);
+          const made = importTasks({ path: 'prd.json', text }, new Set(), NOW);
+          const to = parseStoryFile(FILE, made.lines);
+          assert.ok(from.kind === 'stories' && to.kind === 'stories');
+          const facts = (stories: readonly Story[]) =>
+            stories.map(({ criteria, dependsOn, description, done, priority, title }) => ({
+              ...{ criteria, dependsOn, description, done, priority, title },
+            }));
+          assert.deepEqual(facts(to.stories), facts(from.stories));
+          assert.deepEqual([to.project, to.branchName], [from.project, from.branchName]);
+          const [graph, ...tasks] = lines(made.lines).map(line => JSON.parse(line));
+          const json = (value: unknown) => JSON.parse(JSON.stringify(value));
+          assert.deepEqual(graph, json({ type: 'graph', ...heading }));
+          for (const [index, entry] of json(userStories).entries()) {
+            const { imported = {}, ...task } = tasks[index];
+            for (const [key, value] of Object.entries(entry)) {
+              const isState = ['passes', 'tested'].includes(key) && typeof value === 'boolean';
+              const kept = key in imported ? imported[key] : task[key];
+              if (isState && !(key in imported)) {
+                assert.equal(value, from.stories[index]?.done);
+              } else if (key === 'dependsOn' && !(key in imported)) {
+                assert.deepEqual(value, task.blockedBy);
+              } else {
+                assert.deepEqual(kept, value, key);
+              }
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { nextStory, readyStories } from '../../src/orchestrator/stories/select.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { findStoryFile, parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { tempDir } from '../support/cleanEnv.ts';
+
+const FILE = '.ralph/tasks.jsonl';
+const GRAPH = `[]
+{"id":"T-1","title":"Schema","description":"Tables","acceptanceCriteria":["Migrates"],"priority":1,"status":"done","blockedBy":[],"discoveredFrom":null,"created":"2026-01-01T00:00:00Z"}
+
+{"id":"T-2","title":"Tokens","priority":2,"status":"ready","blockedBy":["T-1","T-0"],"note":{"kept":[1, 2]}}
+{"type":"compacted","ids":["T-0"],"archive":".ralph/archive/x.jsonl"}
+{"id":"T-3","title":"Limits","priority":1,"status":"blocked"}
+{"id":"T-4","title":"Logout","priority":3,"status":"in_progress","blockedBy":["T-2"],"discoveredFrom":"T-1"}
+{"about":"nothing"}
+`;
+
+function listOf(text: string, file = FILE): StoryList {
+  const read = parseStoryFile(file, text);
+  assert.ok(read.kind === 'stories', JSON.stringify(read));
+  return read;
+}
+
+describe('our own task graph', () => {
+  test('has tasks with their state, what blocks them, and what they were discovered from', () => {
+    const list = listOf(GRAPH);
+    assert.equal(list.format, 'tasks');
+    assert.deepEqual(
+      list.stories.map(({ dependsOn, discoveredFrom, done, id, line, parked }) => [
+        ...[id, done, dependsOn, discoveredFrom, parked, line],
+      ]),
+      [
+        ['T-1', true, [], undefined, undefined, 2],
+        // What was moved to the archive is done.
+        ['T-2', false, ['T-1'], undefined, undefined, 4],
+        ['T-3', false, [], undefined, true, 6],
+        ['T-4', false, ['T-2'], 'T-1', undefined, 7],
+      ],
+    );
+    assert.deepEqual(list.stories[0]?.criteria, [{ text: 'Migrates' }]);
+    assert.deepEqual(
+      list.problems.map(({ code, line }) => [code, line]),
+      [['notAStory', 8]],
+    );
+    assert.equal(nextStory(list.stories).story?.id, 'T-2');
+    assert.deepEqual(
+      readyStories(list.stories).map(({ id }) => id),
+      ['T-2'],
+    );
+  });
+
+  test('a tick writes done, and ready when it is set back; nothing else changes', () => {
+    const ticked = editStoryDone(GRAPH, { id: 'T-2' }, true, FILE);
+    assert.equal(ticked, GRAPH.replace('"status":"ready"', '"status":"done"'));
+    assert.equal(editStoryDone(ticked, { id: 'T-2' }, false, FILE), GRAPH);
+    const alone = '{"id":"a","title":"A","status":"done"}';
+    assert.match(editStoryDone(alone, { id: 'a' }, false, FILE), /"status":"ready"/);
+  });
+
+  test('what cannot be used is told with its line', () => {
+    const problem = (text: string) => {
+      const read = parseStoryFile(FILE, text);
+      assert.ok(read.kind === 'invalid');
+      return [read.problems[0].line, englishOf(read.problems[0].message)] as const;
+    };
+    assert.match(problem('{"id":"a","title":"A"}\n{"id":')[1], /^Each line must be one JSON/);
+    assert.equal(problem('{"id":"a","title":"A"}\n{"id":')[0], 2);
+    assert.match(problem('"a"')[1], /put a task there/);
+    assert.match(problem('[]\n')[1], /ralph-fresh tasks import/);
+    assert.match(problem('{"type":"compacted","ids":["a"]}')[1], /has no tasks/);
+  });
+
+  test('is found without a name, after a prd.json and before the files of other tools', async t => {
+    const folder = await tempDir('ralph-graph-');
+    t.after(folder.remove);
+    for (const dir of ['.ralph', '.beads']) {
+      await mkdir(path.join(folder.path, dir));
+    }
+    await writeFile(path.join(folder.path, '.beads/issues.jsonl'), '{"id":"b-1","title":"B"}\n');
+    await writeFile(path.join(folder.path, FILE), GRAPH);
+    assert.equal(await findStoryFile(folder.path), path.join(folder.path, FILE));
+    await writeFile(path.join(folder.path, 'prd.json'), '{"userStories":[]}');
+    assert.equal(await findStoryFile(folder.path), path.join(folder.path, 'prd.json'));
+  });
+
+  test('the files of other tools are not taken for it', () => {
+    const format = (file: string) => parseStoryFile(file, '').format;
+    assert.equal(format('/w/.ralph/tasks.jsonl'), 'tasks');
+    assert.equal(format('C:\\w\\tasks.jsonl'), 'tasks');
+    assert.notEqual(format('/w/.ralph/agent/tasks.jsonl'), 'tasks');
+    assert.equal(format('/w/.beads/tasks.jsonl'), 'beads');
+    assert.equal(format('/w/.beads/issues.jsonl'), 'beads');
+  });
+});
