@@ -176,6 +176,7 @@ describe('the state file', () => {
   ): Promise<{ cancels: number; damages: string[] }> {
     await writeFile(files.stateFile, '{"active":true}');
     await writeFile(files.journalFile(RUN_ID), '');
+    await writeFile(files.lockFile, '{}');
     const watcher = new RequestWatcher(files, RUN_ID);
     const seen = { cancels: 0, damages: [] as string[] };
     watcher.onCancel(() => seen.cancels++);
@@ -193,6 +194,14 @@ describe('the state file', () => {
     const { cancels, damages } = await told(() => rm(files.stateFile));
     assert.ok(cancels > 0);
     assert.deepEqual(damages, []);
+  });
+
+  it('counts as damaged if the lock of the run is also missing', async () => {
+    const both = await told(async () => {
+      await rm(files.stateFile);
+      await rm(files.lockFile);
+    });
+    assert.deepEqual(both, { cancels: 0, damages: [files.lockFile] });
   });
 
   it('counts as damaged if its folder or the journal is also missing', async () => {

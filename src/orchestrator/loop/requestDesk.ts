@@ -132,7 +132,12 @@ export class RequestDesk {
     const requests = new RequestWatcher(files, id, inboxFrom);
     this.requests = requests;
     requests.onRequest(request => this.take(request));
-    requests.onCancel(() => stop.request('end', 'stateFile'));
+    requests.onCancel(() => {
+      // A state file that is not restored yet is no request; the watcher looks again when it is.
+      if (!this.keeper.isRestoring) {
+        stop.request('end', 'stateFile');
+      }
+    });
     this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {
       if (mode !== 'afterIteration') {
         hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);

@@ -39,6 +39,11 @@ export class StateKeeper {
     return this.restoring;
   }
 
+  /** Some of the files are there again, and others are not yet. */
+  get isRestoring(): boolean {
+    return this.restoring !== undefined;
+  }
+
   /** Waits for a restore in progress; only its caller gets an error. */
   async settled(): Promise<void> {
     await Promise.allSettled([this.restoring]);

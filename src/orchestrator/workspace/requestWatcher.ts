@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, lstatSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../../base/emitter.ts';
@@ -10,7 +10,8 @@ import type { RunFiles } from './runFiles.ts';
 const POLL_MS = 1_000;
 const MAX_STATE_BYTES = 64 * 1024;
 /**
- * In ms. Whoever deletes the whole folder may delete the state file first; the rest must be gone within this time.
+ * In ms. Whoever deletes the whole folder may delete the state file first; as long as more disappears within this time,
+ * they have not finished.
  */
 const SETTLE_MS = 500;
 
@@ -151,8 +152,9 @@ export class RequestWatcher implements Disposable {
       this.cancelEmitter.fire();
       return;
     }
-    if (text === undefined && this.damage() === undefined) {
-      await sleep(SETTLE_MS, undefined, { ref: false });
+    const isKnown = this.isDamageTold && this.damage() !== undefined;
+    if (!isKnown && (text === undefined || this.damage() !== undefined)) {
+      await this.untilNothingDisappears();
     }
     const damage = this.damage();
     if (this.isDisposed || restores !== this.restores) {
@@ -168,11 +170,41 @@ export class RequestWatcher implements Disposable {
     }
   }
 
+  private async untilNothingDisappears(): Promise<void> {
+    let left = this.filesLeft();
+    while (left.length > 0 && !this.isDisposed) {
+      await sleep(SETTLE_MS, undefined, { ref: false });
+      const now = this.filesLeft();
+      if (left.every(file => now.includes(file))) {
+        return;
+      }
+      left = now;
+    }
+  }
+
+  /** What somebody who removes the state has not removed yet. The loop's own temporary files come and go. */
+  private filesLeft(): string[] {
+    const { stateDir } = this.files;
+    return [stateDir, this.files.runDir(this.runId)]
+      .flatMap(namesIn)
+      .filter(file => !file.endsWith('.tmp'));
+  }
+
   /** @returns the damaged path; `undefined` if only the state file is gone, or it is back */
   private damage(): string | undefined {
-    const { stateDir, stateFile } = this.files;
-    const place = [stateDir, this.files.journalFile(this.runId)].find(file => !existsSync(file));
+    const { lockFile, stateDir, stateFile } = this.files;
+    const kept = [stateDir, this.files.journalFile(this.runId), lockFile];
+    const place = kept.find(file => !existsSync(file));
     return place ?? (isOtherThing(stateFile) ? stateFile : undefined);
+  }
+}
+
+/** The paths in a folder; none if it is gone. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir).map(name => path.join(dir, name));
+  } catch {
+    return [];
   }
 }
 
