@@ -172,6 +172,20 @@ const lightLock: Plugin = {
   },
 };
 
+/** The program needs to know its version, and not what the extension contributes. */
+const onlyVersion: Plugin = {
+  name: 'only-version',
+  setup({ onLoad }) {
+    onLoad({ filter: /package\.json$/ }, ({ path: file }) => {
+      if (file !== path.join(root, 'package.json')) {
+        return undefined;
+      }
+      const { version } = JSON.parse(readFileSync(file, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
+  },
+};
+
 /**
  * The program is in a separate file next to cli.js: Node caches only code that is loaded after the cache is enabled.
  */
@@ -202,6 +216,8 @@ const bundles: BuildOptions[] = [
   {
     ...node,
     plugins: [ownProgram],
+    // Loads the program with `require`: an `import` would first search its text for names of exports.
+    supported: { 'dynamic-import': false },
     entryPoints: ['src/cli.ts'],
     outfile: path.join(outdir, 'cli.js'),
   },
@@ -212,7 +228,13 @@ const bundles: BuildOptions[] = [
     minify: false,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [loadedByFirstCall(YAML), loadedByFirstCall(PARSERS), lazyLibraries, lightLock],
+    plugins: [
+      loadedByFirstCall(YAML),
+      loadedByFirstCall(PARSERS),
+      lazyLibraries,
+      lightLock,
+      onlyVersion,
+    ],
     entryPoints: ['src/cli/program.ts'],
     outfile: path.join(outdir, 'program.cjs'),
     platform: 'node',

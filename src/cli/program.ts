@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorOutput, takeAsksForData } from '../base/errorOutput.ts';
 import { HumanError } from '../base/humanError.ts';
@@ -42,6 +43,8 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
 ];
+/** Commands that read few and small files, and are called often by people and programs. */
+const BRIEF_COMMANDS: readonly string[] = ['status', 'stories', 'next'];
 /** Maximum length of a message of commander, which repeats its input. */
 const MAX_MESSAGE = 1_000;
 
@@ -68,6 +71,10 @@ export async function main(): Promise<void> {
     return;
   }
   const [, , called = ''] = argv;
+  if (BRIEF_COMMANDS.includes(called)) {
+    // zod compiles a program for each kind of object, which takes longer than to check a few of them without it.
+    z.config({ jitless: true });
+  }
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
   for (const [, load] of own.length === 0 ? COMMANDS : own) {
     const addCommand = await load();

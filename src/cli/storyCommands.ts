@@ -15,7 +15,7 @@ import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblem
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
-import { RunHistory } from '../orchestrator/workspace/history.ts';
+import { runsAbout } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
@@ -76,7 +76,7 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
     throw error;
   }
   const data = storyListData(json ? list : requireReadable(list), {
-    ...(await runsOf(files)),
+    ...(await runsOf(files, list.kind === 'stories' ? list.stories.map(({ id }) => id) : [])),
     problems,
   });
   if (json) {
@@ -125,14 +125,15 @@ async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Pro
   }
 }
 
-/** The runs according to the journals, the newest last. */
+/** Runs according to their journals, the newest last. */
 interface Runs {
   readonly run: SeenRun;
   readonly states: readonly RunState[];
 }
 
-async function runsOf(files: RunFiles): Promise<Runs> {
-  const states = await new RunHistory(files).read();
+/** @param storyIds what runs before the newest one are read for */
+async function runsOf(files: RunFiles, storyIds?: readonly string[]): Promise<Runs> {
+  const states = await runsAbout(files, storyIds);
   const state = states.at(-1) ?? INITIAL_RUN_STATE;
   return { run: { state, alive: await isItsLoopRunning(state) }, states };
 }

@@ -32,3 +32,28 @@ export class RunHistory {
     return states;
   }
 }
+
+/**
+ * Reads the newest run and, of the others, as many as it takes until a run is found for each story: what is known of
+ * a story comes from the newest run that knows it.
+ * @param storyIds none: the newest run alone
+ * @returns oldest first
+ */
+export async function runsAbout(
+  files: RunFiles,
+  storyIds: readonly string[] = [],
+): Promise<RunState[]> {
+  const states: RunState[] = [];
+  const unknown = new Set(storyIds);
+  for (const runId of (await runIds(files)).toReversed()) {
+    const state = await readRun(files, runId);
+    states.unshift(state);
+    for (const id of state.storyRecords.keys()) {
+      unknown.delete(id);
+    }
+    if (unknown.size === 0) {
+      break;
+    }
+  }
+  return states;
+}

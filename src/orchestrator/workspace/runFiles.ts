@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readFirstLine } from '../../base/growingFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { parseRunEvent } from '../journal/events.ts';
+import { parseRunStarted } from '../journal/events.ts';
 
 /** The path of every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
 export class RunFiles {
@@ -132,8 +132,8 @@ export async function begunRunIds(files: RunFiles): Promise<string[]> {
  * not a proof: whoever can write there can also write the first line.
  */
 async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
-  const first = parseRunEvent((await readFirstLine(files.journalFile(runId))) ?? '');
-  return first?.type === 'run.started' && first.runId === runId;
+  const line = await readFirstLine(files.journalFile(runId));
+  return line !== undefined && parseRunStarted(line)?.runId === runId;
 }
 
 /**

@@ -1,33 +1,40 @@
 import * as z from 'zod';
+import { once } from '../../../base/once.ts';
 import { PAUSE_REASONS, RUN_MODES, RUN_OUTCOMES, STOP_MODES, STOP_SOURCES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
+
+/** The first event of a journal. Apart from the others, because many commands only look who started a run. */
+export const runStartedSchema = once(() => {
+  const { header, loop } = eventFields();
+  return z.looseObject({
+    ...header,
+    ...loop,
+    type: z.literal('run.started'),
+    runId: z.string(),
+    mode: z.enum(RUN_MODES),
+    task: z.string(),
+    /** How the stories are created before the first iteration. */
+    prepare: z
+      .discriminatedUnion('kind', [
+        z.looseObject({ kind: z.literal('plan') }),
+        z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
+      ])
+      .optional(),
+    /** Relative to the workspace; absent in free-form mode. */
+    storyFile: z.string().optional(),
+    /** Ids of the stories that the run works on; absent: all. */
+    onlyStories: z.array(z.string()).optional(),
+    /** In plan mode: the folder with plan.md, relative to the workspace. */
+    planDir: z.string().optional(),
+    startCommit: z.string().optional(),
+  });
+});
 
 /** Events of the run as a whole: start and end, plan, and requests from people. */
 export function runSchemas() {
   const { header, iteration, loop, storyCount, uncommitted, words } = eventFields();
   return [
-    z.looseObject({
-      ...header,
-      ...loop,
-      type: z.literal('run.started'),
-      runId: z.string(),
-      mode: z.enum(RUN_MODES),
-      task: z.string(),
-      /** How the stories are created before the first iteration. */
-      prepare: z
-        .discriminatedUnion('kind', [
-          z.looseObject({ kind: z.literal('plan') }),
-          z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
-        ])
-        .optional(),
-      /** Relative to the workspace; absent in free-form mode. */
-      storyFile: z.string().optional(),
-      /** Ids of the stories that the run works on; absent: all. */
-      onlyStories: z.array(z.string()).optional(),
-      /** In plan mode: the folder with plan.md, relative to the workspace. */
-      planDir: z.string().optional(),
-      startCommit: z.string().optional(),
-    }),
+    runStartedSchema(),
     /** A run that had ended continues, in the same journal, with the next iteration. */
     z.looseObject({ ...header, ...loop, type: z.literal('run.resumed') }),
     /** A planning agent wrote the stories of this run; its calls precede this event. */
