@@ -47,7 +47,7 @@ export async function readFolder(
       return { problem };
     }
   }
-  const entries = await readdir(path.join(folder, TASKS), { withFileTypes: true });
+  const entries = await readdir(path.join(folder, TASKS), { withFileTypes: true }).catch(absent);
   const tasks = entries.filter(({ name }) => isTaskName(name));
   if (tasks.length > MAX_FILES) {
     return { problem: tooLarge(folder, maxBytes) };
@@ -113,6 +113,13 @@ function readPlain(file: string, maxBytes: number): Buffer | 'tooLarge' | undefi
   }
 }
 
+function absent(error: unknown): [] {
+  if (isAbsent(error)) {
+    return [];
+  }
+  throw error;
+}
+
 /** ELOOP, EMLINK: a link. ENXIO: a socket. */
 function isAbsent(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? '';
@@ -124,7 +131,7 @@ function inTasks(name: string): string {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
+  return readdir(folder).catch(absent);
 }
 
 function tooLarge(folder: string, maxBytes: number): Message {

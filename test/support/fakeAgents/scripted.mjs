@@ -79,6 +79,12 @@ const steps = {
       .replace('pending', 'completed');
     writeFileSync(file, lines.join('\n'));
   },
+  /** Replaces a text in a file. */
+  replace: ([file, from, to]) =>
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(from, () => to),
+    ),
   append: ([file, content]) => appendFileSync(file, content),
   delete: file => rmSync(file, { force: true, recursive: true }),
   rename: ([from, to]) => renameSync(from, to),

@@ -5,8 +5,9 @@ import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { PLAIN } from '../../../base/plainFile.ts';
 import { type Message, say } from '../../../base/say.ts';
-import { createFile } from '../../stories/edit/createFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
+import { createSource } from '../../stories/edit/folderEdit.ts';
+import { isFolderText } from '../../stories/formats/folderText.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../../stories/story.ts';
 import { parseStoryFile, parseStoryText } from '../../stories/storyFile.ts';
@@ -21,6 +22,7 @@ import {
   type Pair,
 } from './guardChanges.ts';
 import { withOldEntries } from './guardEntries.ts';
+import { haveSameSettings, withOldFiles } from './guardFiles.ts';
 
 export {
   describeGuardChange,
@@ -84,7 +86,7 @@ export async function restoreStoryFile(options: RestoreOptions): Promise<Restore
 
 async function restore(options: RestoreOptions, before: StoryList): Promise<Restored> {
   requireInside(options.path);
-  const place = await placeOf(options.path);
+  const place = await placeOf(options.path, isFolderText(options.beforeBytes));
   if (place === 'nothing') {
     return create(options, before);
   }
@@ -121,15 +123,19 @@ function keep(file: string, bytes: Buffer): void {
   }
 }
 
-/** What is at the path of the story file: nothing, a file, a link to a file, or something else. */
-async function placeOf(file: string): Promise<'nothing' | 'file' | 'link' | 'noFile'> {
+/** What is at the path of the story file, or the folder: nothing, it, a link to it, or something else. */
+async function placeOf(
+  file: string,
+  wasFolder: boolean,
+): Promise<'nothing' | 'file' | 'link' | 'noFile'> {
   const own = await lstat(file).catch(ignoreAbsent);
   if (own === undefined) {
     return 'nothing';
   }
   const target = await stat(file).catch(ignoreAbsent);
   // Opening a pipe would wait for a writer forever.
-  return target?.isFile() !== true ? 'noFile' : own.isSymbolicLink() ? 'link' : 'file';
+  const isThere = wasFolder ? target?.isDirectory() : target?.isFile();
+  return isThere !== true ? 'noFile' : own.isSymbolicLink() ? 'link' : 'file';
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
@@ -146,7 +152,7 @@ async function create(options: RestoreOptions, before: StoryList): Promise<Resto
     throw new HumanError(say('{0} was removed in the meantime.', options.path));
   }
   const text = setTicks(options, before, decode(options.beforeBytes), wishes(options, before));
-  const isCreated = await createFile(options.path, Buffer.from(text));
+  const isCreated = await createSource(options.path, Buffer.from(text));
   return { restored: isCreated ? gone : [], left: [] };
 }
 
@@ -172,7 +178,11 @@ function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLi
   const wanted = wishes(options, before, now, targets);
   const candidates: { readonly replacesTexts: boolean; readonly text: () => string | undefined }[] =
     [];
-  if (now.kind === 'stories' && targets.every(isTick)) {
+  if (
+    now.kind === 'stories' &&
+    targets.every(isTick) &&
+    haveSameSettings(options.beforeBytes, bytes)
+  ) {
     candidates.push({
       replacesTexts: false,
       text: () => setTicks(options, before, decode(bytes), wanted),
@@ -190,6 +200,15 @@ function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLi
         const texts = { before: decode(options.beforeBytes), now: decode(bytes) };
         const text = withOldEntries({ before, now }, texts, ids, options);
         return text === undefined ? undefined : setTicks(options, before, text, wanted);
+      },
+    });
+  }
+  if (now.kind === 'stories' && isFolderText(bytes) && isFolderText(options.beforeBytes)) {
+    candidates.push({
+      replacesTexts: true,
+      text: () => {
+        const texts = { before: decode(options.beforeBytes), now: decode(bytes) };
+        return setTicks(options, before, withOldFiles(before, now, texts, ids), wanted);
       },
     });
   }
@@ -224,7 +243,9 @@ function isAllJudged(judged: readonly GuardChange[], found: readonly GuardChange
 }
 
 const idsOf = (change: GuardChange) => ('storyId' in change ? [change.storyId] : []);
-const keyOf = (change: GuardChange) => JSON.stringify(change);
+// What makes a file unreadable may be said in other words the second time.
+const keyOf = (change: GuardChange) =>
+  change.kind === 'fileBroken' ? change.kind : JSON.stringify(change);
 const isTick = ({ kind }: GuardChange) => kind === 'tickedOther' || kind === 'untickedOther';
 const decode = (bytes: Buffer) =>
   new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

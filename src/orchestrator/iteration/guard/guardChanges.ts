@@ -35,7 +35,7 @@ export type GuardChange =
   /** The story file has been replaced by something that is not a normal file; `target` is a link's target. */
   | {
       readonly kind: 'fileReplaced';
-      readonly by: 'link' | 'folder' | 'pipe' | 'other';
+      readonly by: 'link' | 'folder' | 'file' | 'pipe' | 'other';
       readonly target?: string;
     };
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
+import { writePlainFile } from '../../../base/plainFile.ts';
 import { withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { handledIn, runningIteration, storyNotes } from '../../journal/runState.ts';
@@ -10,6 +11,7 @@ import type { Run } from '../../run/run.ts';
 import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
+import { isFolderText } from '../../stories/formats/folderText.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
 import type { StoryList } from '../../stories/story.ts';
 import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/storyFile.ts';
@@ -66,7 +68,8 @@ export async function guardStories(
   const isUndone =
     left !== undefined && storyNotes(run.state(), story?.id).guard?.iteration === iteration;
   const guarded = config.guard === 'off' || isUndone ? undefined : kept;
-  const replaced = guarded && findReplaced(storyFile, link);
+  const wasFolder = guarded !== undefined && isFolderText(guarded.bytes);
+  const replaced = guarded && findReplaced(storyFile, { link, wasFolder });
   const cleared =
     guarded && replaced && config.guard === 'restore'
       ? await attempt(scope, async () => ({
@@ -142,6 +145,12 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
 /** Keeps everything that an agent wrote, even if it cannot be read. */
 async function keepAside(scope: Scope, file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
+  const folder = found?.isDirectory() === true ? await readStoryBytes(file) : undefined;
+  if (folder !== undefined) {
+    const copy = path.join(scope.dir, `broken-${path.basename(file)}`);
+    await writePlainFile(copy, folder);
+    return copy;
+  }
   if (!found?.isFile() || outsideProblem(file) !== undefined) {
     return undefined;
   }

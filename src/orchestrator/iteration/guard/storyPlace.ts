@@ -3,9 +3,11 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { createFile } from '../../stories/edit/createFile.ts';
+import { createSource } from '../../stories/edit/folderEdit.ts';
+import { isFolderText } from '../../stories/formats/folderText.ts';
 import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
 import { readStoryBytes } from '../../stories/storyFile.ts';
+import { isStoryFolder } from '../../stories/storyFolder.ts';
 import type { GuardChange } from './guardChanges.ts';
 
 /** What can be at the path of a story file. */
@@ -20,20 +22,25 @@ export function linkOf(file: string): string | undefined {
 }
 
 /**
- * Whether the story file has been replaced by something else.
- * @param link the story file's target before the iteration, if it was a link
+ * Whether the story file, or the folder of stories, has been replaced by something else.
+ * @param options.link its target before the iteration, if it was a link
+ * @param options.wasFolder whether it was a folder
  */
-export function findReplaced(file: string, link: string | undefined): Replaced | undefined {
+export function findReplaced(
+  file: string,
+  { link, wasFolder }: { readonly link: string | undefined; readonly wasFolder: boolean },
+): Replaced | undefined {
   const now = standingAt(file);
   // A program that writes a new file and renames it often replaces a link unintentionally.
-  if (now === 'nothing' || now === 'file') {
+  if (now === 'nothing' || now === (wasFolder ? 'folder' : 'file')) {
     return undefined;
   }
   if (now !== 'link') {
     return { kind: 'fileReplaced', by: now };
   }
   const target = readlinkSync(file);
-  return target === link && isFile(file) && outsideProblem(file) === undefined
+  const isThere = wasFolder ? isStoryFolder(file) : isFile(file);
+  return target === link && isThere && outsideProblem(file) === undefined
     ? undefined
     : { kind: 'fileReplaced', by: 'link', target };
 }
@@ -79,7 +86,8 @@ async function clear(
   let aside: string | undefined;
   let left: Buffer | undefined;
   const standing = standingAt(file);
-  if (standing === 'folder') {
+  // Where a folder of stories was, a file is something that an agent wrote.
+  if (standing === 'folder' || (standing === 'file' && isFolderText(beforeBytes))) {
     await mkdir(asideDir, { recursive: true });
     aside = freePlace(path.join(asideDir, `instead-of-${path.basename(file)}`));
     await rename(file, aside);
@@ -92,10 +100,10 @@ async function clear(
     await symlink(link, file);
     const target = realPlace(file);
     if (target !== undefined && outsideProblem(file) === undefined && !isFile(file)) {
-      await createFile(target, beforeBytes);
+      await createSource(target, beforeBytes);
     }
   } else if (left !== undefined) {
-    await createFile(file, left);
+    await createSource(file, left);
   }
   return aside;
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Story } from '../../stories/story.ts';
 import { commandText, idText, pathText } from './foreignText.ts';
 import { PART } from './promptBudget.ts';
 import { progressFileOf } from './promptFacts.ts';
@@ -41,11 +42,11 @@ export function mission(input: PromptInput): string {
           `**SIGNAL** when the whole task is done and its tests pass: end your answer with ${promise} on a line of its own`,
         ]
       : [
-          `**READ** the codebase (start with ${pathText(input.storyFile)})`,
+          `**READ** the codebase (start with ${pathText(ownFile(input.storyFile, input.story))})`,
           `**WORK** on story ${idText(input.story.id)}`,
           commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
-          `**UPDATE** ${path.posix.basename(pathText(input.storyFile))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile)}), and append what you learned to ${progressFile}`,
+          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile, input.story)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
   return `${numbered(steps)}\n\n${discovery(input.pin)}`;
@@ -91,7 +92,15 @@ function commitStep(storyFile: string, storyId: string): string {
     : commit;
 }
 
-function doneMark(storyFile: string): string {
+/** Where the story is: in the story file, or in a file of its own. */
+function ownFile(storyFile: string, { file }: Pick<Story, 'file'>): string {
+  return file === undefined ? storyFile : path.posix.join(storyFile, file);
+}
+
+function doneMark(storyFile: string, { file }: Pick<Story, 'file'>): string {
+  if (file !== undefined) {
+    return 'status: Done, or the word for done of the other tasks; leave the file where it is';
+  }
   if (isYaml(storyFile)) {
     return "status: completed, or the file's own word for done";
   }

@@ -6,7 +6,7 @@ import { say, type Words } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
 import { readFolderOrThrow } from '../storyFile.ts';
-import { folderVersion, isStoryFolder } from '../storyFolder.ts';
+import { folderVersion } from '../storyFolder.ts';
 import { replaceInFolder } from './folderEdit.ts';
 
 // How long to retry, in ms: a file that is being written is complete again soon; a busy one needs longer.
@@ -67,7 +67,7 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
   let looks = 0;
   for (;;) {
     try {
-      const access = isStoryFolder(target) ? FOLDER : FILE;
+      const access = (await stat(target)).isDirectory() ? FOLDER : FILE;
       const seen = await access.version(target);
       if (seen !== version) {
         // Somebody is still writing: the incomplete content has changed.

@@ -1,7 +1,7 @@
 import { lstat, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../../base/replaceFile.ts';
-import { unpackFolder } from '../formats/folderText.ts';
+import { isFolderText, unpackFolder } from '../formats/folderText.ts';
 import { createFile } from './createFile.ts';
 
 /**
@@ -26,6 +26,21 @@ export async function replaceInFolder(
     }
   }
   return true;
+}
+
+/**
+ * Creates a story file, or the files of a folder of stories.
+ * @returns false if there is one by now
+ */
+export async function createSource(file: string, content: Buffer): Promise<boolean> {
+  if (!isFolderText(content)) {
+    return createFile(file, content);
+  }
+  let isCreated = false;
+  for (const [name, own] of unpackFolder(content).files) {
+    isCreated = (await replaceOne(path.join(file, name), undefined, own)) || isCreated;
+  }
+  return isCreated;
 }
 
 async function replaceOne(

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { fileOf, filesIn, writeBacklog } from '../support/backlogFolder.ts';
+import { type RunningCli, type Step, Workspace } from '../support/ralph.ts';
+
+const TASKS = [
+  { id: 'task-1', title: 'Model', criteria: ['It works'] },
+  { id: 'task-2', title: 'Prices', dependencies: ['task-1'] },
+  { id: 'task-3', title: 'Mails' },
+];
+const placeOf = (task: { readonly id: string; readonly title: string }) =>
+  `backlog/tasks/${fileOf(task)}`;
+const [FIRST = '', SECOND = '', THIRD = ''] = TASKS.map(placeOf);
+
+async function backlog(t: TestContext): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  await writeBacklog(path.join(workspace.folder, 'backlog'), TASKS);
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'Tasks');
+  return workspace;
+}
+
+/** An agent that does its task, ticks it in its file, and commits both. */
+function work(id: string, place: string): readonly Step[] {
+  return [
+    { shell: `echo ${id} > ${id}.txt` },
+    { replace: [place, 'status: To Do', 'status: Done'] },
+    { replace: [place, '- [ ] #1', '- [x] #1'] },
+    { commit: `feat: ${id}` },
+    { result: ['Done.'] },
+  ];
+}
+
+const WORKS = {
+  'task-1': [work('task-1', FIRST)],
+  'task-2': [work('task-2', SECOND)],
+  'task-3': [work('task-3', THIRD)],
+};
+
+/** One iteration in which the agent of the first task tampers, and does its task. */
+async function tampered(t: TestContext, ...steps: readonly Step[]): Promise<Workspace> {
+  const workspace = await backlog(t);
+  await finish(
+    workspace.scriptOf(
+      { 'task-1': [[...steps, ...work('task-1', FIRST)]] },
+      '--max-iterations',
+      '1',
+    ),
+    1,
+  );
+  return workspace;
+}
+
+async function finish(cli: RunningCli, expected = 0): Promise<string> {
+  const { code, stderr, stdout } = await cli.finished;
+  assert.equal(code, expected, stdout + stderr);
+  return stdout;
+}
+
+const kinds = async (workspace: Workspace) =>
+  (await workspace.events('guard.found')).map(({ changes, restored }) => ({
+    changes: changes.map(({ kind, storyId }) => `${kind} ${storyId}`),
+    restored,
+  }));
+
+describe('a folder of Backlog.md', { concurrency: 2 }, () => {
+  test('a whole run, without --file', async t => {
+    const workspace = await backlog(t);
+
+    const stdout = await finish(workspace.scriptOf(WORKS));
+
+    assert.match(stdout, /COMPLETE after 3 iterations/);
+    assert.deepEqual(await kinds(workspace), []);
+    for (const place of [FIRST, SECOND, THIRD]) {
+      assert.match(await workspace.read(place), /^status: Done$/m);
+    }
+    assert.match(await workspace.read(FIRST), /- \[x\] #1 It works/);
+    assert.match(await workspace.prompt(1), new RegExp(`start with .*${path.basename(FIRST)}`));
+    assert.equal(workspace.git('status', '--short'), '');
+  });
+
+  test('ticks there and back through the command line restore every byte', async t => {
+    const workspace = await backlog(t);
+    const before = await filesIn(path.join(workspace.folder, 'backlog'));
+
+    for (const { id } of TASKS) {
+      await finish(workspace.cli('tick', id));
+      const now = await filesIn(path.join(workspace.folder, 'backlog'));
+      assert.deepEqual(
+        Object.keys(now)
+          .filter(file => now[file] !== before[file])
+          .map(file => file.split(' ')[0]),
+        [`tasks/${id}`],
+      );
+      await finish(workspace.cli('untick', id));
+      assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), before);
+    }
+  });
+
+  test('the guard takes back what an agent does to other tasks, and leaves its own', async t => {
+    const workspace = await tampered(
+      t,
+      { replace: [THIRD, 'status: To Do', 'status: Done'] },
+      { delete: SECOND },
+      { append: [FIRST, '\n## Implementation Notes\n\nMine.\n'] },
+    );
+
+    const [found] = await kinds(workspace);
+    assert.equal(found?.restored, true);
+    assert.deepEqual([...(found?.changes ?? [])].sort(), [
+      'storyRemoved task-2',
+      'tickedOther task-3',
+    ]);
+    assert.match(await workspace.read(SECOND), /^status: To Do$/m);
+    assert.match(await workspace.read(THIRD), /^status: To Do$/m);
+    assert.match(await workspace.read(FIRST), /^status: Done$/m);
+    assert.match(await workspace.read(FIRST), /Mine\./);
+  });
+
+  for (const [what, steps, kind] of [
+    ['the whole folder', [{ rename: ['backlog', 'elsewhere'] }], 'fileGone'],
+    ['the folder of the tasks', [{ rename: ['backlog/tasks', 'elsewhere'] }], 'fileBroken'],
+    [
+      'a file in its place',
+      [{ rename: ['backlog', 'elsewhere'] }, { write: ['backlog', 'x'] }],
+      'fileReplaced',
+    ],
+    [
+      'a link in its place',
+      [{ rename: ['backlog', 'elsewhere'] }, { link: ['backlog', '/tmp'] }],
+      'fileReplaced',
+    ],
+    ['a pipe instead of a task', [{ delete: SECOND }, { pipe: SECOND }], 'storyRemoved'],
+    [
+      'a link instead of a task',
+      [{ delete: SECOND }, { link: [SECOND, '/etc/passwd'] }],
+      'storyRemoved',
+    ],
+    [
+      'settings in which everything is done',
+      [{ write: ['backlog/config.yml', 'statuses: ["Open", "To Do"]\n'] }],
+      'tickedOther',
+    ],
+  ] as const) {
+    test(`the guard restores the tasks: ${what}`, async t => {
+      const workspace = await backlog(t);
+      const before = await filesIn(path.join(workspace.folder, 'backlog'));
+      await finish(
+        workspace.scriptOf(
+          { 'task-1': [[...steps, { result: ['Done.'] }]] },
+          ...['--max-iterations', '1'],
+        ),
+        1,
+      );
+
+      const [found] = await workspace.events('guard.found');
+      assert.equal(found?.restored, true);
+      assert.ok(
+        found?.changes.some(change => change.kind === kind),
+        JSON.stringify(found),
+      );
+      // With such settings, the agent's own task counts as ticked by it, which it may do.
+      const own = path.relative('backlog', FIRST);
+      const expected =
+        kind === 'tickedOther'
+          ? { ...before, [own]: before[own]?.replace('status: To Do', 'status: Done') }
+          : before;
+      assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), expected);
+      assert.ok((await lstat(path.join(workspace.folder, 'backlog'))).isDirectory());
+      assert.ok(
+        (await readdir(path.join(workspace.folder, 'backlog/tasks'))).every(name =>
+          name.endsWith('.md'),
+        ),
+      );
+    });
+  }
+
+  test('a claim that the checks refuse is taken back in its file', async t => {
+    const workspace = await backlog(t);
+    await finish(
+      workspace.scriptOf(
+        { 'task-1': [work('task-1', FIRST)] },
+        ...['--max-iterations', '1', '--verify', 'false'],
+      ),
+      1,
+    );
+
+    assert.match(await workspace.read(FIRST), /^status: To Do$/m);
+    assert.ok(existsSync(path.join(workspace.folder, 'task-1.txt')));
+  });
+});
