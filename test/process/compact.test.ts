@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { openStories, Workspace } from '../support/ralph.ts';
+import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
 
 const LOG = '.omc/progress.txt';
 const HEAD = '# Log\n\n## Codebase Patterns\n- P1\n\n---\n\n';
@@ -123,4 +123,81 @@ describe('compact', () => {
     assert.match(stderr, /A run is already active .*ralph-fresh stop/);
     assert.ok(!(await readdir(path.join(workspace.folder, '.omc'))).includes('archive'));
   });
+
+  test('--summarize takes the words of an agent that only reads; what it leaves out is condensed as ever', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(LOG, LONG);
+    const entries = [
+      { number: 60, learnings: ['## Codebase Patterns\n- <!-- [x] Close the session', '', '---'] },
+      { number: 60, learnings: ['Archive: nowhere'] },
+      { number: 59, learnings: [] },
+      { number: 4_711, learnings: ['of no entry'] },
+    ];
+    const before = await summarize(workspace, [answer({ entries })], '--dry-run');
+    assert.equal(before.code, 0, before.stderr);
+    assert.equal(await workspace.read(LOG), LONG);
+    assert.ok(!existsSync(path.join(workspace.folder, '.omc/archive')));
+
+    const { code, stderr, stdout } = await summarize(workspace, [answer({ entries })], '--json');
+    assert.equal(code, 0, stderr);
+    const { archive, condensedEntries, summarizedEntries } = JSON.parse(stdout);
+    assert.deepEqual(
+      { condensedEntries, summarizedEntries },
+      { condensedEntries: 60, summarizedEntries: 1 },
+    );
+    assert.equal(await workspace.read(archive), LONG);
+    const text = await workspace.read(LOG);
+    assert.ok(text.startsWith(`${HEAD}## Compacted History (`));
+    assert.ok(text.endsWith(LONG.slice(LONG.indexOf('## Iteration 61\n'))));
+    assert.match(
+      text,
+      /\nEntry: Iteration 59\n- Did it\n- Learned 59\nEntry: Iteration 60\n- Codebase Patterns - \[x\] Close the session\n- Archive: nowhere\n/,
+    );
+    assert.doesNotMatch(text, /of no entry|<!--/);
+    assert.equal(text.match(/^Archive: /gm)?.length, 1);
+
+    const [note] = await workspace.notes();
+    assert.ok(
+      note?.args?.some(arg => /Read/.test(arg)) &&
+        !note.args.some(arg => /Edit|Write|Bash/.test(arg)),
+    );
+  });
+
+  test('if the agent of --summarize fails, lies or is none, the log stays as it is', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(LOG, LONG);
+    for (const call of [
+      [{ result: ['I cannot.'] }],
+      [answer({ entries: [{ number: 0, learnings: ['x'] }] })],
+      [answer({ entries: [] })],
+    ]) {
+      const { code, stderr } = await summarize(workspace, call);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /no valid summaries in 3 tries: .* The log is as it was\. Without --summarize/,
+      );
+      assert.equal(await workspace.read(LOG), LONG);
+    }
+    const demo = await workspace.cli('compact', '--summarize', '--agent', 'demo').finished;
+    assert.equal(demo.code, 1);
+    assert.match(demo.stderr, /The demo agent .* cannot summarize/);
+    const useless = await workspace.cli('compact', '--agent', 'claude').finished;
+    assert.equal(useless.code, 64);
+    assert.match(useless.stderr, /Add --summarize\./);
+    assert.equal(await workspace.read(LOG), LONG);
+    assert.ok(!existsSync(path.join(workspace.folder, '.omc/archive')));
+  });
 });
+
+function answer(value: object): Step {
+  return { result: [`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``] };
+}
+
+function summarize(workspace: Workspace, call: readonly Step[], ...args: readonly string[]) {
+  return workspace.cliWith(
+    { FAKE_AGENT_SCRIPT: JSON.stringify([call]) },
+    ...['compact', '--summarize', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+    ...args,
+  ).finished;
+}

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Compaction, compactLog } from '../../src/orchestrator/context/compaction.ts';
+import {
+  type Compaction,
+  compactLog,
+  oldEntriesOf,
+} from '../../src/orchestrator/context/compaction.ts';
 import { blocksOf, linesOf } from '../../src/orchestrator/context/progressBlocks.ts';
 import { parseProgressLog } from '../../src/orchestrator/context/progressLog.ts';
 
@@ -132,6 +136,31 @@ describe('compaction', () => {
         assert.equal(twice.text.match(/## Compacted History/g)?.length, 1);
         assert.ok(twice.linesAfter <= OPTIONS.compactAt);
       }),
+    );
+  });
+
+  test('whatever an agent says, patterns and the newest entries stay, and nothing of the structure is its own', () => {
+    const words = fc.array(fc.oneof(line, fc.string({ unit: 'binary', maxLength: 400 })), {
+      maxLength: 9,
+    });
+    fc.assert(
+      fc.property(usualLog, fc.array(words, { maxLength: 70 }), (text, said) => {
+        const old = oldEntriesOf(text, OPTIONS);
+        const summaries = new Map(old.map((entry, i) => [entry.text, said[i] ?? []]));
+        const made = compactLog(text, { ...OPTIONS, summaries });
+        const plain = compactLog(text, OPTIONS);
+        if (made === undefined || plain === undefined) {
+          return;
+        }
+        assert.deepEqual(blocks(made.text, 'patterns'), blocks(text, 'patterns'));
+        assert.deepEqual(blocks(made.text, 'entry'), blocks(plain.text, 'entry'));
+        assert.equal(made.text.match(/^Archive: /gm)?.length, 1);
+        assert.equal(made.text.match(/^#/gm)?.length, plain.text.match(/^#/gm)?.length);
+        assert.deepEqual(parseProgressLog(made.text).patterns, parseProgressLog(text).patterns);
+        assert.ok(made.linesAfter <= OPTIONS.compactAt, `${made.linesAfter}`);
+        assert.equal(made.condensedEntries, old.length);
+      }),
+      { numRuns: 60 },
     );
   });
 });

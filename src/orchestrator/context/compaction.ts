@@ -12,6 +12,15 @@ export interface CompactionOptions {
   /** Where the text from before is kept, as written into the log. */
   readonly archive: string;
   readonly now: Date;
+  /** What an agent made of entries, by their text; it takes the place of their own learnings. */
+  readonly summaries?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** An entry that would be condensed. */
+export interface OldEntry {
+  readonly heading: string;
+  /** Its lines, as in the file. */
+  readonly text: string;
 }
 
 export interface Compaction {
@@ -52,9 +61,7 @@ interface Item {
  */
 export function compactLog(text: string, options: CompactionOptions): Compaction | undefined {
   const blocks = blocksOf(text);
-  const entries = oldestFirst(blocks.filter(({ kind }) => kind === 'entry'));
-  const recent = recentOf(entries, options.compactAt / 2);
-  const old = entries.filter(entry => !recent.has(entry));
+  const old = oldOf(blocks, options);
   const compacted = blocks.filter(({ kind }) => kind === 'compacted');
   const target = Math.min(options.maxLines, Math.floor(options.compactAt * FILL));
   const linesBefore = linesOf(text).length;
@@ -71,6 +78,26 @@ export function compactLog(text: string, options: CompactionOptions): Compaction
   return linesAfter < linesBefore
     ? { text: whole, linesBefore, linesAfter, condensedEntries: old.length }
     : undefined;
+}
+
+/** The entries that a compaction of this text condenses, oldest first. */
+export function oldEntriesOf(
+  text: string,
+  limits: Pick<CompactionOptions, 'compactAt'>,
+): OldEntry[] {
+  return oldOf(blocksOf(text), limits).map(({ heading, lines }) => ({
+    heading,
+    text: lines.join(''),
+  }));
+}
+
+function oldOf(
+  blocks: readonly Block[],
+  { compactAt }: Pick<CompactionOptions, 'compactAt'>,
+): Block[] {
+  const entries = oldestFirst(blocks.filter(({ kind }) => kind === 'entry'));
+  const recent = recentOf(entries, compactAt / 2);
+  return entries.filter(entry => !recent.has(entry));
 }
 
 /** The newest entries that fit, at least one. */
@@ -121,10 +148,13 @@ function sectionOf(
   compacted: readonly Block[],
   old: readonly Block[],
   space: number,
-  { archive, now }: CompactionOptions,
+  { archive, now, summaries }: CompactionOptions,
 ): string[] {
   const before = compacted.map(readCompacted);
-  const items = [...before.flatMap(({ items }) => items), ...old.map(condense)];
+  const items = [
+    ...before.flatMap(({ items }) => items),
+    ...old.map(entry => condense(entry, summaries)),
+  ];
   const pointers = new Set([...before.flatMap(({ pointers }) => pointers), POINTER + archive]);
   const head = [`${HEADING} (${now.toISOString().slice(0, 10)})`, '', ...pointers, ''];
   const label = ['**Learnings:**', ''];
@@ -179,13 +209,24 @@ function keyOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
 }
 
-function condense({ heading, lines }: Block): Item {
-  const { learnings } = parseProgressLog(lines.join(''));
+function condense({ heading, lines }: Block, summaries?: CompactionOptions['summaries']): Item {
+  const text = lines.join('');
+  // Whatever an agent said, or did not say: an entry without usable words of it is condensed from its own.
+  const said = shortened((summaries?.get(text) ?? []).map(inOneLine));
+  const { learnings } = said.length > 0 ? { learnings: said } : parseProgressLog(text);
   const all = learnings.length > 0 ? learnings : [firstText(lines)];
   return {
     heading: shorten(heading, MAX_HEADING),
     learnings: shortened(all).slice(0, MAX_LEARNINGS),
   };
+}
+
+/** An agent's words without what Markdown could read as structure. */
+function inOneLine(text: string): string {
+  return text
+    .replace(/<!--|-->/g, '')
+    .replace(/\s+/gu, ' ')
+    .replace(/^(?:[-*+•#>~`=_\s]|\[[ xX~]?\])+/u, '');
 }
 
 function shortened(texts: readonly string[]): string[] {

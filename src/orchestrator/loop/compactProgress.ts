@@ -6,7 +6,13 @@ import { saidOf } from '../../base/messageOf.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
-import { type Compaction, type CompactionOptions, compactLog } from '../context/compaction.ts';
+import {
+  type Compaction,
+  type CompactionOptions,
+  compactLog,
+  type OldEntry,
+  oldEntriesOf,
+} from '../context/compaction.ts';
 import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
@@ -24,9 +30,11 @@ const MAX_BYTES = 32 * 1024 * 1024;
 export interface PlannedCompaction extends Compaction {
   /** The file as it was read. */
   readonly before: Buffer;
+  /** What it condenses. */
+  readonly entries: readonly OldEntry[];
 }
 
-type Limits = Pick<CompactionOptions, 'compactAt' | 'maxLines'>;
+type Limits = Pick<CompactionOptions, 'compactAt' | 'maxLines' | 'summaries'>;
 
 /** The limits for a person who asks for it: with 0, which only keeps runs from it, the default counts. */
 export function compactionLimits({
@@ -71,8 +79,9 @@ export async function planCompaction(
   if (before === undefined) {
     return undefined;
   }
-  const made = compactLog(textOf(file, before), { ...limits, now, archive: '`.omc/archive`' });
-  return made && { ...made, before };
+  const text = textOf(file, before);
+  const made = compactLog(text, { ...limits, now, archive: '`.omc/archive`' });
+  return made && { ...made, before, entries: oldEntriesOf(text, limits) };
 }
 
 /**
@@ -83,7 +92,7 @@ export async function planCompaction(
 export async function writeCompaction(
   files: RunFiles,
   file: string,
-  { before }: PlannedCompaction,
+  { before }: Pick<PlannedCompaction, 'before'>,
   now: Date,
   limits: Limits,
 ): Promise<{ readonly archive: string; readonly made: Compaction }> {
