@@ -59,7 +59,9 @@ interface OwnFile {
 const YAML: OwnFile = {
   library: 'yaml',
   file: 'yaml.cjs',
-  functions: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'visit'],
+  functions: [
+    ...['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'stringify', 'visit'],
+  ],
   // Its main file for Node consists of many modules.
   source: './node_modules/yaml/browser/index.js',
 };

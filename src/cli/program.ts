@@ -22,6 +22,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['plan', async () => (await import('./planCommand.ts')).addPlanCommand],
   ['split', async () => (await import('./splitCommand.ts')).addSplitCommand],
   ['status', async () => (await import('./statusCommand.ts')).addStatusCommand],
+  ['convert', async () => (await import('./convertCommand.ts')).addConvertCommand],
   ['stories next tick untick', async () => (await import('./storyCommands.ts')).addStoryCommands],
   [
     'pause resume lanes skip hint answer',

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type NewStoryFile, prdFileText } from './formats/prdWriter.ts';
+import type { NewStoryFile } from './formats/newStories.ts';
+import { prdFileText } from './formats/prdWriter.ts';
 import { requireInside } from './outsideLinks.ts';
 
 /**

@@ -3,7 +3,8 @@ import { type LogOutputChannel, l10n, Range, Uri, window, workspace } from 'vsco
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { createStoryFile } from '../../orchestrator/stories/createStoryFile.ts';
-import { type NewStoryFile, prdFileText } from '../../orchestrator/stories/formats/prdWriter.ts';
+import type { NewStoryFile } from '../../orchestrator/stories/formats/newStories.ts';
+import { prdFileText } from '../../orchestrator/stories/formats/prdWriter.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,

@@ -252,7 +252,12 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
 }
 
 function isParked(entry: Entry | undefined): boolean {
-  return typeof entry?.status === 'string' && PARKED_STATUS.has(entry.status.trim().toLowerCase());
+  return typeof entry?.status === 'string' && isParkedWord(entry.status);
+}
+
+/** Whether a task with this status is put aside. */
+export function isParkedWord(status: string): boolean {
+  return PARKED_STATUS.has(status.trim().toLowerCase());
 }
 
 function dependenciesOf(entry: Entry): readonly string[] {

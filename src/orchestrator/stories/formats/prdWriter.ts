@@ -1,40 +1,37 @@
-import type { CallChoice, Story, StoryFileHeading } from '../story.ts';
-
-export interface NewStoryFile extends StoryFileHeading {
-  readonly stories: readonly Pick<
-    Story,
-    | 'id'
-    | 'title'
-    | 'description'
-    | 'criteria'
-    | 'done'
-    | 'priority'
-    | 'dependsOn'
-    | 'epic'
-    | keyof CallChoice
-  >[];
-}
+import { isNumberId } from '../../../base/numberId.ts';
+import type { NewStoryFile } from './newStories.ts';
+import { saysMore } from './statusWord.ts';
 
 /**
  * Stories as the text of a `prd.json`, in the documented dialect. Reading it gives the same stories. If no story
- * has a priority, they are numbered in order.
+ * has a priority, they are numbered in order, unless they are to stay as they are.
  */
-export function prdFileText({ project, branchName, description, stories }: NewStoryFile): string {
-  const isNumbered = stories.some(({ priority }) => priority !== undefined);
+export function prdFileText(
+  { project, branchName, description, stories }: NewStoryFile,
+  options: { readonly numbered?: boolean } = {},
+): string {
+  const isNumbered =
+    options.numbered === false || stories.some(({ priority }) => priority !== undefined);
   const userStories = stories.map((story, index) => {
-    const { id, title, criteria, dependsOn, done, epic } = story;
+    const { id, title, criteria, dependsOn, done, epic, status } = story;
     const priority = isNumbered ? story.priority : index + 1;
     return {
-      id,
+      id: isNumberId(id) ? undefined : id,
       title,
       description: story.description,
-      acceptanceCriteria: criteria.map(({ text }) => text),
+      acceptanceCriteria: criteria.map(criterion =>
+        criterion.done === undefined
+          ? criterion.text
+          : { text: criterion.text, done: criterion.done },
+      ),
       priority,
       dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
       epic,
+      discoveredFrom: story.discoveredFrom,
       model: story.model,
       effort: story.effort,
       maxTurns: story.maxTurns,
+      status: status !== undefined && saysMore(status, done) ? status : undefined,
       passes: done,
     };
   });

@@ -191,6 +191,13 @@ export function statusFollows(
   );
 }
 
+/** Whether a word says more than whether the story is done: that it is in progress, blocked or put aside. */
+export function saysMore(status: string, done: boolean): boolean {
+  return done
+    ? !isDoneWord(status)
+    : status.trim() !== '' && (isDoneWord(status) || !OPEN_WORDS.has(normalise(status)));
+}
+
 function normalise(word: string): string {
   return word
     .trim()

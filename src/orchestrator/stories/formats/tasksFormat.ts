@@ -157,10 +157,15 @@ function idsOf({ ids }: Entry & { readonly ids?: unknown }): string[] {
 
 /** What waits for a task in the archive waits no more: only finished ones are there. */
 function readTask(story: Story, entry: Entry, compacted: ReadonlySet<string>): Story {
-  const status = typeof entry.status === 'string' ? entry.status.trim().toLowerCase() : '';
+  const status = typeof entry.status === 'string' ? entry.status : '';
   return {
     ...story,
     dependsOn: story.dependsOn.filter(id => !compacted.has(id)),
-    ...(!isDone(entry) && PARKED_STATUS.has(status) ? { parked: true } : {}),
+    ...(!isDone(entry) && isParkedTask(status) ? { parked: true } : {}),
   };
+}
+
+/** Whether a task with this status is never next. */
+export function isParkedTask(status: string): boolean {
+  return PARKED_STATUS.has(status.trim().toLowerCase());
 }

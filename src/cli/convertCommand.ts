@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { TARGETS, type Target } from '../orchestrator/stories/convert/conversion.ts';
+import { conversionSource } from '../orchestrator/stories/convert/conversionSource.ts';
+import { convertStories } from '../orchestrator/stories/convert/convertStories.ts';
+import { usualPlace } from '../orchestrator/stories/convert/targetPlaces.ts';
+import { isSameFile, writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { lossLines } from '../presentation/conversionLosses.ts';
+import { english } from '../presentation/translate.ts';
+import { cwdOption, type Flags } from './arguments.ts';
+import { EXIT_FAILURE } from './exitCodes.ts';
+import { livingLoop, readRun } from './loopEnd.ts';
+import { forPeople } from './people.ts';
+import { print, printJson } from './print.ts';
+import { requireStoryFile } from './storyFiles.ts';
+
+interface ConvertFlags extends Pick<Flags, 'cwd' | 'json'> {
+  readonly to: Target;
+  readonly out?: string;
+  readonly yes?: true;
+  readonly force?: true;
+}
+
+/** `ralph-fresh convert`: the stories of a file in another format. */
+export function addConvertCommand(program: Command): void {
+  forPeople(program.command('convert'))
+    .description('write the stories of a file in another format; the file itself stays')
+    .argument('[from]', 'file with stories; default: the one that a run would find')
+    .addOption(
+      new Option('--to <format>', 'the other format').choices(TARGETS).makeOptionMandatory(),
+    )
+    .addOption(cwdOption())
+    .option(
+      '--out <file>',
+      'the new file; default: .omc/prd.json, .claude/orchestration/<name>.yaml, IMPLEMENTATION_PLAN.md or .ralph/tasks.jsonl',
+    )
+    .option('--yes', 'write it although the new format cannot hold everything')
+    .option('--force', 'as --yes, and replace a file that exists')
+    .option('--json', 'as data: out, stories, losses, written')
+    .action(async (from: string | undefined, flags: ConvertFlags) => {
+      process.exitCode = await convert(from, flags);
+    });
+}
+
+async function convert(from: string | undefined, flags: ConvertFlags): Promise<number> {
+  const files = new RunFiles(flags.cwd);
+  const source = await requireStoryFile(files, from);
+  const out = path.resolve(files.workspace, flags.out ?? usualPlace(flags.to, source));
+  await requireFree(files, source, out, flags);
+  const { losses, stories, text } = convertStories(
+    await conversionSource(source),
+    flags.to,
+    new Date(),
+  );
+  const mayWrite = losses.length === 0 || flags.yes === true || flags.force === true;
+  if (mayWrite) {
+    await writeConversion(out, text, { replaces: flags.force === true });
+  }
+  if (flags.json) {
+    printJson({ out, stories, losses, written: mayWrite });
+    return mayWrite ? 0 : EXIT_FAILURE;
+  }
+  const name = path.relative(files.workspace, out);
+  if (losses.length > 0) {
+    process.stderr.write(
+      `${name} ${mayWrite ? 'does not have' : 'would not have'} what ${path.relative(files.workspace, source)} has:\n${lossLines(
+        losses,
+        english,
+      )
+        .map(line => `  ${line}\n`)
+        .join('')}`,
+    );
+  }
+  if (!mayWrite) {
+    throw new HumanError(say('Nothing was written. To write {0} without this, add --yes.', name));
+  }
+  print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} to ${out}.`);
+  return 0;
+}
+
+/** @throws {HumanError} if the new file must not be written */
+async function requireFree(
+  files: RunFiles,
+  source: string,
+  out: string,
+  { force }: ConvertFlags,
+): Promise<void> {
+  if (path.resolve(source) === out || (await isSameFile(source, out))) {
+    throw new HumanError(
+      say('{0} is the file that is to be converted. Name another one with --out.', out),
+    );
+  }
+  if (existsSync(out) && force !== true) {
+    throw new HumanError(
+      say('{0} exists. Name another file with --out, or have it replaced with --force.', out),
+    );
+  }
+  const loop = await livingLoop(files);
+  const ofRun = loop && (await readRun(files, loop.runId)).storyFile;
+  if (ofRun !== undefined && (await isSameFile(path.resolve(files.workspace, ofRun), out))) {
+    throw new HumanError(
+      say(
+        'A run is working through {0}, so it cannot be replaced. Stop the run first (ralph-fresh stop), or name another file with --out.',
+        out,
+      ),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import type { StoryFileHeading } from '../story.ts';
+
+/** What stories can be written as: a `prd.json`, an orchestration, a Markdown plan, or Ralph's own task graph. */
+export const TARGETS = ['prd', 'yaml', 'plan', 'tasks'] as const;
+export type Target = (typeof TARGETS)[number];
+
+/** What a story has in one file and would not have in the other. */
+export type LostFact =
+  | 'id'
+  | 'title'
+  | 'description'
+  | 'criteria'
+  /** They become lines of the description. */
+  | 'criteriaAsText'
+  | 'criteriaStates'
+  | 'done'
+  | 'status'
+  | 'parked'
+  | 'priority'
+  | 'dependsOn'
+  | 'epic'
+  | 'model'
+  | 'effort'
+  | 'maxTurns'
+  | 'discoveredFrom'
+  /** Keys that no story has here. */
+  | 'keys';
+
+/** A loss of a conversion. Data only. */
+export type Loss =
+  | {
+      readonly kind: 'story';
+      readonly fact: LostFact;
+      readonly storyIds: readonly string[];
+      /** For `keys`, which ones. */
+      readonly names?: readonly string[];
+    }
+  | { readonly kind: 'heading'; readonly fact: keyof StoryFileHeading }
+  /** Stories would have their turns in another order. */
+  | { readonly kind: 'order' }
+  /** Keys of the file that belong to no story. */
+  | { readonly kind: 'fileKeys'; readonly names: readonly string[] }
+  /** Lines that belong to no story: comments, paragraphs. */
+  | { readonly kind: 'lines'; readonly count: number }
+  /** Items of the list that are not read as stories. */
+  | { readonly kind: 'notRead'; readonly lines: readonly number[] };
+
+/** Stories as the text of another format. */
+export interface Conversion {
+  readonly text: string;
+  readonly stories: number;
+  /** Empty: the new file says all that the old one says. */
+  readonly losses: readonly Loss[];
+}

@@ -1,0 +1,37 @@
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import type { StoryList } from '../story.ts';
+import {
+  noStoryFile,
+  type ParsedStoryFile,
+  parseStoryText,
+  readStoryBytes,
+  readStoryFileOrThrow,
+} from '../storyFile.ts';
+
+/**
+ * Reads a file with stories that are to be converted.
+ * @throws {HumanError} if there is none, it cannot be used, or it has no stories
+ */
+export async function conversionSource(
+  path: string,
+): Promise<ParsedStoryFile & { readonly file: StoryList }> {
+  const content = await readStoryBytes(path);
+  // Says why it cannot be read.
+  const read = content === undefined ? await readStoryFileOrThrow(path) : undefined;
+  const parsed = content === undefined ? undefined : parseStoryText(path, content);
+  const file = read ?? parsed?.file;
+  if (file?.kind === 'invalid') {
+    const [{ line, message }] = file.problems;
+    throw new HumanError(say('{0}, line {1}: {2}', path, line, message));
+  }
+  if (file === undefined || parsed === undefined) {
+    throw new HumanError(noStoryFile(path));
+  }
+  if (file.stories.length === 0) {
+    throw new HumanError(
+      say('There are no stories in {0}: no checkboxes, tasks or entries.', path),
+    );
+  }
+  return { ...parsed, file };
+}

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertNever } from '../../../base/assertNever.ts';
+import { isNumberId } from '../../../base/numberId.ts';
+import { inWorkOrder } from '../edit/workOrder.ts';
+import { prdFileText } from '../formats/prdWriter.ts';
+import { saysMore } from '../formats/statusWord.ts';
+import type { Story, StoryList } from '../story.ts';
+import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
+import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
+import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
+import { descriptionBelow, inPlanOrder, planText } from './planWriter.ts';
+import { taskGraphText, withOwnIds } from './tasksWriter.ts';
+import { orchestrationText } from './yamlWriter.ts';
+
+/** A name by which the target's format is recognized. */
+const FILE_NAMES: Readonly<Record<Target, string>> = {
+  prd: 'prd.json',
+  yaml: 'stories.yaml',
+  plan: 'PLAN.md',
+  tasks: 'tasks.jsonl',
+};
+
+/**
+ * The stories of a file as the text of another format, and what is lost with that. What is lost is not a table of what
+ * formats can hold: the new text is read, and compared with the old one. Pure.
+ *
+ * @param parsed a file with stories
+ * @param now when tasks are created, if the target says so
+ */
+export function convertStories(
+  parsed: ParsedStoryFile & { readonly file: StoryList },
+  target: Target,
+  now: Date,
+): Conversion {
+  const { file } = parsed;
+  const stories = storiesFor(target, file.stories);
+  const text = textOf({ ...file, stories }, target, now);
+  const written = parseStoryFile(FILE_NAMES[target], text);
+  const found = written.kind === 'stories' ? written.stories : [];
+  if (found.length !== stories.length) {
+    // A defect of a writer, which must not cost a story.
+    throw new Error(
+      `${stories.length} stories were written as ${target}, and ${found.length} read.`,
+    );
+  }
+  const losses = new Losses();
+  for (const [index, story] of stories.entries()) {
+    const other = found[index];
+    if (other !== undefined) {
+      for (const fact of lostFacts(story, other, target)) {
+        losses.add(story, fact);
+      }
+    }
+    losses.addKeys(story, otherKeys(parsed, story));
+  }
+  return {
+    text,
+    stories: stories.length,
+    losses: [...losses.all(file.stories), ...lossesOfFile(parsed, { stories, written, found })],
+  };
+}
+
+/** The stories in the order, and with the ids, that the target has. */
+function storiesFor(target: Target, stories: readonly Story[]): readonly Story[] {
+  switch (target) {
+    case 'plan':
+      return inPlanOrder(stories);
+    case 'tasks':
+      return withOwnIds(stories);
+    default:
+      return stories;
+  }
+}
+
+function textOf(list: StoryList, target: Target, now: Date): string {
+  switch (target) {
+    case 'prd':
+      return prdFileText(list, { numbered: false });
+    case 'yaml':
+      return orchestrationText(list);
+    case 'plan':
+      return planText(list);
+    case 'tasks':
+      return taskGraphText(list, now);
+    default:
+      return assertNever(target);
+  }
+}
+
+function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
+  const lost: LostFact[] = [];
+  const check = (fact: LostFact, isKept: boolean) => {
+    if (!isKept) {
+      lost.push(fact);
+    }
+  };
+  const isPlan = target === 'plan';
+  const ids = [before.id, after.id];
+  check('id', ids.every(isNumberId) || before.id === after.id);
+  check(
+    'title',
+    after.title === before.title || (isPlan && after.title === `${before.id}: ${before.title}`),
+  );
+  check(
+    'description',
+    after.description.trim() === before.description.trim() ||
+      (isPlan && (descriptionBelow(before) === '' || after.description !== '')),
+  );
+  const texts = ({ criteria }: Story) => criteria.map(({ text }) => text);
+  const isAsText = isPlan && before.criteria.length > 0;
+  check(isAsText ? 'criteriaAsText' : 'criteria', isDeepStrictEqual(texts(before), texts(after)));
+  const states = ({ criteria }: Story) => criteria.map(({ done }) => done);
+  check(
+    'criteriaStates',
+    isDeepStrictEqual(states(before), states(after)) ||
+      states(before).every(state => state === undefined),
+  );
+  check('done', before.done === after.done);
+  check('status', before.parked === true || meaningfulStatus(before) === meaningfulStatus(after));
+  check('parked', before.parked === after.parked);
+  check('priority', before.priority === after.priority);
+  check('dependsOn', isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort()));
+  for (const fact of ['epic', 'model', 'effort', 'maxTurns', 'discoveredFrom'] as const) {
+    check(fact, before[fact] === after[fact]);
+  }
+  return lost;
+}
+
+/** `undefined` if it only says whether the story is done, which is a fact of its own. */
+function meaningfulStatus({ done, status }: Story): string | undefined {
+  return status !== undefined && saysMore(status, done) ? status : undefined;
+}
+
+function lossesOfFile(
+  parsed: ParsedStoryFile & { readonly file: StoryList },
+  {
+    found,
+    stories,
+    written,
+  }: {
+    readonly stories: readonly Story[];
+    readonly found: readonly Story[];
+    readonly written: ReturnType<typeof parseStoryFile>;
+  },
+): Loss[] {
+  const { file } = parsed;
+  const losses: Loss[] = [];
+  for (const fact of ['project', 'branchName', 'description'] as const) {
+    if (written.kind === 'stories' && written[fact].trim() !== file[fact].trim()) {
+      losses.push({ kind: 'heading', fact });
+    }
+  }
+  const order = (list: readonly Story[]) => inWorkOrder(list).map(story => list.indexOf(story));
+  const before = inWorkOrder(stories).map(story => stories.indexOf(story));
+  if (!isDeepStrictEqual(order(found), before)) {
+    losses.push({ kind: 'order' });
+  }
+  const names = otherFileKeys(parsed);
+  if (names.length > 0) {
+    losses.push({ kind: 'fileKeys', names });
+  }
+  const count = otherLines(parsed);
+  if (count > 0) {
+    losses.push({ kind: 'lines', count });
+  }
+  const lines = file.problems.flatMap(({ code, line }) => (code === 'notAStory' ? [line] : []));
+  if (lines.length > 0) {
+    losses.push({ kind: 'notRead', lines });
+  }
+  return losses;
+}
+
+/** Losses of stories, one for each fact. */
+class Losses {
+  private readonly facts = new Map<LostFact, Set<number>>();
+  private readonly keys = new Set<string>();
+
+  add(story: Story, fact: LostFact): void {
+    this.facts.set(fact, (this.facts.get(fact) ?? new Set()).add(story.position));
+  }
+
+  addKeys(story: Story, keys: readonly string[]): void {
+    for (const key of keys) {
+      this.add(story, 'keys');
+      this.keys.add(key);
+    }
+  }
+
+  /** @param order of the stories */
+  all(order: readonly Story[]): Loss[] {
+    return [...this.facts].map(([fact, stories]) => ({
+      kind: 'story',
+      fact,
+      storyIds: order.flatMap(({ id, position }) => (stories.has(position) ? [id] : [])),
+      ...(fact === 'keys' && { names: [...this.keys] }),
+    }));
+  }
+}

@@ -1,0 +1,142 @@
+import { parseDocument, visit } from 'yaml';
+import { CHOICE_KEYS } from '../formats/callChoice.ts';
+import { readMarkdown } from '../formats/markdownBlocks.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DESCRIPTION_KEYS,
+  DONE_KEYS,
+  type Entry,
+  EPIC_KEYS,
+  findStoryArray,
+  isEntry,
+  readCriteria,
+  STATUS_KEYS,
+  TITLE_KEYS,
+} from '../formats/prdKeys.ts';
+import type { Story } from '../story.ts';
+import type { ParsedStoryFile } from '../storyFile.ts';
+
+/** Keys that a story of any format is read from, whatever their values. */
+const READ_KEYS: ReadonlySet<string> = new Set([
+  ...['id', 'priority', 'blocked_by', 'discoveredFrom', 'discovered_from', 'type'],
+  ...DONE_KEYS,
+  ...STATUS_KEYS,
+  ...DEPENDENCY_KEYS,
+  ...Object.values(CHOICE_KEYS).flat(),
+]);
+const HEADING_KEYS: ReadonlySet<string> = new Set([
+  ...['project', 'projectName', 'productName', 'product_name', 'name', 'title', 'description'],
+  ...['branchName', 'branch_name', 'branch', 'phases', 'tasks'],
+]);
+
+/** The keys of a story that its format has and the model has not, in the order of the file. */
+export function otherKeys(parsed: ParsedStoryFile, story: Story): string[] {
+  const entry = entryAt(parsed, story.position);
+  return entry === undefined
+    ? []
+    : Object.keys(entry).filter(key => hasValue(entry[key]) && !isRead(entry, key, story));
+}
+
+/** The keys of the file that belong to no story. */
+export function otherFileKeys({ file, text }: ParsedStoryFile): string[] {
+  if (file.format !== 'prd' && file.format !== 'orchestration') {
+    return [];
+  }
+  const root = dataIn(text);
+  const list = file.format === 'prd' ? findStoryArray(root)?.key : undefined;
+  return isEntry(root)
+    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
+    : [];
+}
+
+/** How many lines belong to no story: comments of YAML, text of a plan outside of its items. */
+export function otherLines({ file, text }: ParsedStoryFile): number {
+  if (file.kind === 'invalid') {
+    return 0;
+  }
+  switch (file.format) {
+    case 'orchestration':
+      return commentLines(text);
+    case 'plan':
+    case 'specsIndex': {
+      const { lines } = readMarkdown(text);
+      const plain = lines.filter(line => line.kind === 'plain' && line.text.trim() !== '').length;
+      const read = file.stories.flatMap(({ description }) =>
+        description
+          .split('\n')
+          .slice(1)
+          .filter(line => line.trim() !== ''),
+      );
+      return Math.max(0, plain - read.length);
+    }
+    default:
+      return 0;
+  }
+}
+
+function commentLines(text: string): number {
+  const document = parseDocument(text, { logLevel: 'silent' });
+  let count = 0;
+  const add = ({ comment, commentBefore }: { comment?: unknown; commentBefore?: unknown }) => {
+    for (const words of [comment, commentBefore]) {
+      count += typeof words === 'string' ? words.split('\n').length : 0;
+    }
+  };
+  add(document);
+  visit(document, { Node: (_, node) => add(node) });
+  return count;
+}
+
+/** The story as it is in its file; `undefined` if its text alone does not say. */
+function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Entry | undefined {
+  if (file.format === 'plan' || file.format === 'specsIndex') {
+    return undefined;
+  }
+  const { end, start } = spanOf(position);
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  // The lines of a YAML map keep their indentation.
+  if (file.format === 'backlog') {
+    const [, frontMatter = ''] =
+      /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(text.slice(start, end)) ?? [];
+    const facts = dataIn(frontMatter);
+    return isEntry(facts) ? facts : undefined;
+  }
+  const value = dataIn(' '.repeat(start - lineStart) + text.slice(start, end));
+  return isEntry(value) ? value : undefined;
+}
+
+function dataIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const document = parseDocument(text, { logLevel: 'silent', merge: true });
+    try {
+      return document.errors.length === 0 ? document.toJS({ maxAliasCount: 1000 }) : undefined;
+    } catch {
+      return undefined; // An alias whose anchor is elsewhere in the file.
+    }
+  }
+}
+
+function isRead(entry: Entry, key: string, story: Story): boolean {
+  if (READ_KEYS.has(key)) {
+    return true;
+  }
+  const value = entry[key];
+  if (CRITERIA_KEYS.includes(key) && key === CRITERIA_KEYS.find(one => isRealList(entry, one))) {
+    return true;
+  }
+  const texts = [story.title, story.epic ?? '', story.description.trim()];
+  const isText = [TITLE_KEYS, DESCRIPTION_KEYS, EPIC_KEYS].some(keys => keys.includes(key));
+  return isText && texts.includes(String(value).trim());
+}
+
+function isRealList(entry: Entry, key: string): boolean {
+  return readCriteria({ [key]: entry[key] }).length > 0;
+}
+
+/** An empty list or text says nothing. */
+function hasValue(value: unknown): boolean {
+  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,58 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { HumanError } from '../../../base/humanError.ts';
+import { replaceFile } from '../../../base/replaceFile.ts';
+import { say } from '../../../base/say.ts';
+import { diskRefusal } from '../../../base/systemRefusal.ts';
+import { createFile } from '../edit/createFile.ts';
+import { requireInside } from '../outsideLinks.ts';
+
+/**
+ * Writes converted stories in one step. A file that is there is only replaced on request, and only while it does not
+ * change meanwhile.
+ *
+ * @param file absolute path
+ * @throws {HumanError} if there is a file that is not to be replaced, or it cannot be written. Nothing was written then.
+ */
+export async function writeConversion(
+  file: string,
+  text: string,
+  { replaces }: { readonly replaces: boolean },
+): Promise<void> {
+  requireInside(file);
+  const content = Buffer.from(text);
+  if (await createFile(file, content)) {
+    return;
+  }
+  if (!replaces) {
+    throw new HumanError(
+      say('{0} exists, so nothing was written. Name another file, or have it replaced.', file),
+    );
+  }
+  await replace(file, content);
+}
+
+async function replace(file: string, content: Buffer): Promise<void> {
+  try {
+    const target = await realpath(file);
+    if (await replaceFile(target, await readFile(target), content)) {
+      return;
+    }
+  } catch (error) {
+    const refused = diskRefusal(error, file);
+    throw refused === undefined ? error : new HumanError(refused, { cause: error });
+  }
+  throw new HumanError(
+    say(
+      '{0} has just been changed by another program, so it was not replaced. Look at it, then try again.',
+      file,
+    ),
+  );
+}
+
+/** Whether two paths lead to the same file. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map(file => realpath(file).catch(() => undefined)),
+  );
+  return first !== undefined && first === second;
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Loss, Target } from '../../src/orchestrator/stories/convert/conversion.ts';
+import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
+import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+import { sameValue } from '../support/sameValue.ts';
+
+const NAMES = { prd: 'prd.json', yaml: 'p.yaml', plan: 'PLAN.md', tasks: 'tasks.jsonl' } as const;
+
+function convert(path: string, text: string, target: Target) {
+  const parsed = parseStoryText(path, text);
+  const { file } = parsed;
+  assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
+  return convertStories({ ...parsed, file }, target, new Date('2026-01-02T03:04:05Z'));
+}
+
+function listOf(path: string, text: string): StoryList {
+  const { file } = parseStoryText(path, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
+  return file;
+}
+
+/** What a list says, without where it is said. */
+function model({ branchName, description, project, stories }: StoryList) {
+  return {
+    ...{ branchName, description: description.trim(), project },
+    stories: stories.map(({ line: _, position: __, ...story }) => story),
+  };
+}
+
+const lossOf = (losses: readonly Loss[], fact: string) =>
+  losses.find(loss => (loss.kind === 'story' || loss.kind === 'heading') && loss.fact === fact);
+
+const PRD = JSON.stringify({
+  project: 'Shop',
+  branchName: 'ralph/shop',
+  description: 'A shop.',
+  qualityGates: ['npm test'],
+  userStories: [
+    {
+      id: 'US-1',
+      title: 'Basket',
+      description: 'As a customer I want a basket.\nIt is kept.',
+      acceptanceCriteria: [{ text: 'It is shown', done: true }, 'Tests pass'],
+      priority: 2,
+      epic: 'Basket',
+      passes: true,
+      notes: 'Was hard.',
+    },
+    {
+      id: 'US-2',
+      title: 'Till',
+      priority: 1,
+      dependsOn: ['US-1'],
+      epic: 'Till',
+      model: 'opus',
+      effort: 'high',
+      maxTurns: 40,
+      status: 'in_progress',
+      passes: false,
+    },
+  ],
+});
+
+describe('a prd.json', () => {
+  test('becomes an orchestration that says the same, but for keys that it does not know', () => {
+    const { losses, stories, text } = convert('prd.json', PRD, 'yaml');
+    assert.equal(stories, 2);
+    assert.deepEqual(losses, [
+      { kind: 'story', fact: 'keys', storyIds: ['US-1'], names: ['notes'] },
+      { kind: 'fileKeys', names: ['qualityGates'] },
+    ]);
+    assert.match(text, /^name: Shop\nbranch: ralph\/shop\n/);
+    assert.match(text, /- name: Basket\n {4}tasks:\n {6}- id: US-1\n/);
+    const back = convert('p.yaml', text, 'prd');
+    assert.deepEqual(back.losses, []);
+    // The first has no word but “completed” now, which says what it said.
+    const [before, after] = [PRD, back.text].map(one => model(listOf('prd.json', one)));
+    sameValue(after, before);
+  });
+
+  test('becomes a plan in the order of the turns, and what that loses is said', () => {
+    const { losses, text } = convert('prd.json', PRD, 'plan');
+    assert.equal(
+      text,
+      `# Shop
+
+A shop.
+
+## Till
+
+- [ ] US-2: Till
+
+## Basket
+
+- [x] US-1: Basket
+  As a customer I want a basket.
+  It is kept.
+  - It is shown
+  - Tests pass
+`,
+    );
+    assert.deepEqual(losses.map(loss => ('fact' in loss ? loss.fact : loss.kind)).sort(), [
+      ...['branchName', 'criteriaAsText', 'criteriaStates', 'dependsOn', 'description'],
+      ...['effort', 'fileKeys', 'keys', 'maxTurns', 'model', 'priority', 'status'],
+    ]);
+    assert.deepEqual(lossOf(losses, 'dependsOn'), {
+      ...{ kind: 'story', fact: 'dependsOn', storyIds: ['US-2'] },
+    });
+    sameValue(
+      listOf('PLAN.md', text).stories.map(({ done, epic, id }) => [id, done, epic]),
+      [
+        ['US-2', false, 'Till'],
+        ['US-1', true, 'Basket'],
+      ],
+    );
+  });
+});
+
+describe('a plan', () => {
+  const PLAN = `# Shop
+
+Some words.
+
+## Basket
+- [x] T001 Show it
+  In the header.
+- [~] T002 Empty it
+
+## Till
+1. [ ] Pay
+`;
+  test('becomes a prd.json with ids, order, epics and states', () => {
+    const { losses, text } = convert('PLAN.md', PLAN, 'prd');
+    assert.deepEqual(losses, [{ kind: 'lines', count: 1 }]);
+    sameValue(model(listOf('prd.json', text)), model(listOf('PLAN.md', PLAN)));
+  });
+
+  test('says that a list without ids has other numbers, only if it has', () => {
+    const { losses } = convert('PLAN.md', '- [ ] One\n- [ ] Two\n', 'yaml');
+    assert.deepEqual(losses, []);
+  });
+
+  test('with words that look like Markdown loses no story in a plan', () => {
+    const stories = [
+      { title: 'One', description: '# Head\n- [ ] box\n```\ncode\n<!-- x\n---' },
+      { title: 'Two', description: '' },
+    ].map((story, index) => ({
+      ...{ ...story, id: `T-${index}`, criteria: [{ text: '[ ] a\nb' }], done: false },
+      dependsOn: [],
+    }));
+    const heading = { project: 'P', branchName: '', description: '- [ ] no story' };
+    const { text } = convert('prd.json', prdFileText({ ...heading, stories }), 'plan');
+    assert.equal(listOf('PLAN.md', text).stories.length, 2);
+  });
+});
+
+describe('an orchestration', () => {
+  const YAML = `name: Work
+phases:
+  - name: One # first
+    tasks:
+      # the basis
+      - {id: a, name: A, status: skipped, estimate: 2h}
+      - id: b
+        name: B
+        status: in_progress
+        depends_on: [c]
+  - name: Two
+    tasks:
+      - {id: c, name: C, status: completed}
+      - just a text
+`;
+  test('tells of comments, keys, items that are not read, and tasks that are put aside', () => {
+    const { losses } = convert('p.yaml', YAML, 'prd');
+    assert.deepEqual(losses, [
+      { kind: 'story', fact: 'parked', storyIds: ['a'] },
+      { kind: 'story', fact: 'keys', storyIds: ['a'], names: ['estimate'] },
+      { kind: 'lines', count: 2 },
+      { kind: 'notRead', lines: [14] },
+    ]);
+    assert.deepEqual(convert('p.yaml', YAML, 'yaml').losses.length, 3);
+  });
+});
+
+test('a task graph gives stories without ids their own, and what waits for them follows', () => {
+  const prd =
+    '[{"title": "One"}, {"title": "Two", "dependsOn": ["#1"]}, {"id": "T-1", "title": "X"}]';
+  const { losses, text } = convert('prd.json', prd, 'tasks');
+  assert.deepEqual(losses, []);
+  sameValue(
+    listOf('tasks.jsonl', text).stories.map(({ dependsOn, id }) => [id, dependsOn]),
+    [
+      ['T-2', []],
+      ['T-3', ['T-2']],
+      ['T-1', []],
+    ],
+  );
+  assert.match(
+    text,
+    /^\{"id":"T-2","title":"One","status":"ready","blockedBy":\[\],"created":"2026-01-02T/,
+  );
+});
+
+test('issues of Beads keep what a prd.json can hold', () => {
+  const text =
+    '{"id":"b-1","title":"One","status":"closed","priority":1,"assignee":"me"}\n' +
+    '{"id":"b-2","title":"Two","status":"open","priority":2,"dependencies":[{"depends_on_id":"b-1","type":"blocks"}]}\n';
+  const { losses } = convert('issues.jsonl', text, 'prd');
+  assert.deepEqual(losses, [
+    { kind: 'story', fact: 'keys', storyIds: ['b-1'], names: ['assignee'] },
+  ]);
+});
+
+test('any prd.json comes back the same from an orchestration', () => {
+  const word = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+    .map(text => text.replaceAll(/[\s\p{C}]+/gu, ' ').trim())
+    .filter(text => text !== '' && !/^#\d+$/.test(text));
+  const block = fc
+    .array(fc.oneof(word, fc.constantFrom('- [ ] x', '# y', '```', '---', 'a: b', '{')), {
+      maxLength: 3,
+    })
+    .map(lines => lines.join('\n'));
+  const story = fc.record({
+    title: word,
+    description: block,
+    criteria: fc.array(
+      fc.oneof(
+        word.map(text => ({ text })),
+        fc.record({ text: word, done: fc.boolean() }, { noNullPrototype: true }),
+      ),
+      { maxLength: 3 },
+    ),
+    done: fc.boolean(),
+    priority: fc.option(fc.integer({ min: -5, max: 99 }), { nil: undefined }),
+    epic: fc.option(word, { nil: undefined }),
+    model: fc.constantFrom(undefined, 'opus'),
+    effort: fc.constantFrom(undefined, 'high'),
+    maxTurns: fc.constantFrom(undefined, 7),
+    discoveredFrom: fc.constantFrom(undefined, 'S-0'),
+    status: fc.constantFrom(undefined, 'in_progress', 'blocked', 'review'),
+  });
+  const lists = fc
+    .tuple(
+      fc.array(story, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.tuple(fc.nat(5), fc.nat(5))),
+      fc.record({ project: word, branchName: word, description: block }),
+    )
+    .map(([stories, needs, heading]) => ({
+      ...heading,
+      stories: stories.map((one, index) => ({
+        ...one,
+        id: `S-${index}`,
+        ...(one.done && { status: undefined }),
+        dependsOn: [
+          ...new Set(needs.flatMap(([a, b]) => (a === index && b < index ? [`S-${b}`] : []))),
+        ],
+      })),
+    }));
+  fc.assert(
+    fc.property(lists, list => {
+      const prd = prdFileText(list, { numbered: false });
+      const yaml = convert(NAMES.prd, prd, 'yaml');
+      assert.deepEqual(yaml.losses, [], yaml.text);
+      const back = convert(NAMES.yaml, yaml.text, 'prd');
+      assert.deepEqual(back.losses, [], yaml.text);
+      assert.equal(back.text, prd);
+      const graph = convert(NAMES.prd, prd, 'tasks');
+      const lost = list.stories.some(({ status }) => status === 'blocked') ? ['status'] : [];
+      assert.deepEqual(
+        graph.losses.map(loss => 'fact' in loss && loss.fact),
+        lost,
+        graph.text,
+      );
+      const { text } = convert(NAMES.tasks, graph.text, 'prd');
+      assert.equal(text, prd.replaceAll('\n      "status": "blocked",', ''));
+      // A plan loses facts, but no story.
+      const plan = convert(NAMES.prd, prd, 'plan');
+      assert.equal(listOf(NAMES.plan, plan.text).stories.length, list.stories.length);
+      assert.equal(lossOf(plan.losses, 'done'), undefined);
+    }),
+  );
+});
