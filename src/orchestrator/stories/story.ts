@@ -6,8 +6,8 @@ import type { Message } from '../../base/say.ts';
 /**
  * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
  * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks,
- * `taskMaster` the tasks and subtasks of Task Master, `backlog` a folder of Backlog.md,
- * `tasks` the JSON lines of our own task graph.
+ * `taskMaster` the tasks and subtasks of Task Master, `ralphOrchestrator` the JSON lines of ralph-orchestrator,
+ * `backlog` a folder of Backlog.md, `tasks` the JSON lines of our own task graph.
  */
 export type StoryFormatName =
   | 'prd'
@@ -16,6 +16,7 @@ export type StoryFormatName =
   | 'beads'
   | 'orchestration'
   | 'taskMaster'
+  | 'ralphOrchestrator'
   | 'backlog'
   | 'tasks';
 

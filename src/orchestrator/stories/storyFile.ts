@@ -46,6 +46,7 @@ export const OTHER_STORY_FILE_PLACES = [
   'docs/feature_list.json',
   '.beads/issues.jsonl',
   '.beads/beads.jsonl',
+  '.ralph/agent/tasks.jsonl',
   'IMPLEMENTATION_PLAN.md',
   '.ralph/IMPLEMENTATION_PLAN.md',
   '.ralph/fix_plan.md',
@@ -56,9 +57,15 @@ export const OTHER_STORY_FILE_PLACES = [
   '.ralphy/plan.md',
   'PLAN.md',
   'plan.md',
+  '.ralphy/tasks.yaml',
+  '.ralphy/tasks.yml',
+  'tasks.yaml',
+  'tasks.yml',
   '.claude/orchestration/*.yaml',
   '.claude/orchestration/*.yml',
+  'openspec/changes/*/tasks.md',
   'specs/*/tasks.md',
+  '.specify/specs/*/tasks.md',
   '.kiro/specs/*/tasks.md',
   'backlog',
   '.backlog',
@@ -128,6 +135,8 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<st
 /** Names that other programs use for something else, with the format that a story file has there. */
 const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
   ['tasks/tasks.json', 'taskMaster'],
+  ['tasks.yaml', 'orchestration'],
+  ['tasks.yml', 'orchestration'],
 ]);
 
 /** Whether a file at one of the other places has stories, or would have them if it could be read. */

@@ -148,7 +148,17 @@ function* relationDiagnoses(
     case 'unknownDependency': {
       const own = ownId(document.entry(position) ?? {}) ?? `#${position + 1}`;
       for (const id of ids) {
-        for (const place of document.dependencies(position, id)) {
+        const places = document.dependencies(position, id);
+        if (places.length === 0) {
+          // It is a dependency of the epic.
+          yield {
+            ...facts,
+            message: unknownDependencyMessage(own, [id]),
+            ...document.span(position),
+            fixes: () => [],
+          };
+        }
+        for (const place of places) {
           yield {
             ...facts,
             message: unknownDependencyMessage(own, [id]),
@@ -172,6 +182,9 @@ function* relationDiagnoses(
       }
       break;
     }
+    case 'notAStory':
+      // The check of the entries has it, with a fix.
+      break;
     case 'storySetting': {
       const member = document.member(position, ids[0] ?? '');
       yield {

@@ -2,6 +2,7 @@ import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText } from '../formats/plainText.ts';
+import { notAStoryMessage } from '../formats/prdFormat.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -209,9 +210,7 @@ function notAStory(
   return {
     code: 'notAStory',
     severity: 'warning',
-    message: say(
-      'This entry is not an object, so it is ignored: write the story as {…}, or remove the entry.',
-    ),
+    message: notAStoryMessage(),
     fixes: () => {
       if (title === '') {
         return [

@@ -4,6 +4,7 @@ import { isFolderText } from './folderText.ts';
 import { orchestration } from './orchestrationFormat.ts';
 import { plan, specsIndex } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
+import { isRalphOrchestratorText, ralphOrchestrator } from './ralphOrchestratorFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
 import { isTaskMasterText, taskMaster } from './taskMasterFormat.ts';
 import { tasks } from './tasksFormat.ts';
@@ -21,7 +22,11 @@ export function formatOf(path: string, text: string): StoryFormat {
       return isTaskMaster(path, text) ? taskMaster : prd;
     case 'jsonl':
     case 'ndjson':
-      return isTaskGraph(path) ? tasks : beads;
+      return isTaskGraph(path)
+        ? tasks
+        : isRalphOrchestrator(path, text)
+          ? ralphOrchestrator
+          : beads;
     case 'yaml':
     case 'yml':
       return orchestration;
@@ -39,6 +44,10 @@ function isTaskMaster(path: string, text: string): boolean {
     /(?:^|[\\/])\.taskmaster[\\/]/.test(path) ||
     (/(?:^|[\\/])tasks\.json$/i.test(path) && isTaskMasterText(text))
   );
+}
+
+function isRalphOrchestrator(path: string, text: string): boolean {
+  return /(?:^|[\\/])\.ralph[\\/]agent[\\/]/.test(path) || isRalphOrchestratorText(text);
 }
 
 function formatOfContent(text: string): StoryFormat {

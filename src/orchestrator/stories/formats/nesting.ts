@@ -15,6 +15,7 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
       return scan(text, { hasStrings: true, endsWithLine: false });
     case 'beads':
     case 'tasks':
+    case 'ralphOrchestrator':
       // Each line is a separate value.
       return scan(text, { hasStrings: true, endsWithLine: true });
     case 'orchestration':

@@ -18,16 +18,16 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
-import { type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { StoryNames } from './storyNames.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
 
 /** YAML with phases and their tasks, as written by orchestration commands for Claude Code. */
 export const orchestration: StoryFormat = { name: 'orchestration', read };
 
-const DEPENDENCY_KEYS = ['depends_on', 'dependsOn', 'dependencies', 'blocked_by', 'blockedBy'];
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
 const FIX = say(
   'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
@@ -171,7 +171,8 @@ function readPhase(document: Document, map: unknown, phase: unknown): Phase | un
     others.push(isSeq(list) ? startOf(list.items[index]) : startOf(list));
     return [];
   });
-  const { id, name } = phase as { readonly id?: unknown; readonly name?: unknown };
+  const { name } = phase as { readonly name?: unknown };
+  const id = phase['id'] ?? phase['phase'] ?? phase['number'];
   return {
     tasks,
     others,
@@ -200,7 +201,7 @@ function notStories(
       offset,
     })),
     ...items
-      .filter(item => !isMap(resolve(document, item)))
+      .filter(item => !hasTasks(document, resolve(document, item)))
       .map(item => ({
         message: say(
           'This phase has no tasks, so it is not read. Write it as “- name: …” with “tasks:” below.',
@@ -208,6 +209,10 @@ function notStories(
         offset: startOf(item),
       })),
   ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
+}
+
+function hasTasks(document: Document, item: unknown): boolean {
+  return isMap(item) && isSeq(memberOf(document, item, 'tasks'));
 }
 
 function memberOf(document: Document, map: YAMLMap, key: string): unknown {
@@ -227,21 +232,27 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
   const stories = tasks.map(({ entry, map }, position) =>
     readStory(entry, position, lines.at(startOf(map)).line),
   );
-  const known = new Set(stories.map(({ id }) => id));
   // Deferred stories do not block others.
   const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
   const ofPhase = (phase: Phase) =>
     stories.filter((_, i) => tasks[i]?.phase === phase).map(({ id }) => id);
-  const expand = (need: string): readonly string[] => {
-    const phase = known.has(need) ? undefined : phaseCalled(need, phases);
-    return phase === undefined ? [need] : ofPhase(phase);
-  };
-  const needsOf = new Map(phases.map(phase => [phase, phase.dependsOn.flatMap(expand)]));
+  const names = new StoryNames(
+    stories,
+    phases.map(phase => ({ id: phase.id, name: phase.name, stories: ofPhase(phase) })),
+  );
+  const needsOf = new Map(
+    phases.map(phase => [phase, phase.dependsOn.flatMap(need => names.meantByGroup(need))]),
+  );
+  const earlier = earlierGroups(tasks.map(({ entry }) => entry));
 
   return stories.map(({ epic: _, ...story }, i) => {
     const { entry, phase } = tasks[i] as (typeof tasks)[number];
     const epic = phase.name ?? phase.id;
-    const needs = [...dependenciesOf(entry).flatMap(expand), ...(needsOf.get(phase) ?? [])];
+    const needs = [
+      ...dependenciesOf(entry).flatMap(need => names.meantBy(need)),
+      ...(needsOf.get(phase) ?? []),
+      ...(earlier.get(entry) ?? []).map(index => stories[index]?.id ?? ''),
+    ];
     return {
       ...story,
       dependsOn: [...new Set(needs)].filter(id => !parked.has(id)),
@@ -249,6 +260,23 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
       ...(isParked(entry) ? { parked: true } : {}),
     };
   });
+}
+
+/** The tasks of the group before that of a task, by their indexes: ralphy runs its parallel groups one after another. */
+function earlierGroups(entries: readonly Entry[]): ReadonlyMap<Entry, readonly number[]> {
+  const groups = new Map<number, number[]>();
+  entries.forEach((entry, index) => {
+    const group = Number(entry['parallel_group']);
+    if (Number.isInteger(group) && group > 0) {
+      groups.set(group, [...(groups.get(group) ?? []), index]);
+    }
+  });
+  const order = [...groups].sort(([a], [b]) => a - b);
+  return new Map(
+    order.flatMap(([, members], at) =>
+      members.map(index => [entries[index] as Entry, order[at - 1]?.[1] ?? []] as const),
+    ),
+  );
 }
 
 function isParked(entry: Entry | undefined): boolean {
@@ -264,19 +292,6 @@ function dependenciesOf(entry: Entry): readonly string[] {
   return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? []).filter(
     (id): id is string => typeof id === 'string' && id.trim() !== '',
   );
-}
-
-/** The only phase with this id or name; "Phase 1" also matches "Phase 1: Foundation". */
-function phaseCalled(name: string, phases: readonly Phase[]): Phase | undefined {
-  const same = phases.find(phase => phase.id === name || phase.name === name);
-  if (same !== undefined) {
-    return same;
-  }
-  const [first, ...others] = phases.filter(
-    phase =>
-      phase.name?.startsWith(name) === true && /^[\s:.–—-]/.test(phase.name.slice(name.length)),
-  );
-  return others.length === 0 ? first : undefined;
 }
 
 function startOf(node: unknown): number {

@@ -8,6 +8,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { readJson } from './jsonText.ts';
+import { withEpics } from './prdEpics.ts';
 import {
   DEPENDENCY_KEYS,
   findStoryArray,
@@ -37,8 +38,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 
   const spans = findEntries(text, array.key);
   const startOf = (story: Pick<Story, 'position'>) => spans[story.position]?.start ?? 0;
-  const stories = array.entries.flatMap((entry, position) =>
-    isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
+  const stories = withEpics(
+    root,
+    array.entries,
+    array.entries.flatMap((entry, position) =>
+      isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
+    ),
   );
   const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
     const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
@@ -47,12 +52,17 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
-    [findChoiceProblems, findStatusProblems].flatMap(find =>
-      find(
-        array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
-        (position, key) => placeOf({ position }, [key]),
+    [
+      ...array.entries.flatMap((entry, position) =>
+        isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
-    ),
+      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+        find(
+          array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
+          (position, key) => placeOf({ position }, [key]),
+        ),
+      ),
+    ],
   );
   return {
     heading: readHeading(root),
@@ -72,6 +82,23 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 export function findEntries(text: string, key: string | undefined): readonly Span[] {
   const start = skipSpace(text, 0);
   return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
+}
+
+/** An entry that looks like a story and is not read: a list must not become shorter without a word. */
+function notAStory(position: number, place: Pick<StoryProblem, 'line' | 'column'>): StoryProblem {
+  return {
+    code: 'notAStory',
+    message: notAStoryMessage(),
+    ...place,
+    subject: { position, ids: [] },
+  };
+}
+
+/** Shared by the reader and the editor, which has a fix for it. */
+export function notAStoryMessage(): Message {
+  return say(
+    'This entry is not an object, so it is ignored: write the story as {…}, or remove the entry.',
+  );
 }
 
 function changesOf(

@@ -7,7 +7,14 @@ import { readCallChoice } from './callChoice.ts';
  */
 
 /** Keys with the value `true`, or a word such as `passing`, for a done story, in order of precedence. */
-export const DONE_KEYS = ['passes', 'passed', 'tested', 'completed', 'complete'] as const;
+export const DONE_KEYS = [
+  'passes',
+  'passed',
+  'passing',
+  'tested',
+  'completed',
+  'complete',
+] as const;
 
 /** Keys with a word for the state of a story, in order of precedence. They decide only if there is no done key. */
 export const STATUS_KEYS = ['status', 'state'] as const;
@@ -17,7 +24,13 @@ export type DoneKey = (typeof DONE_KEYS)[number] | StatusKey;
 export type StatusKey = (typeof STATUS_KEYS)[number];
 
 /** Keys that name the stories that must be done before. All of them are combined. */
-export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
+export const DEPENDENCY_KEYS = [
+  'dependsOn',
+  'depends_on',
+  'dependencies',
+  'blockedBy',
+  'blocked_by',
+] as const;
 
 /** Keys that name the story during which an agent found this work. */
 const DISCOVERED_KEYS = ['discoveredFrom', 'discovered_from'];
@@ -66,6 +79,7 @@ export const CRITERIA_KEYS = [
   'acceptance',
   'criteria',
   'done_criteria',
+  'doneCriteria',
   'verification',
   'validation',
   'stepsToVerify',

@@ -1,0 +1,89 @@
+import { numberId } from '../../../base/numberId.ts';
+import type { Story } from '../story.ts';
+
+/** Stories that stand together under one name: an epic, a phase. */
+export interface NamedGroup {
+  readonly id?: string;
+  readonly name?: string;
+  /** The ids of its stories. */
+  readonly stories: readonly string[];
+}
+
+type Named = Pick<Story, 'id' | 'title'>;
+
+/**
+ * What dependencies refer to. Files name the work that must come first in different ways: by id, by title, by the
+ * number in the list if there are no ids, or by the phase or epic that it belongs to.
+ */
+export class StoryNames {
+  private readonly ids: ReadonlySet<string>;
+  private readonly stories: readonly Named[];
+  private readonly groups: readonly NamedGroup[];
+  private titles: ReadonlyMap<string, string | undefined> | undefined;
+
+  constructor(stories: readonly Named[], groups: readonly NamedGroup[] = []) {
+    this.ids = new Set(stories.map(({ id }) => id));
+    this.stories = stories;
+    this.groups = groups;
+  }
+
+  /** The ids of the stories that a story means; the name itself if there are none. */
+  meantBy(name: string): readonly string[] {
+    if (this.ids.has(name)) {
+      return [name];
+    }
+    const byTitle = this.byTitle(name);
+    return (
+      this.groupCalled(name, false)?.stories ??
+      (byTitle === undefined ? undefined : [byTitle]) ??
+      this.byNumber(name) ??
+      this.groupCalled(name, true)?.stories ?? [name]
+    );
+  }
+
+  /** The ids of the stories that a group means, which rather refers to another group. */
+  meantByGroup(name: string): readonly string[] {
+    return this.groupCalled(name, true)?.stories ?? this.meantBy(name);
+  }
+
+  /** A story without an id of its own is called by its number. */
+  private byNumber(name: string): readonly string[] | undefined {
+    const id = /^[1-9]\d{0,6}$/.test(name) ? numberId(Number(name) - 1) : name;
+    return this.ids.has(id) ? [id] : undefined;
+  }
+
+  /** Only if no other story has this title. */
+  private byTitle(name: string): string | undefined {
+    if (this.titles === undefined) {
+      const titles = new Map<string, string | undefined>();
+      for (const { id, title } of this.stories) {
+        titles.set(plain(title), titles.has(plain(title)) ? undefined : id);
+      }
+      this.titles = titles;
+    }
+    return this.titles.get(plain(name));
+  }
+
+  /** By its id or name; `Phase 1` is also the start of `Phase 1: Foundation`, and 1 the number of the first one. */
+  private groupCalled(name: string, isNumber: boolean): NamedGroup | undefined {
+    const same = this.groups.find(group => group.id === name || group.name === name);
+    if (same !== undefined) {
+      return same;
+    }
+    const [first, ...others] = this.groups.filter(
+      group =>
+        plain(group.name ?? '') === plain(name) ||
+        (group.name?.startsWith(name) === true && /^[\s:.–—-]/.test(group.name.slice(name.length))),
+    );
+    if (first !== undefined) {
+      return others.length === 0 ? first : undefined;
+    }
+    return isNumber && /^[1-9]\d{0,3}$/.test(name)
+      ? (this.groupCalled(`Phase ${name}`, false) ?? this.groups[Number(name) - 1])
+      : undefined;
+  }
+}
+
+function plain(name: string): string {
+  return name.trim().toLowerCase().replaceAll(/\s+/g, ' ');
+}

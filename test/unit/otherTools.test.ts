@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+
+function parseList(path: string, content: string | object): StoryList {
+  const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
+  const file = parseStoryFile(path, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file));
+  return file;
+}
+
+const needs = ({ stories }: StoryList) =>
+  Object.fromEntries(stories.map(({ id, dependsOn }) => [id, dependsOn.join(' ')]));
+const codes = ({ problems }: StoryList) => problems.map(({ code, line }) => [code, line]);
+
+describe('ralph-orchestrator', () => {
+  const path = '.ralph/agent/tasks.jsonl';
+  const task = (n: number, more: object) =>
+    JSON.stringify({ id: `task-177026693${n}-0a0${n}`, title: `t${n}`, priority: 1, ...more });
+  const text = [
+    task(1, { status: 'closed', blocked_by: [] }),
+    task(2, { status: 'failed', blocked_by: [] }),
+    task(3, { status: 'open', blocked_by: ['task-1770266932-0a02'] }),
+    task(4, { status: 'in_progress', priority: 2, blocked_by: ['task-1770266931-0a01'] }),
+    task(5, { status: 'open', priority: 3, blocked_by: [] }),
+    task(6, { status: 'opened', blocked_by: ['Priority: 1'] }),
+    '',
+  ].join('\n');
+
+  test('has tasks with its own states, which are not those of Beads', () => {
+    const list = parseList(path, text);
+    assert.equal(list.format, 'ralphOrchestrator');
+    assert.equal(parseList('other.jsonl', text).format, 'ralphOrchestrator');
+    assert.equal(parseList('other.jsonl', '{"id":"a","title":"t"}').format, 'beads');
+    assert.deepEqual(
+      list.stories.map(({ done, parked = false, status }) => [status, done, parked]),
+      [
+        ['closed', true, false],
+        ['failed', false, true],
+        ['open', false, false],
+        ['in_progress', false, false],
+        ['open', false, false],
+        ['opened', false, false],
+      ],
+    );
+    // What waits for a task that was given up is not ready there either.
+    assert.equal(nextStory(list.stories).story?.title, 't4');
+    assert.deepEqual(codes(list), [
+      ['unknownStatus', 6],
+      ['unknownDependency', 6],
+    ]);
+  });
+
+  test('gets its own words, and nothing else', () => {
+    const tick = (id: string, done: boolean) => editStoryDone(text, { id }, done, path);
+    assert.equal(tick('task-1770266934-0a04', true), text.replace('in_progress', 'closed'));
+    assert.equal(tick('task-1770266931-0a01', false), text.replace('closed', 'open'));
+  });
+
+  test('refuses other lines with the command that adds tasks', () => {
+    for (const other of ['', '{"seq":1}', '7']) {
+      const file = parseStoryFile(path, other);
+      assert.ok(file.kind === 'invalid');
+      assert.match(JSON.stringify(file.problems), /ralph tools task add|ralph-orchestrator/);
+    }
+  });
+});
+
+describe('a feature list of a long-running harness', () => {
+  test('is read with each of its keys for done', () => {
+    for (const [open, done] of [
+      [{ passes: false }, { passes: true }],
+      [{ passing: false }, { passing: true }],
+      [{ passes: 'failing' }, { passes: 'passing' }],
+      [{ state: 'not_started' }, { state: 'passing' }],
+      [{ status: 'pending' }, { status: 'verified' }],
+    ]) {
+      const entry = {
+        category: 'functional',
+        description: 'A user logs in',
+        steps: ['Open', 'Log in'],
+      };
+      for (const root of [
+        [
+          { ...entry, ...done },
+          { ...entry, ...open },
+          { ...entry, ...done },
+        ],
+        {
+          features: [
+            { ...entry, ...done },
+            { ...entry, ...open },
+            { ...entry, ...done },
+          ],
+        },
+      ]) {
+        const text = JSON.stringify(root, null, 2);
+        const { stories } = parseList('feature_list.json', text);
+        assert.deepEqual(
+          stories.map(story => story.done),
+          [true, false, true],
+          JSON.stringify(done),
+        );
+        assert.deepEqual(stories[0]?.criteria, [{ text: 'Open' }, { text: 'Log in' }]);
+        assert.equal(stories[1]?.title, 'A user logs in');
+        const ticked = editStoryDone(text, { id: '#2', position: 1 }, true, 'feature_list.json');
+        const all = Array.isArray(root) ? root : root.features;
+        const wanted = all.map(feature => ({ ...feature, ...done }));
+        assert.deepEqual(JSON.parse(ticked), Array.isArray(root) ? wanted : { features: wanted });
+      }
+    }
+  });
+});
+
+describe('ralphy', () => {
+  const text = `tasks:
+  - title: Schema
+    completed: true
+    parallel_group: 1
+  - title: Users
+    completed: false
+    parallel_group: 2
+  - title: Posts
+    parallel_group: 2
+    completed: false
+    description: |
+      Text
+  - title: Docs
+    completed: false
+    parallel_group: 4
+`;
+  test('has tasks by title; a parallel group waits for the one before', () => {
+    const list = parseList('.ralphy/tasks.yaml', text);
+    assert.deepEqual(needs(list), { '#1': '', '#2': '#1', '#3': '#1', '#4': '#2 #3' });
+    assert.equal(nextStory(list.stories).story?.title, 'Users');
+    assert.deepEqual(list.problems, []);
+  });
+
+  test('is ticked in its own key', () => {
+    assert.equal(
+      editStoryDone(text, { id: '#2', position: 1 }, true, 'tasks.yaml'),
+      text.replace('Users\n    completed: false', 'Users\n    completed: true'),
+    );
+    const passed = 'tasks:\n- name: a\n  passed: false\n';
+    assert.equal(
+      editStoryDone(passed, { id: '#1', position: 0 }, true, 'tasks.yaml'),
+      passed.replace('false', 'true'),
+    );
+  });
+});
+
+describe('dependencies by name', () => {
+  test('in a prd.json: titles, numbers, and epics for their stories', () => {
+    const list = parseList('prd.json', {
+      epics: [
+        { id: 'EPIC-1', title: 'Login', children: ['US-1'] },
+        { id: 'EPIC-2', title: 'Shop', blockedBy: ['EPIC-1'] },
+      ],
+      userStories: [
+        { id: 'US-1', title: 'Schema', passes: false },
+        {
+          id: 'US-2',
+          title: 'Tokens',
+          parentEpic: 'EPIC-1',
+          blockedBy: ['schema '],
+          passes: false,
+        },
+        { id: 'US-3', title: 'Cart', parentEpic: 'EPIC-2', passes: false },
+        { id: 'US-4', title: 'Mail', blocked_by: ['Login'], parentEpic: 'Letters', passes: false },
+      ],
+    });
+    assert.deepEqual(needs(list), {
+      ...{ 'US-1': '', 'US-2': 'US-1', 'US-3': 'US-1 US-2', 'US-4': 'US-1 US-2' },
+    });
+    assert.deepEqual(
+      list.stories.map(({ epic }) => epic),
+      ['Login', 'Login', 'Shop', 'Letters'],
+    );
+    assert.deepEqual(list.problems, []);
+    const numbers = parseList('prd.json', [
+      { title: 'a', passes: false },
+      { title: 'b', passes: false, dependsOn: [1] },
+    ]);
+    assert.deepEqual(needs(numbers), { '#1': '', '#2': '#1' });
+  });
+
+  test('in an orchestration: phases and tasks by number, title or name', () => {
+    const list = parseList(
+      'o.yaml',
+      `phases:
+  - name: "Phase 1: Soil"
+    tasks:
+      - name: Dig
+      - name: Rake
+        depends_on: [dig]
+  - phase: 2
+    name: Plants
+    blocked_by: [1]
+    tasks:
+      - name: Sow
+      - name: Water
+        depends_on: [3]
+  - name: Harvest
+    dependencies: ["2"]
+    tasks:
+      - name: Eat
+        depends_on: [Eat, Nothing]
+  - name: Rest
+`,
+    );
+    assert.deepEqual(needs(list), {
+      ...{ '#1': '', '#2': '#1', '#3': '#1 #2', '#4': '#3 #1 #2', '#5': '#5 Nothing #3 #4' },
+    });
+    assert.deepEqual(codes(list), [
+      ['unknownDependency', 18],
+      ['circularDependency', 18],
+      ['notAStory', 19],
+    ]);
+  });
+
+  test('a title that two stories have means neither', () => {
+    const list = parseList('prd.json', [
+      ...['a', 'b'].map(id => ({ id, title: 'Same', passes: false })),
+      { id: 'c', title: 'x', dependsOn: 'Same', passes: false },
+    ]);
+    assert.deepEqual(list.problems[0]?.subject?.ids, ['Same']);
+  });
+});
+
+test('an entry that is not an object is a problem with its line', () => {
+  const list = parseList('prd.json', '[\n{"id":1,"title":"a","passes":false},\n"b", [],\nnull]');
+  assert.deepEqual(codes(list), [
+    ['notAStory', 3],
+    ['notAStory', 3],
+    ['notAStory', 4],
+  ]);
+});
