@@ -229,12 +229,23 @@ export function answerCommand(storyId: string | undefined): string {
 
 /** What a person has paused so that nothing can go on, and how to continue; '' if it is the run itself. */
 export function pausedPartsWords(
-  { lanes, stories }: Pick<Pause, 'lanes' | 'stories'>,
+  { lanes, settling = [], stories }: Pick<Pause, 'lanes' | 'settling' | 'stories'>,
   t: Translate,
   door: Door = 'terminal',
 ): string {
-  const [story] = stories ?? [];
+  const [story] = (stories ?? []).filter(id => !settling.includes(id));
   const [lane] = lanes ?? [];
+  const [settled] = settling;
+  if (settled !== undefined && story === undefined) {
+    const ids = shorten(settling.join(', '), MAX_IDS);
+    return door === 'terminal'
+      ? t(
+          'You settle the conflict of {0}. Land it with: {1}',
+          ids,
+          `ralph-fresh land ${shellWord(settled)}`,
+        )
+      : t('You settle the conflict of {0}. Land it or give it back, and the run continues.', ids);
+  }
   if (story === undefined && lane === undefined) {
     return '';
   }
@@ -245,7 +256,7 @@ export function pausedPartsWords(
   return `${what} ${
     door === 'terminal'
       ? continueWith({ story, lane }, t)
-      : t('Continue one of them, and the run goes on.')
+      : t('Continue one of them, and the run continues.')
   }`;
 }
 

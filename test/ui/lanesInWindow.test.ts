@@ -427,7 +427,9 @@ test.describe('several agents in one window', () => {
     await workbench.runCommand('Ralph: Start Fresh Run');
     await expect(workbench.statusBarItem('Ralph 16 at work · 0/100')).toBeVisible(RUN_LIMIT);
     for (const lane of [1, 8, 16]) {
-      await expect(workbench.treeItem(new RegExp(`, works, lane ${lane}`))).toBeVisible(RUN_LIMIT);
+      await expect(workbench.treeItem(new RegExp(`, works, lane ${lane}\\b`))).toBeVisible(
+        RUN_LIMIT,
+      );
     }
     await expect(workbench.treeItem(/, ready/).first()).toBeVisible();
     const hover = await workbench.hover(workbench.statusBarItem('Ralph 16 at work'), 'and 6 more');

@@ -166,8 +166,12 @@ test('an agent’s place shows its changes, a conflict is settled in the merge e
     await expect(dialog).toContainText('end the agent', RUN_LIMIT);
     await workbench.screenshot('places-3-question-light');
     await answer('End It and Settle', 'An agent works on US-002 now.');
-    await expect(merge).toBeVisible(RUN_LIMIT);
+    // While another file is shown there, VS Code itself draws the icon in the path of that one.
+    await expect(merge).toContainText(/settle-us-002-\w+\/shared\.txt/, RUN_LIMIT);
+    await expect(merge.locator('.view-line').filter({ hasText: 'SECOND' })).toBeVisible(RUN_LIMIT);
     await expectHarmless(workbench);
+    // VS Code's git support does not ask about the repository of the place.
+    await expect(workbench.notification(/[Gg]it repository was found/)).toHaveCount(0);
     await screenshots(workbench, '4-merge', 'light', 'hc-light');
   });
 

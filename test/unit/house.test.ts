@@ -155,7 +155,13 @@ describe('package.json', async () => {
       [contributions.TASK_TYPE],
     );
     assert.ok(manifest.activationEvents.includes(`onTaskType:${contributions.TASK_TYPE}`));
-    assert.ok(manifest.activationEvents.includes(`onFileSystem:${contributions.GIT_SCHEME}`));
+    for (const scheme of [
+      contributions.GIT_SCHEME,
+      contributions.PLACE_SCHEME,
+      contributions.SETTLE_SCHEME,
+    ]) {
+      assert.ok(manifest.activationEvents.includes(`onFileSystem:${scheme}`), scheme);
+    }
   });
 
   test('has every text in package.nls.json, and every text there is used', async () => {

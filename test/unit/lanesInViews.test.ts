@@ -5,10 +5,11 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
-import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { hasPlace, type RunState, waitingOf } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 import { rowWord } from '../../src/presentation/iterationWords.ts';
+import { pausedPartsWords } from '../../src/presentation/sentences.ts';
 import { english } from '../../src/presentation/translate.ts';
 import {
   doingWords,
@@ -265,7 +266,20 @@ describe('several running stories', () => {
     assert.deepEqual(offered(stories), ['continueStory', 'continueStory']);
     assert.equal(
       snapshot(stories).run?.sentence,
-      'All open stories are paused: US-002. Continue one of them, and the run goes on.',
+      'All open stories are paused: US-002. Continue one of them, and the run continues.',
+    );
+    const settled = more(living('lanes', BACK), {
+      ...{ type: 'story.settling', storyId: 'US-002', settling: true },
+    });
+    const settling = more(settled, { ...pause, stories: ['US-002'], settling: ['US-002'] });
+    assert.equal(
+      snapshot(settling).run?.sentence,
+      'You settle the conflict of US-002. Land it or give it back, and the run continues.',
+    );
+    assert.equal(
+      waitingOf(settling.state)?.kind === 'pause' &&
+        pausedPartsWords({ stories: ['US-002'], settling: ['US-002'] }, english),
+      'You settle the conflict of US-002. Land it with: ralph-fresh land US-002',
     );
     const lanes = more(living('lanes', BACK), { ...pause, lanes: [1, 2] });
     assert.deepEqual(offered(lanes), ['continueLane', 'continueLane']);
@@ -440,7 +454,7 @@ describe('the question of one story', () => {
     );
     const shown = snapshot(run).run;
     assert.equal(shown?.status, 'Running, and needs you');
-    assert.equal(shown.sentence, 'US-001 waits for your answer. The other stories go on.');
+    assert.equal(shown.sentence, 'US-001 waits for your answer. The other stories continue.');
     assert.deepEqual([shown.quote, shown.question?.id], ['Blue or green?', 'r1/1']);
   });
 

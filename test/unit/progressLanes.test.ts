@@ -51,6 +51,30 @@ describe('lanes on the progress page', () => {
     }
   });
 
+  test('have bars within the chart, also if the clock was set back or a time is damaged', () => {
+    const times: readonly ((at: string, index: number) => string)[] = [
+      (_at, index) => new Date(Date.parse(LATER) - index * 1_000).toISOString(),
+      (at, index) => (index % 7 === 3 ? new Date(Date.parse(at) - 86_400_000).toISOString() : at),
+      (at, index) => (index % 5 === 0 ? 'never' : at),
+      (_at, index) => (index % 2 === 0 ? '1970-01-01T00:00:00.000Z' : '9999-12-31T23:59:59.999Z'),
+    ];
+    for (const events of [recorded('lanes', BOTH), recordedLong('manyLanes')]) {
+      for (const time of times) {
+        const set = events.map((event, index) => ({ ...event, at: time(event.at, index) }));
+        const { landings = [], lanes } = lanesOf(watched(set, true));
+        const bars = [...lanes.flatMap(lane => lane.bars), ...landings];
+        assert.ok(bars.length > 0);
+        for (const { at, length, limits = [], wait = 0 } of bars) {
+          const numbers = [at, length, wait, ...limits.flatMap(limit => [limit.at, limit.length])];
+          assert.ok(
+            numbers.every(number => number >= 0 && number <= 100),
+            `${numbers}`,
+          );
+        }
+      }
+    }
+  });
+
   test('show who works on what, and can be added, removed or paused', () => {
     const { count, lanes } = lanesOf(living('lanes', BOTH));
     assert.deepEqual(count, { words: '2 agents at once', isLeast: false, isMost: false });

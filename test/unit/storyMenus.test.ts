@@ -30,7 +30,7 @@ test('a story that cannot start now, or waits to land, does not offer Run', asyn
   const offered = await offeredIn(Command.runStory);
   assert.deepEqual(
     STATE_KINDS.filter(kind => !offered.includes(kind)),
-    ['settling', 'landing', 'queued', 'paused', 'waiting', 'parked'],
+    ['settling', 'running', 'landing', 'queued', 'paused', 'waiting', 'parked'],
   );
 });
 

@@ -226,6 +226,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           storyId: event.storyId,
           detail: event.detail,
           stories: event.stories,
+          settling: event.settling,
           lanes: event.lanes,
         },
       };

@@ -71,6 +71,8 @@ export interface Pause {
   readonly detail?: string;
   /** Ids of the stories that a person has paused, if no other one can be worked on. */
   readonly stories?: readonly string[];
+  /** Those among them whose conflict a person settles. */
+  readonly settling?: readonly string[];
   /** Lanes that a person has paused, if there is no other one. */
   readonly lanes?: readonly number[];
 }

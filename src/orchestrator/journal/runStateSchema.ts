@@ -158,6 +158,7 @@ export const runStateSchema = once(() => {
         storyId: z.string().optional(),
         detail: z.string().optional(),
         stories: z.array(z.string()).optional(),
+        settling: z.array(z.string()).optional(),
         lanes: z.array(count).optional(),
       })
       .optional(),

@@ -269,7 +269,7 @@ export class FreshRun {
 
   /** Waits for a person, or for a stop. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
-    const { detail, lanes: pausedLanes, reason, stories, storyId } = decision;
+    const { detail, lanes: pausedLanes, reason, settling, stories, storyId } = decision;
     const { desk, lanes, run } = this;
     const { journal } = run;
     const continued = desk.continued(run.state().pauseRequested);
@@ -278,6 +278,7 @@ export class FreshRun {
       reason,
       storyId,
       stories: stories && [...stories],
+      settling: settling && [...settling],
       lanes: pausedLanes && [...pausedLanes],
       detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });

@@ -2,8 +2,10 @@ import { say } from '../../base/say.ts';
 import { isSpent } from '../agents/call/budgetLedger.ts';
 import type { PauseReason } from '../journal/eventCodes.ts';
 import {
+  pausedStories,
   questionOf,
   type RunState,
+  settledStories,
   storyNotes,
   storyRecord,
   WHOLE_TASK,
@@ -59,6 +61,8 @@ export type Decision =
       /** What a person has paused, if nothing else can go on. */
       readonly stories?: readonly string[];
       readonly lanes?: readonly number[];
+      /** Those among the stories whose conflict a person settles. */
+      readonly settling?: readonly string[];
     }
   | RunEnd;
 
@@ -287,15 +291,16 @@ export function comeLast({
 function onlyPaused(situation: Situation): Decision | undefined {
   const { state } = situation;
   const turn = turnOf(situation);
-  const paused = [
-    ...[...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : [])),
-    ...[...state.storyNotes].flatMap(([id, notes]) => (notes.settling ? [id] : [])),
-  ];
+  const settling = settledStories(state);
+  const paused = [...new Set([...pausedStories(state), ...settling])];
   const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
   const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
   return next.story === undefined
     ? undefined
-    : { kind: 'pause', reason: 'person', stories: paused };
+    : {
+        ...{ kind: 'pause', reason: 'person', stories: paused },
+        ...(settling.length > 0 && { settling }),
+      };
 }
 
 /** No lane is free, and if no agent works, a person has paused them all. */

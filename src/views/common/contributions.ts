@@ -150,6 +150,8 @@ export const TASK_TYPE = 'ralphFresh';
 export const GIT_SCHEME = 'ralph-fresh-git';
 /** Read-only file system of places: `ralph-fresh-place:/path?{"folder":…,"place":…,"runId":…,"path":…}`. */
 export const PLACE_SCHEME = 'ralph-fresh-place';
+/** Files in which a person settles a conflict: `ralph-fresh-settle:/path`. */
+export const SETTLE_SCHEME = 'ralph-fresh-settle';
 /** Read-only documents of a plan that is not written yet. */
 export const PLAN_SCHEME = 'ralph-fresh-plan';
 /** Prompts that agents would get. */

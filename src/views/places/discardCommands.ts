@@ -72,15 +72,15 @@ async function lossOf(folder: Folder, work: KeptStoryWork): Promise<string> {
   const count = (all: number, listed: number) =>
     all > listed ? [l10n.t('and {0} more', all - listed)] : [];
   return [
-    commits.length === 1 ? l10n.t('1 commit:') : l10n.t('{0} commits:', commits.length),
     [
+      commits.length === 1 ? l10n.t('1 commit:') : l10n.t('{0} commits:', commits.length),
       ...commits
         .slice(0, MAX_LISTED)
         .map(({ hash, subject }) => `${hash.slice(0, 7)}  ${shorten(subject, MAX_LINE)}`),
       ...count(commits.length, MAX_LISTED),
     ].join('\n'),
-    files.length === 1 ? l10n.t('1 file:') : l10n.t('{0} files:', files.length),
     [
+      files.length === 1 ? l10n.t('1 file:') : l10n.t('{0} files:', files.length),
       ...files
         .slice(0, MAX_LISTED)
         .map(({ after, before }) => shorten((after ?? before)?.path ?? '', MAX_LINE)),

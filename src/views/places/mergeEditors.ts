@@ -3,9 +3,11 @@ import { commands, l10n, type Tab, TabInputText, Uri, window, workspace } from '
 import { fileVersion } from '../../orchestrator/git/changes.ts';
 import { type Settlement, settleAsIs } from '../../orchestrator/loop/settlement.ts';
 import type { ConflictedFile } from '../../orchestrator/places/conflictedPlace.ts';
+import { SETTLE_SCHEME } from '../common/contributions.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { gitUri } from '../diff/gitFileSystem.ts';
 import type { Folder } from '../folders/folder.ts';
+import { settledUri } from './settledFileSystem.ts';
 
 /** VS Code's own merge editor; the git extension opens it by this command, too. */
 const OPEN_MERGE_EDITOR = '_open.mergeEditor';
@@ -23,6 +25,8 @@ const FOCUS = [
   'workbench.action.focusEighthEditorGroup',
 ];
 const MAX_NAME = 80;
+/** A person may have opened a file by its real path, too. */
+const OWN_SCHEMES: ReadonlySet<string> = new Set(['file', SETTLE_SCHEME]);
 
 /**
  * In the merge editor; as it is, with its marks, if VS Code has none, or a side of the file has another name, or a
@@ -33,7 +37,7 @@ export async function openMerge(
   { base, branch, ours, root, theirs }: Settlement,
   { marks, path: file }: ConflictedFile,
 ): Promise<void> {
-  const output = Uri.file(path.join(root, file));
+  const output = settledUri(path.join(root, file));
   const has = async (commit: string | undefined) =>
     commit !== undefined &&
     (await fileVersion(folder.path, { commit, path: file }).then(
@@ -149,5 +153,5 @@ function mergedFile({ input }: Tab): Uri | undefined {
 
 export function isBelow(root: string, { fsPath, scheme }: Uri): boolean {
   const relative = path.relative(root, fsPath);
-  return scheme === 'file' && !relative.startsWith('..') && !path.isAbsolute(relative);
+  return OWN_SCHEMES.has(scheme) && !relative.startsWith('..') && !path.isAbsolute(relative);
 }

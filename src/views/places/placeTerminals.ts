@@ -20,9 +20,9 @@ interface Opened {
 /** The terminals that a person has opened in places. None is left open unnoticed where another story's agent works. */
 export class PlaceTerminals extends Owner {
   private readonly opened = new Map<Terminal, Opened>();
-  private readonly reportError: (error: unknown) => void;
+  private readonly reportError: (error: Error) => void;
 
-  constructor(folders: Folders, reportError: (error: unknown) => void) {
+  constructor(folders: Folders, reportError: (error: Error) => void) {
     super();
     this.reportError = reportError;
     this.own(window.onDidCloseTerminal(terminal => this.opened.delete(terminal)));

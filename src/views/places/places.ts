@@ -15,7 +15,7 @@ export function places(
   shown: ShownChanges,
   log: LogOutputChannel,
 ): Disposable {
-  const reportError = (error: unknown) => log.error(error instanceof Error ? error : `${error}`);
+  const reportError = (error: Error) => log.error(error);
   return Disposable.from(
     placeCommands(
       folders,

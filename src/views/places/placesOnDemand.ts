@@ -5,6 +5,7 @@ import { DisposableStore } from '../common/disposableStore.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
 import { PlaceFileSystem } from './placeFileSystem.ts';
+import { SettledFileSystem } from './settledFileSystem.ts';
 import { ShownChanges } from './shownChanges.ts';
 
 /**
@@ -18,6 +19,7 @@ export function placesOnDemand(
 ): Disposable {
   const store = new DisposableStore();
   const files = store.add(new PlaceFileSystem(folders));
+  store.add(new SettledFileSystem(folders));
   const shown = new ShownChanges(state, error => log.error(error));
   const places = store.add(
     new OnDemand(

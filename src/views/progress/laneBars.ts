@@ -33,9 +33,9 @@ export class LaneAxis {
     return round((Math.min(whole, Math.max(0, this.worked(at))) / whole) * 100);
   }
 
-  /** The length of a stretch, in percent. */
+  /** The length of a stretch, in percent; 0 if the clock was set back meanwhile. */
   length({ from, to = this.to }: Stretch): number {
-    return round(this.place(to) - this.place(from));
+    return Math.max(0, round(this.place(to) - this.place(from)));
   }
 
   /** For how long a stretch lasted, without breaks, in ms. */

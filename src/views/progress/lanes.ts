@@ -187,7 +187,7 @@ function keyOf(bars: readonly ShownBar[], t: Translate): readonly ShownBarKey[] 
     ['checks', t('being checked')],
     ['landed', t('landed')],
     ['returned', t('came back')],
-    ['open', t('ended otherwise')],
+    ['open', t('ended without landing')],
     ['limit', t('usage limit')],
     ['several', t('several')],
   ];

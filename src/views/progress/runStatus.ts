@@ -92,7 +92,7 @@ function asksMeanwhile(state: RunState, t: Translate): ShownStatus | undefined {
       status: t('Running, and needs you'),
       quote: shortenBlock(question.message, MAX_QUOTE),
       sentence: t(
-        '{0} waits for your answer. The other stories go on.',
+        '{0} waits for your answer. The other stories continue.',
         shorten(question.storyId ?? '', MAX_ID),
       ),
     }

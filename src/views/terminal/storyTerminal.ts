@@ -96,7 +96,7 @@ export class StoryTerminal implements Pseudoterminal {
       this.say(
         'warning',
         l10n.t(
-          'Ctrl-C again stops the agent of {0}. What it has done is kept, and the run goes on without this story.',
+          'Ctrl-C again stops the agent of {0}. What it has done is kept, and the run continues without this story.',
           this.name,
         ),
       );

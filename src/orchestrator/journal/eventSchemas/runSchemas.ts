@@ -65,6 +65,8 @@ export function runSchemas() {
       detail: z.string().optional(),
       /** Ids of the stories that a person has paused, if no other one can be worked on. */
       stories: z.array(z.string()).optional(),
+      /** Those among them whose conflict a person settles. */
+      settling: z.array(z.string()).optional(),
       /** Lanes that a person has paused, if there is no other one. */
       lanes: z.array(z.number().int().positive()).optional(),
     }),

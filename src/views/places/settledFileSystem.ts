@@ -1,0 +1,146 @@
+import { constants, type FSWatcher, watch } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  EventEmitter,
+  type FileChangeEvent,
+  FileChangeType,
+  type FileStat,
+  FileSystemError,
+  type FileSystemProvider,
+  FileType,
+  l10n,
+  Uri,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../base/emitter.ts';
+import { PLAIN, readPlainFile } from '../../base/plainFile.ts';
+import { SETTLE_SCHEME } from '../common/contributions.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { placesOf } from './placeFileSystem.ts';
+
+const MAX_BYTES = 1024 * 1024 * 1024;
+/** The place in which a person settles a conflict. */
+const SETTLING = /^settle-[a-z0-9-]+$/;
+
+/** @param file absolute path of a file in a place in which a person settles a conflict */
+export function settledUri(file: string): Uri {
+  return Uri.file(file).with({ scheme: SETTLE_SCHEME });
+}
+
+/**
+ * The files of the places in which a person settles conflicts. By their real paths, VS Code's git support would find the
+ * repository of the place, and ask whether to open it: yet the merge is Ralph's, and the person's own repository is
+ * another one. Only files that are there can be changed, and none is created.
+ */
+export class SettledFileSystem implements FileSystemProvider, Disposable {
+  private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
+  readonly onDidChangeFile = this.changeEmitter.event;
+  private readonly folders: Folders;
+  private readonly registration: Disposable;
+
+  constructor(folders: Folders) {
+    this.folders = folders;
+    this.registration = workspace.registerFileSystemProvider(SETTLE_SCHEME, this, {
+      isCaseSensitive: true,
+    });
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+    this.changeEmitter.dispose();
+  }
+
+  /** A person may settle it in a terminal, too. */
+  watch(uri: Uri): Disposable {
+    let watcher: FSWatcher | undefined;
+    try {
+      watcher = watch(path.dirname(uri.fsPath), { persistent: false }, (_type, name) => {
+        if (name === null || name === path.basename(uri.fsPath)) {
+          this.changeEmitter.fire([{ type: FileChangeType.Changed, uri }]);
+        }
+      });
+      // Its place is removed when it has landed.
+      watcher.on('error', () => watcher?.close());
+    } catch {
+      // VS Code compares the file before it saves, so nothing is overwritten unnoticed.
+    }
+    return { dispose: () => watcher?.close() };
+  }
+
+  async stat(uri: Uri): Promise<FileStat> {
+    const handle = await open(await this.find(uri), constants.O_RDONLY | PLAIN);
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile()) {
+        throw FileSystemError.FileNotFound(uri);
+      }
+      const { ctimeMs, mtimeMs, size } = stat;
+      return { type: FileType.File, ctime: ctimeMs, mtime: mtimeMs, size };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async readFile(uri: Uri): Promise<Uint8Array> {
+    const bytes = await readPlainFile(await this.find(uri), MAX_BYTES);
+    if (bytes === undefined) {
+      throw FileSystemError.FileNotFound(uri);
+    }
+    return bytes;
+  }
+
+  async writeFile(uri: Uri, content: Uint8Array): Promise<void> {
+    const handle = await open(await this.find(uri), constants.O_WRONLY | PLAIN);
+    try {
+      if (!(await handle.stat()).isFile()) {
+        throw FileSystemError.FileNotFound(uri);
+      }
+      // Its mode stays, since the file is not replaced.
+      await handle.truncate();
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+    this.changeEmitter.fire([{ type: FileChangeType.Changed, uri }]);
+  }
+
+  readDirectory(): never {
+    throw notHere();
+  }
+
+  createDirectory(): never {
+    throw notHere();
+  }
+
+  delete(): never {
+    throw notHere();
+  }
+
+  rename(): never {
+    throw notHere();
+  }
+
+  /** @throws {FileSystemError} if it is not in a place of a folder of this window, in which a conflict is settled */
+  private async find(uri: Uri): Promise<string> {
+    requireTrust();
+    const dir = await realpath(path.dirname(uri.fsPath)).catch(() => undefined);
+    for (const folder of dir === undefined ? [] : this.folders.all) {
+      const relative = path.relative(await placesOf(folder), dir ?? '');
+      const [place = '', inside] = relative.split(path.sep);
+      if (SETTLING.test(place) && inside?.toLowerCase() !== '.git') {
+        return path.join(dir ?? '', path.basename(uri.fsPath));
+      }
+    }
+    throw FileSystemError.FileNotFound(uri);
+  }
+}
+
+function notHere(): FileSystemError {
+  return FileSystemError.NoPermissions(
+    l10n.t(
+      'Only the files in conflict are open here. For the others, use Open Place in New Window.',
+    ),
+  );
+}
