@@ -159,7 +159,14 @@ test.describe('several agents in one window', () => {
     await test.step('one of them is paused, resumed, stopped and resumed', async () => {
       await workbench.chooseInMenu(/^US-004/, 'Pause This Story');
       await line('^US-004 .*, reads files, lane 4, (\\d+ min, )?pauses after this');
-      expect(await workbench.menuEntries(/^US-004/)).toContain('Continue This Story');
+      const entries = await workbench.menuEntries(/^US-004/);
+      expect(entries).toContain('Continue This Story');
+      // What is about its place is offered where it has one.
+      const ofPlaces = ['Show Changes So Far', 'Open Place in New Window'];
+      expect(entries).toEqual(expect.arrayContaining(ofPlaces));
+      expect(entries).not.toContain('Run This Story');
+      const waiting = await workbench.menuEntries(/^US-005/);
+      expect(waiting.filter(entry => [...ofPlaces, 'Discard Work…'].includes(entry))).toEqual([]);
       await workbench.chooseInMenu(/^US-004/, 'Continue This Story');
       await expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT);
       await workbench.chooseInMenu(/^US-004/, 'Stop This Story');
