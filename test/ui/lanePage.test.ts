@@ -259,6 +259,33 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
+  test('one agent in a place of its own has one lane, and one more can be added', async () => {
+    const { run, workbench } = await prepared({
+      stories: openStories(3),
+      files: { '.omc/config.json': '{ "isolate": true }\n' },
+      calls: Object.fromEntries(
+        openStories(3).map(({ id }) => [id, [[{ text: `I begin ${id}.` }, { wait: id }, 'work']]]),
+      ),
+    });
+    await workbench.runCommand('Ralph: Show Progress');
+    const page = workbench.webview();
+    await button(page, 'Start Fresh Run').click();
+    await expect(workbench.page.locator('.terminal-wrapper:visible')).toBeVisible(RUN_LIMIT);
+    await workbench.runCommand('View: Hide Panel');
+    await expect(lane(page, 1)).toContainText('US-001', RUN_LIMIT);
+    await expect(page.locator('.lane:not(.axis):not(.of-landings)')).toHaveCount(1);
+    await expect(page.getByText('1 agent at once', { exact: true })).toBeVisible();
+    await expect(button(page, 'One agent fewer at once')).toHaveAttribute('aria-disabled', 'true');
+    await look(workbench, page, '8-one', ['light', 'hc-dark']);
+    await button(page, 'One more agent at once').press('Enter');
+    await expect(lane(page, 2)).toContainText('US-002', RUN_LIMIT);
+    for (const { id } of openStories(3)) {
+      await run.release(id);
+    }
+    await expect(page.getByRole('heading', { name: 'Complete', level: 1 })).toBeVisible(RUN_LIMIT);
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+
   test('sixteen lanes and a hundred stories: one bar per agent, one tab stop', async () => {
     const runId = '2026-03-01T12-00-00-000-aaaaaa';
     const journal = await readFile(path.join(LONG_JOURNALS, 'manyLanes.jsonl'), 'utf8');

@@ -14,7 +14,7 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { PLAIN, readPlainFile } from '../../base/plainFile.ts';
+import { openPlainFile, PLAIN, readPlainFile } from '../../base/plainFile.ts';
 import { SETTLE_SCHEME } from '../common/contributions.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -70,13 +70,12 @@ export class SettledFileSystem implements FileSystemProvider, Disposable {
   }
 
   async stat(uri: Uri): Promise<FileStat> {
-    const handle = await open(await this.find(uri), constants.O_RDONLY | PLAIN);
+    const handle = await openPlainFile(await this.find(uri));
+    if (handle === undefined) {
+      throw FileSystemError.FileNotFound(uri);
+    }
     try {
-      const stat = await handle.stat();
-      if (!stat.isFile()) {
-        throw FileSystemError.FileNotFound(uri);
-      }
-      const { ctimeMs, mtimeMs, size } = stat;
+      const { ctimeMs, mtimeMs, size } = await handle.stat();
       return { type: FileType.File, ctime: ctimeMs, mtime: mtimeMs, size };
     } finally {
       await handle.close();
@@ -92,11 +91,11 @@ export class SettledFileSystem implements FileSystemProvider, Disposable {
   }
 
   async writeFile(uri: Uri, content: Uint8Array): Promise<void> {
-    const handle = await open(await this.find(uri), constants.O_WRONLY | PLAIN);
+    const file = await this.find(uri);
+    // It may be gone, or have become something else; a link is not followed below.
+    await this.stat(uri);
+    const handle = await open(file, constants.O_WRONLY | PLAIN);
     try {
-      if (!(await handle.stat()).isFile()) {
-        throw FileSystemError.FileNotFound(uri);
-      }
       // Its mode stays, since the file is not replaced.
       await handle.truncate();
       await handle.writeFile(content);
