@@ -197,10 +197,14 @@ test('an agent’s place shows its changes, a conflict is settled in the merge e
   await test.step('it is settled there, and lands through the queue', async () => {
     await solve(workbench, merge);
     await workbench.screenshot('places-5-settled-hc-light');
-    await page
-      .locator('.editor-group-container.active')
-      .getByRole('button', { name: 'Land Settled Story' })
-      .click();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    // A second click lands nothing twice.
+    await workbench.clickUntil(
+      page
+        .locator('.editor-group-container.active')
+        .getByRole('button', { name: 'Land Settled Story' }),
+      workbench.notification('US-002 waits to land, like the work of an agent.'),
+    );
   });
 
   await test.step('the other agent’s work is discarded after a question', async () => {
