@@ -82,6 +82,79 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.equal(workspace.git('status', '--short'), '');
   });
 
+  test('three lanes: each task lands with its own file, and nothing else of the folder', async t => {
+    const workspace = await backlog(t);
+    const three = [...TASKS, { id: 'task-4', title: 'Search' }, { id: 'task-5', title: 'Help' }];
+    await writeBacklog(path.join(workspace.folder, 'backlog'), three);
+    workspace.git('add', '-A');
+    workspace.git('commit', '--quiet', '-m', 'More tasks');
+    const works = three.map(task => [
+      task.id,
+      [
+        [
+          // Not the agent's to change: it does not land.
+          { replace: ['backlog/config.yml', 'Shop', task.id] },
+          ...work(task.id, placeOf(task)),
+        ] as readonly Step[],
+      ],
+    ]);
+
+    const stdout = await finish(workspace.scriptOf(Object.fromEntries(works), '--lanes', '3'));
+
+    assert.match(stdout, /COMPLETE after 5 iterations/);
+    assert.deepEqual(await workspace.events('landing.returned'), []);
+    assert.equal(workspace.git('status', '--short'), '');
+    assert.match(await workspace.read('backlog/config.yml'), /"Shop"/);
+    for (const task of three) {
+      const place = placeOf(task);
+      assert.match(await workspace.read(place), /^status: Done$/m);
+      assert.deepEqual(
+        workspace
+          .git(
+            'log',
+            '-m',
+            '--first-parent',
+            '--format=',
+            '--name-only',
+            '-z',
+            `--grep=feat: ${task.id}`,
+          )
+          .split('\0')
+          .filter(name => name !== '' && name !== '\n')
+          .map(name => name.trim())
+          .sort(),
+        [place, `${task.id}.txt`].sort(),
+      );
+    }
+  });
+
+  test('lanes with a folder that git does not track', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await writeBacklog(path.join(workspace.folder, 'backlog'), TASKS);
+    await workspace.write('.git/info/exclude', 'backlog\n');
+
+    await finish(workspace.scriptOf(WORKS, '--lanes', '2'));
+
+    for (const place of [FIRST, SECOND, THIRD]) {
+      assert.match(await workspace.read(place), /^status: Done$/m);
+    }
+    assert.deepEqual(await workspace.events('landing.returned'), []);
+    assert.equal(workspace.git('status', '--short'), '');
+  });
+
+  test("a person's uncommitted ticks and notes in other tasks do not keep work from landing", async t => {
+    const workspace = await backlog(t);
+    await finish(workspace.cli('tick', 'task-3'));
+
+    const stdout = await finish(workspace.scriptOf(WORKS, '--lanes', '2'));
+
+    assert.doesNotMatch(stdout, /held/);
+    for (const place of [FIRST, SECOND, THIRD]) {
+      assert.match(await workspace.read(place), /^status: Done$/m);
+    }
+    assert.equal(workspace.git('log', '--oneline').split('\n').length, 4);
+  });
+
   test('ticks there and back through the command line restore every byte', async t => {
     const workspace = await backlog(t);
     const before = await filesIn(path.join(workspace.folder, 'backlog'));
@@ -177,6 +250,33 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
       );
     });
   }
+
+  for (const lanes of [[], ['--lanes', '2']]) {
+    test(`a task is reverted: its commit and its tick ${lanes.join(' ')}`, async t => {
+      const workspace = await backlog(t);
+      await finish(workspace.scriptOf(WORKS, ...lanes));
+
+      await finish(workspace.cli('revert', 'task-3'));
+
+      assert.match(await workspace.read(THIRD), /^status: To Do$/m);
+      assert.match(await workspace.read(FIRST), /^status: Done$/m);
+      assert.ok(!existsSync(path.join(workspace.folder, 'task-3.txt')));
+      assert.equal(workspace.git('status', '--short'), '');
+    });
+  }
+
+  test('a run is rolled back although a tick is not committed', async t => {
+    const workspace = await backlog(t);
+    await finish(workspace.scriptOf(WORKS));
+    await finish(workspace.cli('untick', 'task-3'));
+
+    await finish(workspace.cli('rollback', '1'));
+
+    for (const place of [FIRST, SECOND, THIRD]) {
+      assert.match(await workspace.read(place), /^status: To Do$/m);
+    }
+    assert.equal(workspace.git('status', '--short'), '');
+  });
 
   test('a claim that the checks refuse is taken back in its file', async t => {
     const workspace = await backlog(t);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { isAncestor } from '../../src/orchestrator/git/isAncestor.ts';
 import { LandedTicks } from '../../src/orchestrator/loop/landedTicks.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -53,7 +52,6 @@ describe('a landed story that is not done in the folder', () => {
     await gitRepo(root);
     const tools = gitFolder(() => ({ folder: root, home: temp.path }));
     const { landed, tip } = await make(tools);
-    const git = new GitRepository(root);
     const stories = parseStoryFile('prd.json', fileOf(folder));
     assert.ok(stories.kind === 'stories');
     const { state } = living('lanes', { type: 'landing.landed', iteration: 1 });
@@ -70,7 +68,6 @@ describe('a landed story that is not done in the folder', () => {
         },
         { stories, head: await tools.head(), branch: 'main' },
         {
-          git,
           storyFile: 'prd.json',
           target: {
             root,

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type GitObject, hashNameOf, newObject, readObjects } from './objects.ts';
 
 /** What a tree has at a path. */
@@ -14,7 +15,8 @@ export interface EditedTree {
   readonly objects: readonly GitObject[];
 }
 
-const FOLDER = '40000';
+/** The mode of a folder. */
+export const FOLDER_MODE = '40000';
 /** Files, executable or not. */
 const FILE = /^100/;
 
@@ -30,6 +32,8 @@ export class TreeView {
   /** The folders along the paths, by path; '' is the tree itself. */
   private readonly folders: ReadonlyMap<string, readonly NamedEntry[]>;
   private readonly contents: ReadonlyMap<string, Buffer>;
+  /** The entries of a folder by name, made when it is asked for: a folder may have thousands. */
+  private readonly byName = new Map<string, ReadonlyMap<string, NamedEntry>>();
 
   constructor(
     id: string,
@@ -44,7 +48,13 @@ export class TreeView {
   /** @param path one of those the view was made for */
   entry(path: string): TreeEntry | undefined {
     const [folder, name] = split(path);
-    return this.folders.get(folder)?.find(entry => entry.name.equals(Buffer.from(name)));
+    let known = this.byName.get(folder);
+    if (known === undefined) {
+      const entries = this.folders.get(folder) ?? [];
+      known = new Map(entries.map(entry => [entry.name.toString('latin1'), entry]));
+      this.byName.set(folder, known);
+    }
+    return known.get(Buffer.from(name).toString('latin1'));
   }
 
   /** The content of a file; `undefined` if there is none, or something else is there. */
@@ -88,7 +98,7 @@ export class TreeView {
       } else {
         const [parent, name] = split(folder);
         // Git does not store empty folders.
-        const entry = entries.length === 0 ? undefined : { mode: FOLDER, id: object.id };
+        const entry = entries.length === 0 ? undefined : { mode: FOLDER_MODE, id: object.id };
         folders.set(parent, replaced(folders.get(parent) ?? [], name, entry));
       }
     }
@@ -101,8 +111,10 @@ export class TreeView {
       return undefined;
     }
     const above = withParents(split(path)[0]).filter(folder => folder !== '');
-    const noFolder = above.find(folder => (this.entry(folder)?.mode ?? FOLDER) !== FOLDER);
-    return noFolder ?? (this.entry(path)?.mode === FOLDER ? path : undefined);
+    const noFolder = above.find(
+      folder => (this.entry(folder)?.mode ?? FOLDER_MODE) !== FOLDER_MODE,
+    );
+    return noFolder ?? (this.entry(path)?.mode === FOLDER_MODE ? path : undefined);
   }
 }
 
@@ -147,9 +159,14 @@ export async function viewTrees(
   });
 }
 
+/** The names in a tree; those that are not UTF-8 are left out. */
+export function namesIn(tree: GitObject): string[] {
+  return entriesOf(tree).flatMap(({ name }) => (isUtf8(name) ? [name.toString()] : []));
+}
+
 /** What is no file, such as a folder, stays. */
 function isRemovable(entry: TreeEntry | undefined): boolean {
-  return entry !== undefined && entry.mode !== FOLDER;
+  return entry !== undefined && entry.mode !== FOLDER_MODE;
 }
 
 function entriesOf({ content, id }: GitObject): NamedEntry[] {
@@ -195,7 +212,7 @@ function replaced(
 
 /** Git sorts a folder as if its name ended with a slash. */
 function sortKey({ mode, name }: NamedEntry): Buffer {
-  return mode === FOLDER ? Buffer.concat([name, Buffer.from('/')]) : name;
+  return mode === FOLDER_MODE ? Buffer.concat([name, Buffer.from('/')]) : name;
 }
 
 /** @returns the folder, '' for the top folder, and the name in it */

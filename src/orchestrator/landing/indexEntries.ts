@@ -4,7 +4,9 @@ import path from 'node:path';
 import { hashNameOf, newObject } from '../git/objects.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { type TreeEntry, viewTrees } from '../git/treeView.ts';
-import { fitsLanding, type SharedFiles, sharedPaths } from './sharedFiles.ts';
+import { CONFIGS, unpackFolder } from '../stories/formats/folderText.ts';
+import { fitsLanding, isShared, type SharedFiles, sharedPaths } from './sharedFiles.ts';
+import { viewShared } from './sharedViews.ts';
 
 /** What the index has at a path; `undefined` if it has nothing. */
 type IndexEntries = ReadonlyMap<string, TreeEntry | undefined>;
@@ -70,8 +72,7 @@ export async function fittingFiles(
   files: readonly string[],
 ): Promise<string[]> {
   const { root } = place;
-  const shared = sharedPaths(place);
-  const present = files.filter(file => shared.includes(file) && isPlainFile(root, file));
+  const present = files.filter(file => isShared(place, file) && isPlainFile(root, file));
   if (present.length === 0) {
     return [];
   }
@@ -81,15 +82,32 @@ export async function fittingFiles(
     indexEntries(root, present),
     Promise.all(present.map(file => readFile(path.join(root, file)))),
   ]);
+  const isFile = (file: string) => sharedPaths(place).includes(file);
+  const settings = present.every(isFile) ? new Map() : await settingsOf(place, from);
   return present.filter((file, i) => {
     const id = staged?.get(file)?.id;
     // Otherwise the index has something that neither a commit nor the work tree has.
     const isElsewhere = id !== undefined && (id === old?.entry(file)?.id || id === ids[i]);
     const [before, after, mine] = [old?.file(file), now?.file(file), contents[i]];
     return (
-      isElsewhere && before && after && mine && fitsLanding(place, file, { before, after, mine })
+      isElsewhere &&
+      before &&
+      after &&
+      mine &&
+      fitsLanding(place, file, { before, after, mine }, settings)
     );
   });
+}
+
+/** What says which states the tasks of a folder have; none if the story file is a file. */
+async function settingsOf(
+  place: SharedFiles & { readonly root: string },
+  commit: string,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const { folder, shared } = await viewShared(place.root, [commit], place);
+  const content = folder === undefined ? undefined : shared[0]?.file(folder);
+  const files = content === undefined ? [] : [...unpackFolder(content).files];
+  return new Map(files.filter(([name]) => CONFIGS.some(config => config === name)));
 }
 
 /**

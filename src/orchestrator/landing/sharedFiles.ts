@@ -4,6 +4,7 @@ import { isNumberId, numberId } from '../../base/numberId.ts';
 import { type Message, say } from '../../base/say.ts';
 import { editStoryDone, type StorySelector } from '../stories/edit/edit.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
+import { isFolderPath, packFolder } from '../stories/formats/folderText.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { storyNow } from '../stories/storyNow.ts';
@@ -29,9 +30,25 @@ export interface LandingStory {
 /** A story file with a tick, or the reason why it has none. */
 export type Ticked = { readonly content: Buffer } | { readonly notTicked: Message };
 
+const NO_OTHERS = { completed: [], unread: [] };
+
 /** The paths that there are. */
 export function sharedPaths({ progressFile, storyFile }: SharedFiles): string[] {
   return [storyFile, progressFile].filter(path => path !== undefined);
+}
+
+/** Whether a path is that of a shared file, or of one in a folder of stories. */
+export function isShared(shared: SharedFiles, path: string): boolean {
+  return sharedPaths(shared).includes(path) || inFolder(shared, path) !== undefined;
+}
+
+/** The path of a task or a setting from the folder of stories; `undefined` for other paths. */
+function inFolder({ storyFile }: SharedFiles, path: string): string | undefined {
+  const name =
+    storyFile !== undefined && path.startsWith(`${storyFile}/`)
+      ? path.slice(storyFile.length + 1)
+      : undefined;
+  return name !== undefined && isFolderPath(name) ? name : undefined;
 }
 
 /**
@@ -112,21 +129,31 @@ export function withTicksOf(
  * the person's list has, too, or only appended to a log to which the person has only appended. Then it may stay in the
  * work tree while the branch moves. Pure; never throws.
  * @param versions before the landing, after it, and in the work tree
+ * @param settings of a folder of stories, by path from there
  */
 export function fitsLanding(
   shared: SharedFiles,
   path: string,
   { after, before, mine }: Readonly<Record<'before' | 'after' | 'mine', Buffer>>,
+  settings: ReadonlyMap<string, Buffer> = new Map(),
 ): boolean {
   if (path === shared.progressFile) {
     const [old, now, own] = [before, after, mine].map(content => lineText(content));
     return [now, own].every(text => text?.startsWith(old ?? '') === true);
   }
-  if (path !== shared.storyFile || !isTickDifference(path, lineText(before), lineText(after))) {
+  const name = inFolder(shared, path);
+  // A task alone, with the states that it has before and after: only what these mean is of interest.
+  const asList = (content: Buffer) =>
+    name === undefined
+      ? content
+      : packFolder({ ...NO_OTHERS, files: new Map([[name, content], ...settings]) });
+  const [from, to] = [before, after].map(content => lineText(asList(content)));
+  const isStories = path === shared.storyFile || name !== undefined;
+  if (!isStories || !isTickDifference(path, from ?? '', to ?? '')) {
     return false;
   }
   const [old, now, own] = [before, after, mine].map(content => {
-    const list = parseStoryFile(path, content);
+    const list = parseStoryFile(path, asList(content));
     return list.kind === 'stories' ? list.stories : undefined;
   });
   const wasDone = new Set(old?.filter(({ done }) => done).map(keyOf));

@@ -1,9 +1,10 @@
 import { isAncestor } from '../git/isAncestor.ts';
 import { mergeTrees, scratchCommit } from '../git/mergeTree.ts';
 import { hashNameOf, newObject, writeObjects } from '../git/objects.ts';
-import { type TreeEntry, type TreeView, viewTrees } from '../git/treeView.ts';
+import type { TreeEntry, TreeView } from '../git/treeView.ts';
 import type { Conflict } from './conflict.ts';
-import { type SharedFiles, sharedPaths } from './sharedFiles.ts';
+import { isShared, type SharedFiles } from './sharedFiles.ts';
+import { changedFiles, type SharedView, viewShared } from './sharedViews.ts';
 
 /** Two commits to merge, and how the shared files are merged. */
 export interface SharedMerge {
@@ -25,10 +26,10 @@ export interface SharedMerge {
 
 /** The shared files of the commits. */
 export interface SharedViews {
-  readonly target: TreeView;
+  readonly target: SharedView;
   /** Both only if a `base` was given. */
-  readonly work?: TreeView;
-  readonly base?: TreeView;
+  readonly work?: SharedView | undefined;
+  readonly base?: SharedView | undefined;
   /** Whether nothing but the shared files differs from `target`. */
   readonly isSameElsewhere: boolean;
 }
@@ -57,28 +58,34 @@ export async function mergeSharing(
   if (merged.kind === 'conflict') {
     return merged;
   }
-  const paths = sharedPaths(merge.shared);
   const more = merge.base === undefined ? [] : [merge.work, merge.base];
   const roots = [merge.target, merged.tree, ...more];
-  const [target, both, work, base] = await viewTrees(root, roots, paths);
-  if (target === undefined || both === undefined) {
+  const { folder, paths, shared, views } = await viewShared(root, roots, merge.shared);
+  const [target, both] = views;
+  const [ours, , work, base] = shared;
+  if (target === undefined || both === undefined || ours === undefined) {
     throw new Error('git cat-file gave too few answers.');
   }
-  const asInTarget = both.with(entriesOf(target, paths));
+  const asInTarget = both.with(entriesOf(target, paths, both));
   if ('blocked' in asInTarget) {
     return { kind: 'conflict', reason: 'files', files: [asInTarget.blocked] };
   }
   const contents = merge.contents({
-    target,
+    target: ours,
     work,
     base,
     isSameElsewhere: asInTarget.tree === target.id,
   });
-  const blobs = [...contents].map(([path, content]) => ({
+  const files = [...contents].flatMap(([path, content]) =>
+    path === folder
+      ? [...changedFiles(folder, ours.file(folder), content)]
+      : [[path, content] as const],
+  );
+  const blobs = files.map(([path, content]) => ({
     path,
     blob: newObject('blob', content, hashNameOf(target.id)),
   }));
-  const entries = entriesOf(target, paths);
+  const entries = entriesOf(target, paths, both);
   for (const { blob, path } of blobs) {
     entries.set(path, { mode: target.entry(path)?.mode ?? '100644', id: blob.id });
   }
@@ -101,23 +108,23 @@ async function mergeRest(
   { shared, target, work }: SharedMerge,
   base: string | undefined,
 ): Promise<{ readonly kind: 'merged'; readonly tree: string } | Conflict> {
-  const paths = sharedPaths(shared);
-  const isShared = (path: string) => paths.includes(path);
+  const isOurs = (path: string) => isShared(shared, path);
   const first = await mergeTrees(root, target, work, base);
   if (first.kind === 'unrelated') {
     return { kind: 'conflict', reason: 'unrelated', files: [] };
   }
-  if (first.kind === 'merged' || first.paths.every(isShared)) {
+  if (first.kind === 'merged' || first.paths.every(isOurs)) {
     return { kind: 'merged', tree: first.tree };
   }
   const conflict = (files: readonly string[]): Conflict => ({
     kind: 'conflict',
     reason: 'files',
-    files: files.filter(file => !isShared(file)).sort(),
+    files: files.filter(file => !isOurs(file)).sort(),
   });
   // The agent may have moved a shared file, for example. Once more, as if it had not touched them.
-  const [ours, theirs] = await viewTrees(root, [target, work], paths);
-  const edited = ours && theirs?.with(entriesOf(ours, paths));
+  const { paths, views } = await viewShared(root, [target, work], shared);
+  const [ours, theirs] = views;
+  const edited = ours && theirs?.with(entriesOf(ours, paths, theirs));
   if (edited !== undefined && 'blocked' in edited) {
     return { kind: 'conflict', reason: 'files', files: [edited.blocked] };
   }
@@ -133,7 +140,18 @@ async function mergeRest(
   return conflict(second.kind === 'conflict' ? second.paths : first.paths);
 }
 
-/** The entries of the shared files, `undefined` for those that the tree does not have. */
-function entriesOf(view: TreeView, paths: readonly string[]): Map<string, TreeEntry | undefined> {
-  return new Map(paths.map(path => [path, view.entry(path)]));
+/** The entries of the shared files that differ, `undefined` for those that the tree does not have. */
+function entriesOf(
+  view: TreeView,
+  paths: readonly string[],
+  other: TreeView,
+): Map<string, TreeEntry | undefined> {
+  const isSame = (a: TreeEntry | undefined, b: TreeEntry | undefined) =>
+    a?.id === b?.id && a?.mode === b?.mode;
+  return new Map(
+    paths.flatMap(path => {
+      const entry = view.entry(path);
+      return isSame(entry, other.entry(path)) ? [] : [[path, entry] as const];
+    }),
+  );
 }

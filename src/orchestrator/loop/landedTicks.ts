@@ -1,10 +1,10 @@
-import type { GitRepository } from '../git/git.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Target } from '../landing/target.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { storyNow } from '../stories/storyNow.ts';
+import { committedStories } from '../workspace/committedStories.ts';
 
 /** In ms. A switch of branches changes the files before HEAD; it is over by then. */
 const SECOND_LOOK_MS = 1_000;
@@ -77,7 +77,6 @@ export class LandedTicks {
 }
 
 interface CommittedView {
-  readonly git: Pick<GitRepository, 'fileAt'>;
   /** The branch that work lands on. */
   readonly target: Pick<Target, 'isLanded' | 'look' | 'root'>;
   /** Its path in the repository; absent outside. */
@@ -116,13 +115,13 @@ async function committedTick(
 
 /** Ids of the stories that are done in a commit; `undefined` if it does not have the file. */
 async function doneAt(
-  { git, storyFile }: CommittedView,
+  { storyFile, target }: CommittedView,
   commit: string,
 ): Promise<ReadonlySet<string> | undefined> {
   const bytes =
     storyFile === undefined || commit === ''
       ? undefined
-      : await git.fileAt(commit, storyFile).catch(() => undefined);
+      : await committedStories(target.root, commit, storyFile).catch(() => undefined);
   const list = bytes && storyFile !== undefined ? parseStoryFile(storyFile, bytes) : undefined;
   return list?.kind === 'stories'
     ? new Set(list.stories.filter(({ done }) => done).map(({ id }) => id))

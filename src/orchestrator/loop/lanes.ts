@@ -136,9 +136,8 @@ export class Lanes {
 
   /** Landed stories that a person has set to not done. @param now the user's folder */
   unticked(now: Snapshot): Promise<string[]> {
-    const { target, userPlace } = this.hands;
+    const { target } = this.hands;
     return this.landedTicks.unticked(this.run.state(), now, {
-      git: userPlace.git,
       target,
       storyFile: target.sharedFiles.storyFile,
     });

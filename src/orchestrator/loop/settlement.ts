@@ -6,7 +6,7 @@ import { asHumanError } from '../git/git.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { type RunState, runningIn, storyNotes } from '../journal/runState.ts';
 import type { ConflictWork } from '../journal/storyNotes.ts';
-import { sharedPaths } from '../landing/sharedFiles.ts';
+import { viewShared } from '../landing/sharedViews.ts';
 import type { ClonePlace } from '../places/clonePlaces.ts';
 import {
   type ConflictedFile,
@@ -102,7 +102,8 @@ export async function beginSettlement(files: RunFiles, storyId: string): Promise
     ...{ story: storyId, iteration: parts.work.iteration },
   });
   try {
-    const shared = sharedPaths(parts.target.sharedFiles);
+    const sides = [tip, parts.work.head];
+    const { paths: shared } = await viewShared(parts.root, sides, parts.target.sharedFiles);
     await mergeInto(made, { start: tip, work: parts.work.head, shared });
   } catch (error) {
     throw asHumanError(error, say('git cannot merge the work on {0}', named(storyId)));

@@ -8,7 +8,7 @@ import { GitRepository } from '../git/git.ts';
 import { mergeTrees } from '../git/mergeTree.ts';
 import { runGit } from '../git/runGit.ts';
 import { type RunState, storyNotes } from '../journal/runState.ts';
-import { sharedPaths } from '../landing/sharedFiles.ts';
+import { isShared } from '../landing/sharedFiles.ts';
 import { Target } from '../landing/target.ts';
 import { ClonePlaces } from '../places/clonePlaces.ts';
 import { type ConflictedFile, conflictedFiles } from '../places/conflictedPlace.ts';
@@ -77,7 +77,6 @@ export async function partsOf(files: RunFiles, { runId, state }: Known, storyId:
     if (record?.iteration !== work.iteration || record.runId !== runId) {
       throw noPlace(storyId);
     }
-    const shared = sharedPaths(target.sharedFiles);
     const merged = await mergeTrees(root, record.start, work.head);
     const paths = merged.kind === 'conflict' ? merged.paths : [];
     const found = await conflictedFiles({ root: place.tree }, paths);
@@ -85,7 +84,7 @@ export async function partsOf(files: RunFiles, { runId, state }: Known, storyId:
     return {
       ...{ storyId, branch, root: place.tree },
       ...{ base: base === '' ? undefined : base, ours: record.start, theirs: work.head },
-      files: found.filter(file => !shared.includes(file.path)),
+      files: found.filter(file => !isShared(target.sharedFiles, file.path)),
     };
   };
   return {

@@ -9,9 +9,10 @@ import { asHumanError, GitRepository } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { gitResult, writeGit } from '../git/runGit.ts';
 import { ALONE, makeSharedClone, problemWithSharing } from '../git/sharedClone.ts';
-import { type CopyOrder, copyInto, folderIn, includedFiles } from './copiedFiles.ts';
+import { copyInto, folderIn, includedFiles } from './copiedFiles.ts';
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
 import { copyIndex, type Holding, inspectPlace, isHeld, keepHolding } from './keptWork.ts';
+import { ownFiles, removeOthers } from './ownFiles.ts';
 import type { Place } from './place.ts';
 import {
   emptyTrash,
@@ -375,18 +376,15 @@ export class ClonePlaces {
       this.options;
     const { dir, placeOf, prefix, storyFile: ownStoryFile } = await this.pathsIn(files);
     await folderIn(files.tree, prefix);
-    const ours: CopyOrder[] = [];
-    for (const from of [storyFile, progressFile]) {
-      const to = from === undefined ? undefined : await placeOf(from);
-      if (from !== undefined && to !== undefined) {
-        ours.push({ from, to });
-      }
-    }
-    const orders = start.isScratch ? [] : [...ours];
+    const own = await ownFiles([storyFile, progressFile], placeOf);
+    const orders = start.isScratch ? [] : [...own.orders];
     for (const file of await includedFiles(workspace)) {
       orders.push({ from: path.join(workspace, file), to: path.posix.join(prefix, file) });
     }
     const copied = await copyInto(files.tree, orders);
+    if (!start.isScratch) {
+      await removeOthers(files.tree, own);
+    }
     let { dependencies } = record;
     let warnings: readonly Message[] = [];
     if (dependencies === undefined) {
@@ -404,7 +402,10 @@ export class ClonePlaces {
       });
       ({ warnings, ...dependencies } = prepared);
     }
-    const shared = await Promise.all(ours.map(({ to }) => realPathIn(files.tree, to)));
+    const shared = await Promise.all([
+      ...own.orders.map(({ to }) => realPathIn(files.tree, to)),
+      ...own.folders.map(async to => `${await realPathIn(files.tree, to)}/`),
+    ]);
     await files.writeRecord({ ...record, copied, shared, dependencies, isReady: true });
     return { dir, storyFile: ownStoryFile, warnings };
   }

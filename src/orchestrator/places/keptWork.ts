@@ -335,7 +335,7 @@ async function commitWork(
   }
   const changed = await changedPaths(files.reader, parent, tree);
   // What agents tick and note is taken over by meaning, whether they commit it or not.
-  if (changed.every(file => record.shared?.includes(file))) {
+  if (changed.every(file => isSharedIn(record.shared ?? [], file))) {
     return { files: [], listing };
   }
   const what = shorten(record.story ?? files.name, MAX_STORY);
@@ -350,6 +350,11 @@ async function commitWork(
     },
   );
   return { uncommitted: { commit: commit.trim(), tree }, files: changed, listing };
+}
+
+/** Whether a file is among those that are taken over by meaning, or in a folder of them, which ends with a slash. */
+function isSharedIn(shared: readonly string[], file: string): boolean {
+  return shared.some(one => one === file || (one.endsWith('/') && file.startsWith(one)));
 }
 
 /** Git refuses to add anything if it is told to leave out a file that it ignores. */

@@ -32,7 +32,7 @@ const recordSchema = once(() =>
     copied: z.record(z.string(), z.string()),
     /** SHA-256 of the files with conflicts as git has left them, for a person who settles them. */
     conflicts: z.record(z.string(), z.string()).optional(),
-    /** The story file and the progress log, from its top folder: they are merged by meaning. */
+    /** The story file and the progress log, from its top folder: they are merged by meaning. A folder ends with a slash. */
     shared: z.array(z.string()).optional(),
     /** The tree of the uncommitted changes with which an agent got it: refs hold them already. */
     given: z.string().optional(),

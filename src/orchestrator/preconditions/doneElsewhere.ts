@@ -5,6 +5,7 @@ import { shorten } from '../../base/text.ts';
 import { GitRepository } from '../git/git.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
+import { committedStories } from '../workspace/committedStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { newestRunId } from '../workspace/runFiles.ts';
 import type { Ground, Precondition } from './precondition.ts';
@@ -54,10 +55,9 @@ async function doneOn(
 ): Promise<ReadonlySet<string>> {
   const root = (await (asked ?? git.root())) ?? '';
   const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
-  const bytes = await git
-    .fileAt(`refs/heads/${branch}`, relative.split(path.sep).join('/'))
-    // The branch, or the file on it, may be gone.
-    .catch(() => undefined);
+  const name = relative.split(path.sep).join('/');
+  // The branch, or the file on it, may be gone.
+  const bytes = await committedStories(root, `refs/heads/${branch}`, name).catch(() => undefined);
   const list = bytes && parseStoryFile(storyFile, bytes);
   return new Set(
     list?.kind === 'stories' ? list.stories.flatMap(({ done, id }) => (done ? [id] : [])) : [],

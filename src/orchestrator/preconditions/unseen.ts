@@ -23,7 +23,9 @@ export const unseen: Precondition = {
     const top = realPlace(root) ?? root;
     const unseenFiles = changed.filter(
       // At the same time, the state folder is tested with a file.
-      name => !name.includes(PROBE_NAME) && !copied.some(file => isWithin(`${top}/${name}`, file)),
+      name =>
+        !name.includes(PROBE_NAME) &&
+        !copied.some(file => isWithin(`${top}/${name}`, file) || isWithin(file, `${top}/${name}`)),
     );
     return unseenFiles.length === 0
       ? { level: 'holds', message: 'The agents see everything: nothing is uncommitted.' }

@@ -15,9 +15,12 @@ import { alone } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
+import { changedIn, isFolderText } from '../stories/formats/folderText.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { isStoryFolder } from '../stories/storyFolder.ts';
+import { committedStories, viewFolder } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -93,6 +96,9 @@ export async function planWorkRevert(
             inRepository(file),
           ),
           editedPlace,
+          ...(isStoryFolder(edits)
+            ? (await viewFolder(files.workspace, ['HEAD'], editedPlace)).paths
+            : []),
         ]),
     inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
   ];
@@ -104,7 +110,7 @@ export async function planWorkRevert(
     hashes: recorded.map(({ hash }) => hash),
     merges: new Set(recorded.flatMap(({ hash, landed }) => (landed ? [hash] : []))),
     keep,
-    edits: edited ? new Map([[editedPlace, edited]]) : undefined,
+    edits: edited,
   });
   return {
     of,
@@ -331,20 +337,21 @@ function lastingKey(id: string, title = ''): string {
 }
 
 /**
- * The story file in HEAD with these stories open.
+ * The story file in HEAD with these stories open; of a folder of stories, the files that differ then.
  * @returns `undefined` if the file is not in HEAD, or differs from it
  */
 async function reopened(
   dir: string,
   file: string,
   stories: readonly Story[],
-): Promise<Buffer | undefined> {
-  if ((await changedTrackedFiles(dir)).includes(file)) {
+): Promise<ReadonlyMap<string, Buffer> | undefined> {
+  const changed = await changedTrackedFiles(dir);
+  if (changed.some(one => one === file || one.startsWith(`${file}/`))) {
     return undefined;
   }
   let text: string;
   try {
-    const bytes = await new GitRepository(dir).fileAt('HEAD', file);
+    const bytes = await committedStories(dir, 'HEAD', file);
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     // Not in git, or not UTF-8: editing the file itself handles both.
@@ -354,7 +361,14 @@ async function reopened(
     (before, { id, position }) => editStoryDone(before, { id, position }, false, file),
     text,
   );
-  return Buffer.from(edited);
+  const after = Buffer.from(edited);
+  return isFolderText(text)
+    ? new Map(
+        [...changedIn(Buffer.from(text), after)].map(
+          ([name, content]) => [path.posix.join(file, name), content] as const,
+        ),
+      )
+    : new Map([[file, after]]);
 }
 
 async function commitsOf(git: GitRepository, hashes: readonly string[]): Promise<Commit[]> {

@@ -79,6 +79,18 @@ export async function readFolder(
   return text.length > maxBytes ? { problem: tooLarge(folder, maxBytes) } : text;
 }
 
+/** The files of a folder of stories, by path from there, with forward slashes. */
+export async function storyFolderFiles(folder: string): Promise<string[]> {
+  const files: string[] = CONFIGS.filter(name => !name.startsWith('..'));
+  for (const list of [TASKS, COMPLETED]) {
+    const names = (await namesIn(path.join(folder, list))).filter(isTaskName);
+    files.push(...names.map(name => `${list}/${name}`));
+  }
+  return files.filter(
+    name => lstatSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
+  );
+}
+
 /** Changes whenever a file of the folder does. */
 export async function folderVersion(folder: string): Promise<string> {
   const tasks = (await namesIn(path.join(folder, TASKS))).filter(isTaskName);

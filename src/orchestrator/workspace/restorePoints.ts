@@ -16,7 +16,12 @@ import {
   requireUnlocked,
 } from '../git/treeCommit.ts';
 import { workspaceKey } from '../git/workspaceKey.ts';
+import { replaceInFolder } from '../stories/edit/folderEdit.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
+import { isFolderPath } from '../stories/formats/folderText.ts';
+import { readStoryBytes } from '../stories/storyFile.ts';
+import { isStoryFolder } from '../stories/storyFolder.ts';
+import { committedStories } from './committedStories.ts';
 import { readRefs } from './refs.ts';
 import { isRunId } from './runFiles.ts';
 
@@ -174,22 +179,22 @@ export async function rollBack(
     const ticks = await uncommittedTicks(repository, dir, head, options.storyFile);
     await requireClean(
       dir,
-      (await changedTrackedFiles(dir)).filter(file => file !== ticks?.name),
+      (await changedTrackedFiles(dir)).filter(file => ticks?.names.includes(file) !== true),
     );
     const commit = await commitOnHead(dir, {
       tree: `${to}^{tree}`,
       head,
       message: options.message,
     });
-    const isInTheWay = ticks !== undefined && changed.includes(ticks.name);
+    const isInTheWay = ticks?.names.some(name => changed.includes(name)) === true;
     if (isInTheWay) {
-      await replaceFile(ticks.file, ticks.now, ticks.committed);
+      await ticks.replace(ticks.file, ticks.now, ticks.committed);
     }
     try {
       await fastForward(dir, commit);
     } catch (error) {
       if (isInTheWay) {
-        await replaceFile(ticks.file, ticks.committed, ticks.now);
+        await ticks.replace(ticks.file, ticks.committed, ticks.now);
       }
       throw error;
     }
@@ -211,15 +216,23 @@ async function uncommittedTicks(
     return undefined;
   }
   const name = path.relative(root, storyFile).replaceAll(path.sep, '/');
-  if (!(await changedTrackedFiles(dir)).includes(name)) {
+  const isFolder = isStoryFolder(storyFile);
+  const names = (await changedTrackedFiles(dir)).filter(
+    file =>
+      file === name ||
+      (isFolder && file.startsWith(`${name}/`) && isFolderPath(file.slice(name.length + 1))),
+  );
+  if (names.length === 0) {
     return undefined;
   }
-  const committed = await repository.fileAt(head, name).catch(() => undefined);
-  const now = await readFile(storyFile).catch(() => undefined);
+  const committed = await committedStories(root, head, name).catch(() => undefined);
+  const now = await (isFolder ? readStoryBytes(storyFile) : readFile(storyFile)).catch(
+    () => undefined,
+  );
   return committed !== undefined &&
     now !== undefined &&
     isTickDifference(storyFile, committed.toString(), now.toString())
-    ? { file: storyFile, name, committed, now }
+    ? { file: storyFile, names, committed, now, replace: isFolder ? replaceInFolder : replaceFile }
     : undefined;
 }
 

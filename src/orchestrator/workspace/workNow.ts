@@ -2,6 +2,7 @@ import path from 'node:path';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
+import { isFolderPath } from '../stories/formats/folderText.ts';
 import { heldTip } from './heldTip.ts';
 
 /** Where the work of an ended run is that has landed from places of its agents. */
@@ -44,5 +45,12 @@ export async function workNow(
     file => file && path.relative(root, path.resolve(dir, file)).split(path.sep).join('/'),
   );
   const files = await filesInTheWay(root, `refs/heads/${branch}`, tip);
-  return { held: { ...held, files: files.filter(file => !shared.includes(file)) } };
+  // A folder of stories is one of them, with its tasks.
+  const isShared = (file: string) =>
+    shared.some(one => one === file || (one && isFolderFile(one, file)));
+  return { held: { ...held, files: files.filter(file => !isShared(file)) } };
+}
+
+function isFolderFile(folder: string, file: string): boolean {
+  return file.startsWith(`${folder}/`) && isFolderPath(file.slice(folder.length + 1));
 }

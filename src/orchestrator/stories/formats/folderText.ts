@@ -98,6 +98,16 @@ export function unpackFolder(bytes: Uint8Array): FolderContent {
   return { files, completed, unread };
 }
 
+/** The files of a folder that another state of it does not have, or has with another content. */
+export function changedIn(before: Uint8Array | undefined, after: Uint8Array): Map<string, Buffer> {
+  const old = before === undefined ? undefined : unpackFolder(before).files;
+  return new Map(
+    [...unpackFolder(after).files].filter(
+      ([name, content]) => old?.get(name)?.equals(content) !== true,
+    ),
+  );
+}
+
 /** The parts of the text, in its own characters. A text that is none of a folder has none. */
 export function folderParts(text: string): FolderPart[] {
   const parts: FolderPart[] = [];
