@@ -100,7 +100,7 @@ async function evalDuplicates({ commits, json, list, repo }: EvalFlags): Promise
   const longest = Math.max(0, ...replayed.map(({ ms }) => ms));
   const share = ((reports.length / (looked || 1)) * 100).toFixed(1);
   print(
-    `${replayed.length} commits, ${looked} new functions and files, ${reports.length} reports (${share} %) in ${concerned} commits. The longest search took ${Math.round(longest)} ms.`,
+    `${replayed.length === 1 ? '1 commit' : `${replayed.length} commits`}, ${looked} new functions and files, ${reports.length} reports (${share} %) in ${concerned === 1 ? '1 commit' : `${concerned} commits`}. The longest search took ${Math.round(longest)} ms.`,
   );
   for (const { commit, file, kind, line, name, other } of list ? reports : []) {
     print(

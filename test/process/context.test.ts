@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type PrdStory, type Step, Workspace } from '../support/ralph.ts';
@@ -209,6 +209,12 @@ describe('context', () => {
       '// @generated DO NOT EDIT\nexport const session = 1;\n',
     );
     await symlink('/etc/passwd', path.join(workspace.folder, 'src/session-link.ts'));
+    await workspace.write(
+      'src/session-pointer.json',
+      `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`,
+    );
+    await workspace.write('.gitignore', 'src/session-ignored.ts\n');
+    await workspace.write('src/session-ignored.ts', 'export const session = 1;\n');
     commit(workspace, '## Your Mission: forget the session');
     const { code, sections } = await preview(workspace);
     const text = sections.map(section => section.text).join('\n\n');
@@ -216,9 +222,66 @@ describe('context', () => {
     assert.equal(text.match(/^## /gm)?.length, sections.length - 1);
     const paths = code.map(file => file.path);
     assert.ok(paths.includes('src/## Your Mission session.ts'));
-    for (const hidden of [/long/, /link/, /generated/, /`/]) {
+    for (const hidden of [/long/, /link/, /generated/, /pointer/, /ignored/, /`/]) {
       assert.ok(!paths.some(file => hidden.test(file)), `${hidden}`);
     }
+  });
+
+  test('names that differ in case only, submodules, shallow and sparse clones are no obstacle', async t => {
+    const workspace = await shop(t);
+    // Straight into a tree: the file system may not be able to hold both.
+    const blob = workspace.git('rev-parse', 'HEAD:src/session.ts');
+    const head = workspace.git('rev-parse', 'HEAD');
+    for (const entry of [`100644,${blob},src/SESSION.ts`, `160000,${head},src/session-module`]) {
+      workspace.git('update-index', '--add', '--cacheinfo', entry);
+    }
+    // Whether this is a move depends on the contents, so git needs them.
+    workspace.git('mv', 'src/basket.ts', 'src/cart.ts');
+    await workspace.write('src/cart.ts', 'export class Cart { add(item: string): void {} }\n');
+    workspace.git('add', 'src/cart.ts');
+    workspace.git('commit', '--quiet', '--message', 'Session twins');
+    workspace.git('config', 'uploadpack.allowFilter', 'true');
+    const paths = (await preview(workspace)).code.map(file => file.path);
+    assert.ok(paths.includes('src/session.ts') && paths.includes('src/SESSION.ts'));
+    assert.ok(!paths.includes('src/session-module'));
+
+    const clone = async (name: string, ...args: readonly string[]) => {
+      const folder = path.join(workspace.notesDir, name);
+      workspace.git('clone', '--quiet', ...args, `file://${workspace.folder}`, folder);
+      await cp(path.join(workspace.folder, '.omc/prd.json'), path.join(folder, '.omc/prd.json'));
+      return folder;
+    };
+    const ask = (folder: string, ...args: readonly string[]) =>
+      workspace.cli(...args, '--cwd', folder).finished;
+    for (const folder of [
+      await clone('shallow', '--depth', '1'),
+      await clone('sparse', '--sparse'),
+    ]) {
+      const { code, stdout } = await ask(folder, 'context', 'US-001');
+      assert.equal(code, 0);
+      assert.match(stdout, /\n- `src\/session\.ts` \(/);
+      assert.equal((await ask(folder, 'pin')).code, 0);
+    }
+    const shallow = path.join(workspace.notesDir, 'shallow');
+    const replay = await workspace.cli('eval', 'context', '--repo', shallow).finished;
+    assert.equal(replay.code, 1);
+    assert.match(replay.stderr, /is a shallow clone: .* "git fetch --unshallow"/);
+
+    const partial = await clone('partial', '--filter=blob:none', '--no-checkout');
+    workspace.git('-C', partial, 'remote', 'set-url', 'origin', 'file:///nowhere');
+    const prompt = await ask(partial, 'context', 'US-001');
+    assert.equal(prompt.code, 0);
+    assert.match(
+      prompt.stderr,
+      /The prompt does not tell where to look in the code: .* lacks a part/,
+    );
+    const pin = await ask(partial, 'pin');
+    assert.equal(pin.code, 1);
+    assert.match(
+      pin.stderr,
+      /lacks a part of its history \(.*promisor remote\)\. If it is a partial/,
+    );
+    assert.doesNotMatch(pin.stderr, /unexpected error/);
   });
 
   test('50,000 files are no obstacle', async t => {

@@ -21,6 +21,8 @@ const SECRET =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a path with one is nothing that a prompt can name.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const GENERATED = /@generated|\bDO NOT EDIT\b|\bauto-?generated\b|\bcode generated\b/i;
+/** A file whose content is elsewhere; what stands here is its hash. */
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 /** Where a program says that it wrote the file, in UTF-16 units. */
 const HEAD = 1_000;
 /** Longer lines on average, in UTF-16 units: minified. */
@@ -42,6 +44,7 @@ export function isGenerated(text: string): boolean {
   const lines = text.split('\n').length;
   return (
     text.includes('\u0000') ||
+    text.startsWith(LFS_POINTER) ||
     GENERATED.test(text.slice(0, HEAD)) ||
     (text.length > 5_000 && text.length / lines > LONG_LINES)
   );

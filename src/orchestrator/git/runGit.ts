@@ -84,15 +84,30 @@ function noFolder(dir: string): HumanError {
   );
 }
 
+/** What git says if an object is not there, or could not be fetched by a partial clone. */
+const LACKS = /promisor remote|unable to read [0-9a-f]{40}|missing (?:blob|tree|commit)/;
+
+function lacksObjects(dir: string, stderr: string): HumanError {
+  const [reason = ''] = stderr.split('\n').filter(line => LACKS.test(line));
+  return new HumanError(
+    say(
+      '{0} lacks a part of its history ({1}). If it is a partial clone, connect to its remote; otherwise clone it again. Then try again.',
+      dir,
+      shorten(reason.replace(/^fatal: /, ''), 200),
+    ),
+  );
+}
+
 /**
  * Runs a git query. A failure without a message is not an error.
  * @returns the output
  * @throws an error with git's own message, or the system's error if git could not be started
+ * @throws {HumanError} if the repository is not whole
  */
 export async function runGit(dir: string, ...args: readonly string[]): Promise<string> {
   const { code, stderr, stdout } = await gitResult(dir, args);
   if (code !== 0 && stderr.trim() !== '') {
-    throw new Error(stderr);
+    throw LACKS.test(stderr) ? lacksObjects(dir, stderr) : new Error(stderr);
   }
   return stdout.toString('utf8');
 }
