@@ -37,6 +37,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
   ['compact', async () => (await import('./compactCommand.ts')).addCompactCommand],
+  ['discovered', async () => (await import('./discoveredCommand.ts')).addDiscoveredCommand],
   ['tasks', async () => (await import('./tasksCommand.ts')).addTasksCommand],
   ['context', async () => (await import('./contextCommand.ts')).addContextCommand],
   ['pin', async () => (await import('./pinCommand.ts')).addPinCommand],

@@ -41,6 +41,7 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   landBatch: 'how many stories are stacked and checked once; a red stack is halved',
   flakyChecks: 'check that is repeated once when it fails; can be given several times',
   contextTokens: 'most tokens of the prompt that tell where to look in the code; 0 for none',
+  acceptDiscovered: 'turn new work that agents report into stories without asking',
   compactAt: 'lines of progress.txt from which the run condenses it; 0 for never',
   progressMaxLines: 'most lines of progress.txt after that',
   placeSetup: 'command that installs the dependencies in such a clone',

@@ -95,7 +95,13 @@ function noList(
   readonly source: string | null;
   readonly format: null;
 } {
-  return { source: named ?? null, format: null, stories: [], problems: [{ message, line: 0 }] };
+  return {
+    source: named ?? null,
+    format: null,
+    stories: [],
+    problems: [{ message, line: 0 }],
+    discovered: [],
+  };
 }
 
 async function next({ cwd, file: named, json }: Flags): Promise<void> {

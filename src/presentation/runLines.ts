@@ -190,6 +190,8 @@ export function warningWords(
       );
     case 'historyRewritten':
       return t('The history of the branch was rewritten: {0}', words);
+    case 'answerNotRead':
+      return t('The answer of the interrupted agent cannot be read: {0}', words);
     case 'costNotRead':
       return t('The cost of the interrupted call cannot be read: {0}', words);
     case 'stateFileNotWritten':

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
+import { discoveriesOf, waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import {
@@ -74,10 +75,16 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
     questions: openQuestions(state).map(({ iteration, message, storyId }) => ({
       ...{ story: storyId ?? null, iteration, message },
     })),
+    discovered: waitingIn(state, stories).length,
     payer: state.payer ?? null,
     verify: state.verify,
     problem,
   };
+}
+
+/** Work that agents of this run found, and that waits for a person. */
+function waitingIn(state: RunState, stories: StoryList | undefined) {
+  return waitingDiscoveries(discoveriesOf([state]), new Set(stories?.stories.map(({ id }) => id)));
 }
 
 /** With lanes: who works on what, and what waits to land. Without, the same of one agent. */

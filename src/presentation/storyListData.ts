@@ -1,4 +1,5 @@
 import { englishOf } from '../base/say.ts';
+import { discoveriesOf, waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
@@ -25,6 +26,16 @@ export interface StoryListData {
   /** Empty if the file is not usable; `problems` says why. */
   readonly stories: readonly StoryData[];
   readonly problems: readonly ProblemData[];
+  /** Work that agents found outside of their stories, and that waits for a person. */
+  readonly discovered: readonly DiscoveryData[];
+}
+
+/** It is no story until it is accepted. */
+export interface DiscoveryData {
+  readonly id: string;
+  readonly title: string;
+  readonly why: string | null;
+  readonly from: string | null;
 }
 
 /** A problem with the file. */
@@ -51,6 +62,8 @@ export interface StoryData {
   /** Declared dependencies that are not done, or that the file does not contain. */
   readonly blockedBy: readonly string[];
   readonly epic: string | null;
+  /** The story during which an agent found this work. */
+  readonly discoveredFrom: string | null;
   /** What the story chooses for its agent; `null` if it leaves that to the settings. */
   readonly model: string | null;
   readonly effort: string | null;
@@ -106,6 +119,7 @@ export function storyListData(
         priority: story.priority ?? null,
         blockedBy,
         epic: story.epic ?? null,
+        discoveredFrom: story.discoveredFrom ?? null,
         model: story.model ?? null,
         effort: story.effort ?? null,
         maxTurns: story.maxTurns ?? null,
@@ -114,6 +128,9 @@ export function storyListData(
     }),
     problems:
       problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
+    discovered: waitingDiscoveries(discoveriesOf(states), new Set(stories.map(({ id }) => id))).map(
+      ({ from, id, title, why }) => ({ id, title, why: why ?? null, from: from ?? null }),
+    ),
   };
 }
 

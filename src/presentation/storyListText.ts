@@ -18,7 +18,7 @@ const MAX_NAMED = 5;
 const MAX_HINTS = 5;
 
 /** Stories as lines for a terminal, with the problems of their file below. */
-export function storyListText({ source, stories, problems }: StoryListData): string {
+export function storyListText({ discovered, source, stories, problems }: StoryListData): string {
   const done = stories.filter(countsAsDone).length;
   const rows = stories.map(story => [
     countsAsDone(story) ? '✓' : '·',
@@ -31,7 +31,14 @@ export function storyListText({ source, stories, problems }: StoryListData): str
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...stories.flatMap(questionLine),
     ...problemLines(problems),
+    ...discoveredLine(discovered.length),
   ].join('\n');
+}
+
+function discoveredLine(count: number): string[] {
+  return count === 0
+    ? []
+    : [`Discovered by agents, and waiting for you: ${count} (ralph-fresh discovered)`];
 }
 
 function stateWords({ blockedBy, question, state }: StoryData): string {

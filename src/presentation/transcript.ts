@@ -14,6 +14,7 @@ import {
   callRetried,
 } from './agentLines.ts';
 import { choiceWords } from './choiceWords.ts';
+import { discoveryLines } from './discoveryLines.ts';
 import { duplicatesFound } from './duplicateLines.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { landingLine, stackChecked, stillHeld, targetHeld, workKept } from './landingLines.ts';
@@ -357,6 +358,13 @@ function lines(
         own('dim', t('Condensed {0} from {1} to {2} lines; before: {3}', file, ...change, archive)),
       ];
     }
+    case 'discovery.reported':
+    case 'discovery.edited':
+    case 'discovery.accepted':
+    case 'discovery.added':
+    case 'discovery.refused':
+    case 'discovery.dropped':
+      return discoveryLines(event, t);
     case 'duplicates.found':
       return duplicatesFound(event, t);
     case 'promise.seen':

@@ -78,7 +78,7 @@ describe('stories and next', { concurrency: 4 }, () => {
       problems.map(({ code, line, severity }: Record<string, unknown>) => [code, line, severity]),
       [5, 12, 18].map(line => ['missingAcceptanceCriteria', line, 'info']),
     );
-    const noChoice = { model: null, effort: null, maxTurns: null };
+    const noChoice = { model: null, effort: null, maxTurns: null, discoveredFrom: null };
     assert.deepEqual(stories, [
       {
         ...{ id: 'A', title: 'First', done: true, state: 'done' },

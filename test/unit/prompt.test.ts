@@ -223,7 +223,7 @@ describe('warnings', () => {
       refusedPromise: { iteration: 1 },
       storyFileProblem: 'Line 1: x',
     });
-    assert.equal(text.split('## Read This First\n')[1]?.match(/^- \*\*/gm)?.length, 5 + 5);
+    assert.equal(text.split('## Read This First\n')[1]?.match(/^- \*\*/gm)?.length, 5 + 6);
     assert.ok(text.indexOf('Read This First') < text.indexOf('## Your Story'));
   });
 });
@@ -556,7 +556,7 @@ describe('text from outside stays data', () => {
         }
         assert.ok(estimateTokens(text) <= PROMPT_MAX_TOKENS);
         assert.doesNotMatch(text, /[^\P{Cc}\n\t]/u);
-        assert.match(text, /## Critical Rules\n(?:- .*\n){5}$/);
+        assert.match(text, /## Critical Rules\n(?:- .*\n){6}$/);
       }),
       {
         numRuns: 150,

@@ -24,6 +24,7 @@ test('a story file is returned as data', () => {
         priority: 2,
         blockedBy: [],
         epic: 'Core',
+        discoveredFrom: null,
         model: null,
         effort: null,
         maxTurns: null,
@@ -37,6 +38,7 @@ test('a story file is returned as data', () => {
         priority: null,
         blockedBy: [],
         epic: null,
+        discoveredFrom: null,
         model: 'opus',
         effort: null,
         maxTurns: 9,
@@ -50,6 +52,7 @@ test('a story file is returned as data', () => {
         priority: null,
         blockedBy: ['B', 'gone'],
         epic: null,
+        discoveredFrom: null,
         model: null,
         effort: null,
         maxTurns: null,
@@ -63,6 +66,7 @@ test('a story file is returned as data', () => {
         line: 4,
       },
     ],
+    discovered: [],
   });
 });
 

@@ -97,7 +97,7 @@ function toSignal(content: string, phrase: string): Signal | undefined {
 }
 
 /** Empties the lines of code blocks and block quotes. */
-function withoutQuotations(text: string): string {
+export function withoutQuotations(text: string): string {
   let fence: string | undefined;
   return text
     .split(/\r?\n/)

@@ -9,6 +9,7 @@ import { warn } from '../run/warn.ts';
 import { nextStory, storyKeys } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { keepToBranch } from './branchWatch.ts';
+import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
 import { signalOf } from './signals.ts';
@@ -41,6 +42,7 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
     // In parallel with the following steps; a restore or a check makes the answer outdated.
     place.workTree.ask();
   }
+  recordFoundWork(run, scope, begun.result);
   await run.requests.look();
   const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before) };
   const work = await look(run, found, begun.left);
@@ -70,6 +72,26 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
     run.owedCommits ??= origin;
   }
   return work;
+}
+
+/** What the agent reports as new work, at once: a killed loop loses none of it. */
+function recordFoundWork(
+  run: Run,
+  { append, before, iteration, story }: Scope,
+  result: AgentCallResult | undefined,
+): void {
+  const answer = result?.end.result;
+  if (answer === undefined || answer.isError || result?.error !== undefined) {
+    return;
+  }
+  const events = reportedIn(answer.text, {
+    ...{ runId: run.id, iteration, storyId: story?.id },
+    titles: before.stories?.stories.map(({ title }) => title) ?? [],
+    discoveries: run.state().discoveries,
+  });
+  for (const event of events) {
+    append(event);
+  }
 }
 
 /** Examines the work again after a command has changed it; its changes also count as the agent's work. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import { agentSchemas } from './eventSchemas/agentSchemas.ts';
+import { discoverySchemas } from './eventSchemas/discoverySchemas.ts';
 import { iterationSchemas } from './eventSchemas/iterationSchemas.ts';
 import { landingSchemas } from './eventSchemas/landingSchemas.ts';
 import { runSchemas, runStartedSchema } from './eventSchemas/runSchemas.ts';
@@ -19,6 +20,7 @@ export const runEventSchema = once(() =>
     ...iterationSchemas(),
     ...agentSchemas(),
     ...storySchemas(),
+    ...discoverySchemas(),
     ...landingSchemas(),
   ]),
 );

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { withoutProcess } from './currentIteration.ts';
+import { discoveryState } from './discoveries.ts';
 import type { RunEvent } from './events.ts';
 import {
   duplicatesFound,
@@ -378,6 +379,13 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...record,
         paused: event.paused || undefined,
       }));
+    case 'discovery.reported':
+    case 'discovery.edited':
+    case 'discovery.accepted':
+    case 'discovery.added':
+    case 'discovery.refused':
+    case 'discovery.dropped':
+      return discoveryState(state, event);
     case 'duplicates.found':
       return duplicatesFound(state, event);
     case 'promise.seen':

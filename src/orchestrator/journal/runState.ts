@@ -1,5 +1,6 @@
 import type { Words } from '../../base/say.ts';
 import type { CurrentIteration } from './currentIteration.ts';
+import type { Discovery } from './discoveries.ts';
 import type {
   DuplicateKind,
   HeldReason,
@@ -178,6 +179,8 @@ export interface RunState {
   readonly usage: TokenCounts;
   readonly commits: readonly RecordedCommit[];
   readonly storyRecords: ReadonlyMap<string, StoryRecord>;
+  /** Work that agents found, and what people decided about it, also about that of earlier runs. */
+  readonly discoveries?: readonly Discovery[];
   readonly lastIteration?: {
     readonly number: number;
     readonly outcome: IterationOutcome;

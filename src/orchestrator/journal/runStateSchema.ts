@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import type { CurrentIteration } from './currentIteration.ts';
+import { DISCOVERY_STATES } from './discoveries.ts';
 import {
   DUPLICATE_KINDS,
   HELD_REASONS,
@@ -227,6 +228,19 @@ export const runStateSchema = once(() => {
       }),
     ),
     storyRecords: z.array(z.tuple([z.string(), record])),
+    discoveries: z
+      .array(
+        z.object({
+          id: z.string(),
+          title: z.string().optional(),
+          why: z.string().optional(),
+          from: z.string().optional(),
+          iteration: count.optional(),
+          state: z.enum(DISCOVERY_STATES).optional(),
+          storyId: z.string().optional(),
+        }),
+      )
+      .optional(),
     lastIteration: z
       .object({
         number: count,

@@ -37,6 +37,7 @@ import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
+import { AcceptedWork } from './acceptedWork.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { keepProgressShort } from './compactProgress.ts';
@@ -78,6 +79,7 @@ export class FreshRun {
   private readonly openPlaces: RunParts['isolate'];
   /** Absent: one agent works in the user's tree. */
   private lanes: Lanes | undefined;
+  private readonly accepted: AcceptedWork;
   /** The latest state of the files. */
   private snapshot: Snapshot;
   private tidying: Promise<void> | undefined;
@@ -109,6 +111,7 @@ export class FreshRun {
       resume: () => this.desk.resumeSignal,
     });
     this.run = run;
+    this.accepted = new AcceptedWork(run);
     this.desk = new RequestDesk(run, { ...options, inboxFrom });
     this.briefer = new Briefer(run, template, snapshot);
   }
@@ -292,6 +295,7 @@ export class FreshRun {
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
+    await this.accepted.add();
     const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),

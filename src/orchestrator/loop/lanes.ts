@@ -37,6 +37,7 @@ import { tellPendingHints } from './tellHints.ts';
 
 /** After these events, the next step may be another one. */
 const WAKING: ReadonlySet<RunEvent['type']> = new Set([
+  'discovery.accepted',
   'hint.given',
   'lane.paused',
   'lanes.changed',

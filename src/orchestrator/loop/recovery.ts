@@ -4,17 +4,19 @@ import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
-import { callsCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
+import { answerOfCutOff, callsCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
 import { GitRepository } from '../git/git.ts';
+import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { foldRun } from '../journal/foldRun.ts';
+import { applyEvent, foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import { isItsLoopRunning } from '../workspace/livingRun.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { isRunId, newestRunId, type RunFiles } from '../workspace/runFiles.ts';
@@ -75,6 +77,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         ...cost,
       });
     }
+    await reportFoundWork(journal, events, { files, runId, state });
     const head = await recordWhatWasLeft(journal, { files, runId, state });
     journal.append({
       type: 'run.ended',
@@ -89,6 +92,47 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.close();
   }
   await markInactive(files, runId, 'interrupted');
+}
+
+/** Records the work that agents reported just before the loop was killed. */
+async function reportFoundWork(
+  journal: JournalWriter,
+  events: readonly RunEvent[],
+  {
+    files,
+    runId,
+    state,
+  }: { readonly files: RunFiles; readonly runId: string; readonly state: RunState },
+): Promise<void> {
+  const storyFile = state.storyFile && fileBelow(files, state.storyFile);
+  const list = storyFile ? await readStoryList(storyFile) : undefined;
+  let { discoveries } = state;
+  for (const { number, storyId } of state.running) {
+    const started = events.findLast(
+      event =>
+        event.type === 'agent.started' && event.iteration === number && event.purpose === undefined,
+    );
+    if (started?.type !== 'agent.started') {
+      continue;
+    }
+    const answer = await answerOfCutOff(files, runId, state.agent, started).catch(
+      (error: unknown) => {
+        journal.append({ type: 'warning', code: 'answerNotRead', detail: saidOf(error) });
+        return undefined;
+      },
+    );
+    const reported = reportedIn(answer ?? '', {
+      ...{ runId, iteration: number, storyId, discoveries },
+      titles: list?.stories.map(({ title }) => title) ?? [],
+    });
+    for (const body of reported) {
+      const event = journal.append(body);
+      discoveries = applyEvent(
+        { ...state, discoveries, lastSeq: event.seq - 1 },
+        event,
+      ).discoveries;
+    }
+  }
 }
 
 /**

@@ -319,6 +319,10 @@ export class RequestDesk {
       case 'goodbye':
         this.windows?.goodbye(request.window);
         break;
+      case 'discovery':
+        // It may be the only thing that is left to do.
+        this.continueRun?.('change');
+        break;
       case 'pause':
         break;
     }

@@ -69,6 +69,8 @@ export interface RunConfig {
   readonly flakyChecks: readonly string[];
   /** Most tokens of the prompt's section about the code; 0: none. */
   readonly contextTokens: number;
+  /** Work that agents find becomes stories without a person. */
+  readonly acceptDiscovered: boolean;
   /** Lines of the progress log from which a run condenses it; 0: never. */
   readonly compactAt: number;
   /** Lines that a condensed log has at most. */
@@ -110,6 +112,7 @@ export const DEFAULT_CONFIG: RunConfig = {
   landBatch: 1,
   flakyChecks: [],
   contextTokens: 2_000,
+  acceptDiscovered: false,
   compactAt: 400,
   progressMaxLines: 500,
   limits: DEFAULT_LIMITS,

@@ -164,6 +164,7 @@ export function configOf(settings: Settings): RunConfig {
     landBatch: settings.landBatch,
     flakyChecks: settings.flakyChecks,
     contextTokens: settings.contextTokens,
+    acceptDiscovered: settings.acceptDiscovered,
     compactAt: settings.compactAt,
     progressMaxLines: settings.progressMaxLines,
     placeSetup: settings.placeSetup,

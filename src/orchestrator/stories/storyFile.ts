@@ -304,6 +304,8 @@ export interface ParsedStoryFile {
   readonly edits: StoryText['edits'];
   /** Where a story is in `text`; empty if the file is invalid. See `StoryText`. */
   readonly spanOf: StoryText['spanOf'];
+  /** The edits of `text` that add a story; absent if there is no place for one. See `StoryText`. */
+  readonly add?: StoryText['add'] | undefined;
   /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
   /** See `StoryText`. */
@@ -328,7 +330,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const { commits, heading, stories, problems, edits, move, spanOf } = read;
+  const { add, commits, heading, stories, problems, edits, move, spanOf } = read;
   return {
     file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
     text,
@@ -337,6 +339,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     spanOf,
     move,
     commits,
+    add,
   };
 }
 

@@ -84,6 +84,16 @@ const requestSchema = once(() => {
       /** Absent: the newest question. */
       storyId: z.string().optional(),
     }),
+    /** What becomes of work that an agent found. */
+    z.looseObject({
+      type: z.literal('discovery'),
+      id: z.string().min(1).max(MAX_NAME),
+      action: z.enum(['accept', 'edit', 'drop', 'added']),
+      title: z.string().max(MAX_NAME).optional(),
+      why: z.string().max(MAX_TEXT).optional(),
+      /** The story during which it was found; for `added`, its id in the story file. */
+      storyId: z.string().max(MAX_NAME).optional(),
+    }),
     /** A window shows the run. `pid` and `startId` identify its process, in case it crashes. */
     z.looseObject({
       type: z.literal('hello'),
@@ -120,6 +130,14 @@ export type RunRequest =
   | { readonly type: 'land'; readonly storyId: string; readonly head: string }
   | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
   | { readonly type: 'answer'; readonly text: string; readonly storyId?: string | undefined }
+  | {
+      readonly type: 'discovery';
+      readonly id: string;
+      readonly action: 'accept' | 'edit' | 'drop' | 'added';
+      readonly title?: string | undefined;
+      readonly why?: string | undefined;
+      readonly storyId?: string | undefined;
+    }
   | {
       readonly type: 'hello';
       readonly window: string;

@@ -48,6 +48,8 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
       return [{ type: 'hint.given', text: request.text, ...ofStory(request.storyId) }];
     case 'answer':
       return [answered(request, state)];
+    case 'discovery':
+      return [discovered(request)];
     case 'stop':
       return request.storyId === undefined
         ? []
@@ -57,6 +59,27 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
       return [];
     default:
       return assertNever(request);
+  }
+}
+
+function discovered({
+  action,
+  id,
+  storyId,
+  title,
+  why,
+}: Extract<RunRequest, { type: 'discovery' }>): RunEventBody {
+  switch (action) {
+    case 'accept':
+      return { type: 'discovery.accepted', id, title, why, storyId, by: 'person' };
+    case 'edit':
+      return { type: 'discovery.edited', id, title: title ?? id };
+    case 'drop':
+      return { type: 'discovery.dropped', id };
+    case 'added':
+      return { type: 'discovery.added', id, storyId: storyId ?? id };
+    default:
+      return assertNever(action);
   }
 }
 

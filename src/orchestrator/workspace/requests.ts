@@ -154,6 +154,8 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
         (event.type === 'landing.queued' && event.by === 'person' && event.head === request.head) ||
         (event.type === 'story.settling' && event.storyId === request.storyId)
       );
+    case 'discovery':
+      return event.type.startsWith('discovery.') && 'id' in event && event.id === request.id;
     case 'hint':
       return event.type === 'hint.given' && event.text === request.text;
     case 'answer':

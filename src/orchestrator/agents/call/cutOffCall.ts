@@ -57,15 +57,10 @@ export async function costOfCutOff(
   agent: string | undefined,
   { started }: CutOffCall,
 ): Promise<CallCost> {
-  const {
-    iteration,
-    purpose = 'story',
-    stream = purpose === 'story' ? 'stream.jsonl' : '',
-  } = started;
-  if (!TELL_USAGE.has(agent ?? '') || stream === '' || path.basename(stream) !== stream) {
+  const file = streamOf(files, runId, agent, started);
+  if (file === undefined) {
     return {};
   }
-  const file = path.join(files.iterationDir(runId, iteration), stream);
   const estimate = new CostEstimate();
   let result: ResultEvent | undefined;
   const decoder = new StreamJsonDecoder();
@@ -78,6 +73,38 @@ export async function costOfCutOff(
     }
   }
   return callCost(result, estimate);
+}
+
+/** The final answer of a call from its recorded stream, if it got that far. */
+export async function answerOfCutOff(
+  files: RunFiles,
+  runId: string,
+  agent: string | undefined,
+  started: Started,
+): Promise<string | undefined> {
+  const file = streamOf(files, runId, agent, started);
+  let answer: string | undefined;
+  const decoder = new StreamJsonDecoder();
+  for await (const line of file === undefined ? [] : linesOf(file)) {
+    for (const event of decoder.decode(line)) {
+      if (event.type === 'result') {
+        answer = event.isError ? undefined : event.text;
+      }
+    }
+  }
+  return answer;
+}
+
+/** The recorded stream of a call; `undefined` if its agent prints another one. */
+function streamOf(
+  files: RunFiles,
+  runId: string,
+  agent: string | undefined,
+  { iteration, purpose = 'story', stream = purpose === 'story' ? 'stream.jsonl' : '' }: Started,
+): string | undefined {
+  return !TELL_USAGE.has(agent ?? '') || stream === '' || path.basename(stream) !== stream
+    ? undefined
+    : path.join(files.iterationDir(runId, iteration), stream);
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {

@@ -1,12 +1,13 @@
 import { say } from '../../../base/say.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
+import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
+import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { isDoneWord, ownId, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -15,6 +16,9 @@ import type { TextLines } from './textLines.ts';
 
 /** The JSON Lines files in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
+
+/** The priority of an issue that says none, as in `bd create`. */
+const USUAL_PRIORITY = 2;
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const issues = readJsonLines(
@@ -56,11 +60,27 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+    add: story => [appendLine(text, JSON.stringify(newIssue(story)))],
     spanOf: position => issues[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);
       return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
     },
+  };
+}
+
+/** An issue as `bd` writes it, as far as only a person and not `bd` decides. */
+function newIssue({ from, id, title, why }: NewStory) {
+  return {
+    id,
+    title,
+    ...(why !== undefined && { description: why }),
+    status: 'open',
+    priority: USUAL_PRIORITY,
+    issue_type: 'task',
+    ...(from !== undefined && {
+      dependencies: [{ issue_id: id, depends_on_id: from, type: 'discovered-from' }],
+    }),
   };
 }
 

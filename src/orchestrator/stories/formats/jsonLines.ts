@@ -1,3 +1,4 @@
+import type { Edit } from 'jsonc-parser';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
@@ -52,6 +53,17 @@ export function lineSpans(text: string): Span[] {
     offset = lineEnd + 1;
   }
   return spans;
+}
+
+/** The edit that adds a line at the end of a text. */
+export function appendLine(text: string, line: string): Edit {
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const isEnded = text === '' || text.endsWith('\n');
+  return {
+    offset: text.length,
+    length: 0,
+    content: isEnded ? `${line}${eol}` : `${eol}${line}`,
+  };
 }
 
 function parseLine(line: string): unknown {

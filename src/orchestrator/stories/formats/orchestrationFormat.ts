@@ -4,6 +4,8 @@ import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMa
 import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
+import { newEntry } from '../edit/entryAddition.ts';
+import type { NewStory } from '../edit/newStory.ts';
 import type { Side } from '../edit/workOrder.ts';
 import {
   addCommits,
@@ -91,6 +93,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     problems,
     edits: (story, done) => editsOf(text, tasks, story, done),
+    add: story => appendTask(text, tasks, story),
     spanOf: position => {
       const [start = 0, end = 0] = tasks[position]?.map.range ?? [];
       return { start, end };
@@ -416,6 +419,33 @@ function moveTask(
     );
   }
   return moved;
+}
+
+/**
+ * The edit that adds a task to the last phase, written like its last task. None for a list in brackets, or if a
+ * task's lines cannot be told from others.
+ */
+function appendTask(text: string, tasks: readonly Task[], story: NewStory): Edit[] {
+  const last = tasks.at(-1);
+  const block = last && blockOf(text, last.map);
+  const [start = 0] = last?.map.range ?? [];
+  if (last === undefined || block === undefined || last.map.flow === true) {
+    return [];
+  }
+  const bullet = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const indent = bullet.replace('-', ' ');
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const values = newEntry(
+    story,
+    tasks.map(({ entry }) => entry),
+    { key: 'status', word: 'pending' },
+  );
+  // JSON is YAML. Words stay plain, as people write them.
+  const lines = [...values].map(
+    ([key, value]) =>
+      `${key}: ${key !== 'id' && typeof value === 'string' && !/^[a-z_-]+$/.test(value) ? JSON.stringify(value) : String(value)}`,
+  );
+  return [{ offset: block.end, length: 0, content: eol + bullet + lines.join(`${eol}${indent}`) }];
 }
 
 /** A task's text: its lines with the comments directly above them, or its braces. */

@@ -1,5 +1,6 @@
 import { numberId } from '../../../base/numberId.ts';
 import { type Message, say } from '../../../base/say.ts';
+import { appendItem } from '../edit/planAddition.ts';
 import { moveItem } from '../edit/planMove.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
@@ -78,6 +79,7 @@ function read(
             },
           ];
     },
+    add: story => appendItem(text, markdown.lines, found.at(-1)?.index ?? 0, story),
     spanOf: position => {
       const line = found[position]?.line;
       const start = line === undefined ? 0 : lines.offsetOf({ line: line.line, column: 1 });

@@ -1,5 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
+import { appendEntry, listStart, newEntry } from '../edit/entryAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
@@ -70,6 +71,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems,
     edits: (story, done) =>
       setMembers(text, startOf(story), changesOf(array, story.position, done)),
+    add: story => [
+      appendEntry(
+        text,
+        spans,
+        listStart(text, skipSpace(text, 0), array.key),
+        newEntry(story, array.entries, { key: 'passes', word: 'pending' }),
+      ),
+    ],
     spanOf: position => spans[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);

@@ -1,4 +1,5 @@
 import type { Edit } from 'jsonc-parser';
+import type { NewStory } from '../edit/newStory.ts';
 import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryFileHeading, StoryFormatName, StoryProblem } from '../story.ts';
 import type { Span } from './jsonOutline.ts';
@@ -19,6 +20,8 @@ export interface StoryText {
   readonly edits: (story: Story, done: boolean) => readonly Edit[];
   /** Where the text of the story at a position is: all that `edits` may change. Empty if there is no such story. */
   readonly spanOf: (position: number) => Span;
+  /** The edits that add a story behind all others; absent if the format has no place for one. */
+  readonly add?: (story: NewStory) => readonly Edit[];
   /**
    * The text in which one of these stories has its turn directly before or after another one: with new priorities
    * if the file has them, otherwise with the story's own text at another position.

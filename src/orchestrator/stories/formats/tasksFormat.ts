@@ -1,12 +1,15 @@
+import type { Edit } from 'jsonc-parser';
 import { say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
+import { entryText, newEntry } from '../edit/entryAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
+import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { type JsonLine, readJsonLines } from './jsonLines.ts';
+import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import {
   DEPENDENCY_KEYS,
@@ -91,6 +94,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       const changes = doneChanges(entry, rest, done, USUAL);
       return setMembers(text, startOf(story), changes);
     },
+    add: story => [appendTask(text, found, story)],
     spanOf: position => found[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);
@@ -100,6 +104,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 const USUAL = { key: 'status', word: 'done', openWord: 'ready' } as const;
+
+function appendTask(text: string, found: readonly JsonLine[], story: NewStory): Edit {
+  const values = newEntry(
+    story,
+    found.map(({ entry }) => entry),
+    { key: 'status', word: 'ready' },
+  );
+  const model = found.at(-1) ?? { start: 0, end: 0 };
+  return appendLine(text, entryText(text, model, values));
+}
 
 /** The lines of a task file. */
 export interface TaskGraph {

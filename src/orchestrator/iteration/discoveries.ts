@@ -1,0 +1,85 @@
+import { shorten } from '../../base/text.ts';
+import { type Discovery, discoveryId } from '../journal/discoveries.ts';
+import type { RunEventBody } from '../journal/events.ts';
+import { withoutQuotations } from './signals.ts';
+
+/** Maximum number of one iteration. */
+export const MAX_PER_ITERATION = 5;
+/** In UTF-16 units. */
+export const MAX_TITLE = 120;
+const MAX_WHY = 400;
+/** Longer answers are cut: an agent that reports work does so in a few lines. */
+const MAX_ANSWER = 256 * 1024;
+/** The tag is alone on its line. */
+const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>([^<>]{1,4000})<\/discovered>[\t ]*$/;
+
+/** New work that an agent has found. */
+export interface FoundWork {
+  readonly title: string;
+  readonly why?: string;
+}
+
+/**
+ * Reads `<discovered>title | why</discovered>` in an agent's final answer, each on a line of its own. One in a code
+ * block, in backticks or in a quotation only mentions the tag. Pure.
+ */
+export function readFoundWork(answer: string): readonly FoundWork[] {
+  const found: FoundWork[] = [];
+  for (const line of withoutQuotations(answer.slice(-MAX_ANSWER)).split('\n')) {
+    const [, content] = LINE.exec(line) ?? [];
+    if (content === undefined) {
+      continue;
+    }
+    const [first = '', ...rest] = content.split('|');
+    const [title, why] = [shorten(first, MAX_TITLE), shorten(rest.join('|'), MAX_WHY)];
+    if (title !== '') {
+      found.push({ title, ...(why !== '' && { why }) });
+    }
+  }
+  return found;
+}
+
+/** What is known when an answer is read. */
+export interface FoundDuring {
+  readonly runId: string;
+  readonly iteration: number;
+  readonly storyId?: string | undefined;
+  /** Titles of the stories: what is one already is not reported again. */
+  readonly titles: readonly string[];
+  /** What was reported before. */
+  readonly discoveries: readonly Discovery[] | undefined;
+}
+
+/** The events for the work that an answer reports: only what is new, and at most a few. Pure. */
+export function reportedIn(answer: string, during: FoundDuring): RunEventBody[] {
+  const { discoveries = [], iteration, runId, storyId, titles } = during;
+  const known = new Set([...titles, ...discoveries.map(({ title = '' }) => title)].map(sameTitle));
+  const events: RunEventBody[] = [];
+  let count = discoveries.filter(other => other.iteration === iteration).length;
+  for (const { title, why } of readFoundWork(answer)) {
+    if (count >= MAX_PER_ITERATION) {
+      break;
+    }
+    if (known.has(sameTitle(title))) {
+      continue;
+    }
+    known.add(sameTitle(title));
+    count++;
+    events.push({
+      type: 'discovery.reported',
+      id: discoveryId(runId, iteration, count),
+      iteration,
+      title,
+      ...(why !== undefined && { why }),
+      ...(storyId !== undefined && { storyId }),
+    });
+  }
+  return events;
+}
+
+function sameTitle(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}

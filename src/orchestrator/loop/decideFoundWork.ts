@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import type { KnownDiscovery } from '../journal/discoveries.ts';
+import { addToText } from '../stories/edit/addStory.ts';
+import type { NewStory } from '../stories/edit/newStory.ts';
+import { addTrackedStory } from '../trackers/addTracked.ts';
+import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
+import type { TrackerAccess } from '../trackers/trackedStory.ts';
+import { livingRun } from '../workspace/livingRun.ts';
+import { deliverRequest, recordRequest } from '../workspace/requests.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { requireRecordable } from './tickStory.ts';
+
+/** Where accepted work is now. */
+export type Accepted =
+  /** In the story file. */
+  | { readonly kind: 'added'; readonly storyId: string }
+  /** The active run adds it as soon as no agent works on the file. */
+  | { readonly kind: 'posted' };
+
+/**
+ * Turns work that an agent found into a story. While a run is active, its loop does so between two iterations: an
+ * agent must not see the file change under its hands, and the guard would take the story for the agent's own.
+ *
+ * @param storyFile absolute path
+ * @throws {HumanError} if the file has no place for it, or nothing can be recorded; nothing is changed then
+ */
+export async function acceptFoundWork(
+  files: RunFiles,
+  storyFile: string,
+  { from, id, title, why }: KnownDiscovery,
+  access: Pick<TrackerAccess, 'env' | 'mayRun'>,
+): Promise<Accepted> {
+  const story: NewStory = { id, title, why, from };
+  await requireRecordable(files);
+  if ((await livingRun(files))?.runId !== undefined) {
+    if ((await beadsDatabase(storyFile)) === undefined) {
+      // Tells now what the loop could only say later.
+      addToText(storyFile, await readFile(storyFile), story);
+    }
+    const { kind } = await deliverRequest(files, {
+      ...{ type: 'discovery', action: 'accept', id, title },
+      ...(why !== undefined && { why }),
+      ...(from !== undefined && { storyId: from }),
+    });
+    if (kind === 'taken') {
+      return { kind: 'posted' };
+    }
+  }
+  // Loaded on demand: a window only needs it to write.
+  const { closeRunFoundDead } = await import('./recovery.ts');
+  await closeRunFoundDead(files);
+  const storyId = await addTrackedStory(storyFile, story, access);
+  await recordRequest(files, { type: 'discovery', action: 'added', id, storyId });
+  return { kind: 'added', storyId };
+}
+
+/** Gives work that an agent found another title. */
+export async function editFoundWork(files: RunFiles, id: string, title: string): Promise<void> {
+  await requireRecordable(files);
+  await deliverRequest(files, { type: 'discovery', action: 'edit', id, title });
+}
+
+/** Says that work which an agent found is not wanted. */
+export async function dropFoundWork(files: RunFiles, id: string): Promise<void> {
+  await requireRecordable(files);
+  await deliverRequest(files, { type: 'discovery', action: 'drop', id });
+}

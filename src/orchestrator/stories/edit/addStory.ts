@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits } from 'jsonc-parser';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { shorten } from '../../../base/text.ts';
+import type { Story } from '../story.ts';
+import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
+import { editFile, HalfWritten } from './fileEdit.ts';
+import type { NewStory } from './newStory.ts';
+
+/** Longest title in a message, in UTF-16 units. */
+const MAX_TITLE = 120;
+
+/**
+ * Adds a story to its file, in the file's own format and dialect; every other byte is unchanged. The write is atomic.
+ * A story with this id and title that is there already is not added again.
+ *
+ * @returns the id in the file: another one if a story has it already
+ * @throws {HumanError} if the file cannot be read, or has no place for it; the message says what to write by hand
+ */
+export async function addStory(
+  path: string,
+  story: NewStory,
+): Promise<{ readonly storyId: string; readonly changed: boolean }> {
+  let storyId = story.id;
+  const { changed } = await editFile(path, before => {
+    const added = addToText(path, before, story);
+    storyId = added.storyId;
+    return Buffer.from(added.text);
+  });
+  return { storyId, changed };
+}
+
+/** The edit of {@link addStory} on a text. Pure. */
+export function addToText(
+  path: string,
+  content: string | Uint8Array,
+  story: NewStory,
+): { readonly text: string; readonly storyId: string } {
+  const parsed = parseStoryText(path, content);
+  const { bom, file, text } = parsed;
+  if (file.kind === 'invalid') {
+    const [{ line, message }] = file.problems;
+    throw new HalfWritten(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
+  }
+  const known = file.stories.find(({ id }) => id === story.id);
+  if (known?.title.includes(story.title)) {
+    return { text: bom + text, storyId: story.id };
+  }
+  const storyId = freeId(story.id, file.stories);
+  const after = withStory(parsed, { ...story, id: storyId });
+  if (after === undefined || !isOnlyAddition(path, file.stories, after, storyId)) {
+    throw new HumanError(
+      say(
+        'A story cannot be added to {0} by a small edit. Add it by hand: “{1}”.',
+        path,
+        shorten(story.title, MAX_TITLE),
+      ),
+    );
+  }
+  return { text: bom + after, storyId };
+}
+
+function withStory({ add, text }: ParsedStoryFile, story: NewStory): string | undefined {
+  const edits = add?.(story) ?? [];
+  return edits.length === 0 ? undefined : applyEdits(text, [...edits]);
+}
+
+/** Whether all stories are as before, and the new one is last among them. */
+function isOnlyAddition(path: string, before: readonly Story[], text: string, id: string): boolean {
+  const { file } = parseStoryText(path, text);
+  if (file.kind === 'invalid') {
+    return false;
+  }
+  const others = file.stories.slice(0, -1);
+  const added = file.stories.at(-1);
+  return added?.id === id && !added.done && isDeepStrictEqual(others, before);
+}
+
+function freeId(id: string, stories: readonly Story[]): string {
+  const used = new Set(stories.map(story => story.id));
+  let free = id;
+  for (let n = 2; used.has(free); n++) {
+    free = `${id}-${n}`;
+  }
+  return free;
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { builtCli } from '../support/builtCli.ts';
+import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+
+const PRD = '.omc/prd.json';
+const LIMIT = '<discovered>Limit the log in | five tries</discovered>';
+const ROTATE = '<discovered>Rotate the keys</discovered>';
+
+/** Does its story, and reports other work in its answer. */
+const reports = (story: string, ...tags: readonly string[]): Step[] => [
+  { write: [`${story}.txt`, `${story}\n`] },
+  { tick: story },
+  { commit: `feat: ${story}` },
+  { result: [[`${story} is done.`, ...tags].join('\n'), {}] },
+];
+
+async function told(workspace: Workspace, code: number, ...args: readonly string[]) {
+  const finished = await workspace.cli(...args).finished;
+  assert.equal(finished.code, code, `${args.join(' ')}: ${finished.stdout}${finished.stderr}`);
+  return finished.stdout + finished.stderr;
+}
+
+async function found(workspace: Workspace, ...flags: readonly string[]) {
+  return JSON.parse(await told(workspace, 0, 'discovered', '--json', ...flags)).discovered;
+}
+
+describe('work that agents discover', { concurrency: 2 }, () => {
+  test('waits for a person, who accepts, edits or drops it, and only then is a story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const hostile = '<discovered>\u001b[31mRed\u0007 <b>| $(rm -rf x) `y`</discovered>';
+    const calls = [reports('US-001', LIMIT, ROTATE, hostile), reports('US-002', LIMIT)];
+    const run = await workspace.script(calls).finished;
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /Discovered: Limit the log in \(DISC-\d{8}-1-1\)/);
+    assert.match(await workspace.prompt(1), /<discovered>title \| why<\/discovered>/);
+    const [limit, rotate, ...others] = await found(workspace);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [limit.title, limit.why, limit.from, limit.iteration, limit.state],
+      ['Limit the log in', 'five tries', 'US-001', 1, 'open'],
+    );
+    // It is no story: neither listed nor next.
+    assert.match(await told(workspace, 0, 'next'), /done|complete/i);
+    const before = await workspace.read(PRD);
+
+    assert.match(
+      await told(workspace, 0, 'discovered', 'edit', limit.id, 'Limit log in tries'),
+      /Limit log in tries/,
+    );
+    await told(workspace, 0, 'discovered', 'drop', rotate.id);
+    assert.equal(await workspace.read(PRD), before);
+    assert.match(
+      await told(workspace, 0, 'discovered', 'accept', limit.id),
+      new RegExp(`Added to .*: ${limit.id} Limit log in tries`),
+    );
+    const after = await workspace.read(PRD);
+    const added = JSON.parse(after).userStories.at(-1);
+    assert.equal(added.title, 'Limit log in tries');
+    assert.equal(added.discoveredFrom, 'US-001');
+    assert.equal(after, `${JSON.stringify(JSON.parse(after), null, 2)}\n`);
+    assert.ok(after.startsWith(before.slice(0, before.lastIndexOf('}', before.lastIndexOf(']')))));
+    assert.deepEqual(await found(workspace), []);
+    assert.deepEqual(
+      (await found(workspace, '--all')).map(({ state }: { state: string }) => state),
+      ['added', 'dropped'],
+    );
+    assert.match(await told(workspace, 0, 'next'), new RegExp(limit.id));
+    // An agent of the next run gets it.
+    const again = await workspace.script([reports(limit.id)]).finished;
+    assert.equal(again.code, 0, again.stderr);
+    assert.ok((await workspace.done()).includes(limit.id));
+    assert.match(await told(workspace, 64, 'discovered', 'drop', 'DISC-1'), /no discovered work/);
+  });
+
+  test('is accepted during a run: between two agents, and the guard keeps it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.script([
+      reports('US-001', LIMIT),
+      [{ wait: 'go' }, ...reports('US-002')],
+      [{ shell: 'true' }, 'work'],
+    ]);
+    const { id } = await workspace.event('discovery.reported');
+    await until(
+      'the second agent',
+      async () => (await workspace.events('agent.started')).length > 1,
+    );
+    const before = await workspace.read(PRD);
+    assert.match(
+      await told(workspace, 0, 'discovered', 'accept', id),
+      /Accepted: Limit the log in\. The active run adds it/,
+    );
+    assert.equal(await workspace.read(PRD), before);
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', id]);
+    assert.deepEqual(await workspace.events('guard.found'), []);
+    const [added] = await workspace.events('discovery.added');
+    assert.equal(added?.storyId, id);
+  });
+
+  test('is accepted by a setting, and an agent cannot accept its own', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = [process.execPath, builtCli()].map(word => JSON.stringify(word)).join(' ');
+    const run = await workspace.script(
+      [
+        [
+          {
+            shell: `${cli} discovered accept DISC-1 > accept.txt 2>&1 || true`,
+          },
+          ...reports('US-001', LIMIT),
+        ],
+        ['work'],
+      ],
+      '--accept-discovered',
+    ).finished;
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(await workspace.read('accept.txt'), /An agent cannot use "accept"/);
+    const [first, second] = await workspace.stories();
+    assert.equal(first?.id, 'US-001');
+    assert.deepEqual([second?.title, second?.passes], ['Limit the log in', true]);
+    const [accepted] = await workspace.events('discovery.accepted');
+    assert.equal(accepted?.by, 'setting');
+  });
+
+  test('is a story of three lanes, too', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const calls = {
+      'US-001': [reports('US-001', LIMIT)],
+      'US-002': [[{ wait: 'go' }, ...reports('US-002', ROTATE)]],
+      'US-003': [reports('US-003')],
+    };
+    const run = workspace.scriptOf(calls, '--lanes', '3');
+    const { id } = await workspace.event('discovery.reported');
+    assert.match(await told(workspace, 0, 'discovered', 'accept', id), /Accepted/);
+    await workspace.event('discovery.added');
+    // Another agent is still at work: its list is a copy.
+    assert.match(await workspace.read(PRD), new RegExp(id));
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout);
+    assert.deepEqual(await workspace.events('target.held'), []);
+    assert.deepEqual((await workspace.done()).sort(), [id, 'US-001', 'US-002', 'US-003'].sort());
+    assert.deepEqual(
+      (await found(workspace)).map(({ title }: { title: string }) => title),
+      ['Rotate the keys'],
+    );
+  });
+
+  test('is not lost if the loop is killed between the report and its record', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    // The answer is printed, and the agent does not end.
+    const run = workspace.script([
+      [{ tick: 'US-001' }, { commit: 'feat: US-001' }, { result: [LIMIT, {}] }, 'stay'],
+      ['work'],
+    ]);
+    await until('the answer', async () =>
+      (await workspace.notes()).some(note => 'step' in note && note.step === 'stay'),
+    );
+    const { pid } = await workspace.event('run.started');
+    await until('the answer in the record', async () => {
+      const runId = (await workspace.runIds()).at(-1) ?? '';
+      return (
+        await workspace.read(`.omc/state/runs/${runId}/iterations/1/stream.jsonl`).catch(() => '')
+      ).includes('<discovered>');
+    });
+    process.kill(pid, 'SIGKILL');
+    await run.finished;
+    const again = await workspace.script([['work'], ['work']]).finished;
+    assert.equal(again.code, 0, again.stderr);
+    const reported = await workspace.events('discovery.reported');
+    assert.deepEqual(
+      reported.map(({ iteration, title }) => [iteration, title]),
+      [[1, 'Limit the log in']],
+    );
+    assert.equal((await found(workspace)).length, 1);
+  });
+
+  test('reaches a plan, an orchestration, a task graph and issues in their own format', async t => {
+    const files = {
+      'plan.md': '# Plan\n\n- [ ] US-001: First\n\nText\n',
+      'plan.yaml':
+        'phases:\n  - name: One\n    tasks:\n      - id: US-001\n        name: First\n        status: pending\n',
+      'tasks.jsonl': '{"id":"US-001","title":"First","status":"open"}\n',
+      'issues.jsonl': '{"id":"US-001","title":"First","status":"open"}\n',
+    };
+    for (const [name, text] of Object.entries(files)) {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      await workspace.write(name, text);
+      const calls = [[{ tickAny: [name] }, { commit: 'feat: one' }, { result: [LIMIT, {}] }]];
+      const run = await workspace.scriptOf({ 'US-001': calls[0] ? [calls[0]] : [] }, '--file', name)
+        .finished;
+      assert.equal(run.code, 0, `${name}: ${run.stderr}${run.stdout}`);
+      const [limit] = await found(workspace, '--file', name);
+      const before = await workspace.read(name);
+      await told(workspace, 0, 'discovered', 'accept', limit.id, '--file', name);
+      const after = await workspace.read(name);
+      const tail = before.split('').findLastIndex((_, at) => !after.endsWith(before.slice(at)));
+      assert.ok(after.startsWith(before.slice(0, tail + 1).trimEnd()), name);
+      const next = JSON.parse(await told(workspace, 0, 'next', '--json', '--file', name));
+      assert.equal(next.id, limit.id, name);
+    }
+  });
+});
