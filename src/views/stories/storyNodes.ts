@@ -133,8 +133,9 @@ export class StoryNodes {
       const hasConflict = (conflict ?? settling) !== undefined;
       const now = {
         ...{ story, state, hasConflict, commits: commits.get(story.id) ?? [], lastRun },
-        hasPlace: hasPlace(run.state, story.id),
-        hasWork: worked.has(story.id),
+        // Nothing of a done story depends on them, so its line need not be drawn again.
+        hasPlace: !story.done && hasPlace(run.state, story.id),
+        hasWork: !story.done && worked.has(story.id),
       };
       const node = known.get(key) ?? newStory(key, folder, now);
       if (!isSame(node, now)) {
