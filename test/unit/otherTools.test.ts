@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
@@ -237,4 +238,50 @@ test('an entry that is not an object is a problem with its line', () => {
     ['notAStory', 3],
     ['notAStory', 4],
   ]);
+});
+
+test('a line that is almost a checkbox is a problem with its line', () => {
+  const text = [
+    ...[
+      '# Plan',
+      '- [ ] one',
+      '- [] two',
+      '-[x] three',
+      '1. [ ]four',
+      '- [x ] five',
+      '### [ ] six',
+    ],
+    ...['- [ ] ', '- [P] legend', '- [](link)', '- [x]: note', '```', '- [] code', '```'],
+  ].join('\n');
+  const list = parseList('openspec/changes/a/tasks.md', text);
+  assert.deepEqual(
+    codes(list),
+    [3, 4, 5, 6, 7].map(line => ['notAStory', line]),
+  );
+  const file = parseStoryFile('plan.md', '# Plan\n\n- [] two');
+  assert.deepEqual([file.problems[0]?.code, file.problems[0]?.line], ['noStories', 3]);
+});
+
+test('advice names the tool of a file without stories, and never tells to rewrite it', () => {
+  for (const [path, text, tool] of [
+    ['.taskmaster/config.json', '{}', 'Task Master'],
+    ['.kiro/specs/login/requirements.md', '# Requirements', 'Kiro'],
+    ['openspec/changes/login/proposal.md', '# Why', 'OpenSpec'],
+    ['specs/001-login/spec.md', '# Login', 'Spec Kit'],
+    ['feature_list.json', '{"version": 1}', 'feature list'],
+    ['.vscode/tasks.json', '{"version":"2.0.0","tasks":[{"label":"build"}]}', 'VS Code'],
+    ['package.json', '{"name":"a","dependencies":{}}', 'npm'],
+    ['board.json', '{"cards":[{"idBoard":"1"}]}', 'Trello'],
+    ['tasks.yaml', 'apiVersion: tekton.dev/v1\nkind: Task\n---\nkind: Task\n', 'Kubernetes'],
+    ['tasks.yaml', '---\n- name: install\n  apt: {name: git}\n', 'Ansible'],
+    ['tasks.yaml', 'research:\n  description: x\n  expected_output: y\n', 'CrewAI'],
+    ['compose.yaml', 'services:\n  db: {image: postgres}\n', 'Docker Compose'],
+    ['log.jsonl', '{"sessionId":"1","type":"user"}', 'Claude Code'],
+  ] as const) {
+    const file = parseStoryFile(path, text);
+    assert.ok(file.kind === 'invalid', path);
+    const message = englishOf(file.problems[0].message);
+    assert.ok(message.includes(tool), `${path}: ${message}`);
+    assert.doesNotMatch(message, /userStories|phases|- \[ \]/);
+  }
 });

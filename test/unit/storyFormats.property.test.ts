@@ -161,6 +161,72 @@ const orchestrations = inStyle(
   // In braces, the library writes a few texts over several lines that it cannot read itself.
 ).filter(text => parseDocument(text).errors.length === 0);
 
+const states = fc.constantFrom(
+  'pending',
+  'done',
+  'in-progress',
+  'review',
+  'cancelled',
+  'x',
+  null,
+  7,
+);
+const someNeeds = fc.array(fc.constantFrom<unknown>(1, '2', '1.1', 9, null, { id: 1 }), {
+  maxLength: 3,
+});
+const part = { title: word, status: states, dependencies: someNeeds, extra: fc.jsonValue() };
+const taskMasters = fc
+  .record({
+    tags: fc.array(
+      fc.array(
+        fc.record(
+          {
+            ...part,
+            priority: fc.constantFrom('high', 'low', 3, null),
+            subtasks: fc.array(fc.record(part, { requiredKeys: ['title'] }), { maxLength: 3 }),
+            details: word,
+          },
+          { requiredKeys: ['title'] },
+        ),
+        { minLength: 1, maxLength: 4 },
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+    isFlat: fc.boolean(),
+    indent: fc.constantFrom(0, 1, 2, '\t'),
+  })
+  .map(({ tags, isFlat, indent }) => {
+    const lists = tags.map(list =>
+      list.map((task, i) => ({
+        id: i + 1,
+        ...task,
+        ...(task.subtasks && { subtasks: task.subtasks.map((sub, j) => ({ id: j + 1, ...sub })) }),
+      })),
+    );
+    const root = isFlat
+      ? { tasks: lists[0] }
+      : Object.fromEntries(lists.map((tasks, i) => [i === 0 ? 'master' : `tag${i}`, { tasks }]));
+    return JSON.stringify(root, null, indent);
+  });
+
+const orchestratorTasks = inStyle(
+  fc
+    .array(
+      fc.record(
+        {
+          title: word,
+          status: fc.constantFrom('open', 'closed', 'in_progress', 'failed', 'x', null),
+          priority: fc.integer({ min: 1, max: 5 }),
+          blocked_by: fc.array(fc.constantFrom('t0', 't1', 'gone'), { maxLength: 2 }),
+          key: word,
+        },
+        { requiredKeys: ['title'] },
+      ),
+      { minLength: 1, maxLength: 6 },
+    )
+    .map(list => list.map((task, i) => JSON.stringify({ id: `t${i}`, ...task }))),
+);
+
 function storiesOf(path: string, text: string): readonly Story[] {
   const file = parseStoryFile(path, text);
   assert.ok(file.kind === 'stories', JSON.stringify(file));
@@ -195,11 +261,12 @@ function checkEdit(path: string, text: string, pick: number, isSmall: RegExp): v
   const edited = editStoryDone(text, selector, !story.done, path);
   const after = storiesOf(path, edited);
   assert.equal(after[story.position]?.done, !story.done);
-  // Lines move when a key is added; who waits for whom changes when what was put aside is not any more.
+  // Lines move when a key is added; who waits for whom changes when what was put aside is not any more, and subtasks
+  // are put aside with their task.
   const facts = (list: readonly Story[]) =>
     list
       .filter(({ position }) => position !== story.position)
-      .map(({ line, dependsOn, ...rest }) => rest);
+      .map(({ line, dependsOn, parked, ...rest }) => rest);
   assert.deepEqual(facts(after), facts(stories));
   const { old, now } = difference(text, edited);
   assert.match(`${old}→${now}`, isSmall);
@@ -241,6 +308,24 @@ describe('an edit has its effect, and everything else stays byte for byte', () =
     );
   });
 
+  test('in Task Master, for each tag, task and subtask', () => {
+    fc.assert(
+      fc.property(taskMasters, fc.nat(), (text, pick) => {
+        checkEdit('.taskmaster/tasks/tasks.json', text, pick, /^[\w"-]*→[\w", :\r\n\t-]*$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('in ralph-orchestrator', () => {
+    fc.assert(
+      fc.property(orchestratorTasks, fc.nat(), (text, pick) => {
+        checkEdit('.ralph/agent/tasks.jsonl', text, pick, /^[\w"]*→[\w", :]*$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('in an orchestration', () => {
     fc.assert(
       fc.property(orchestrations, fc.nat(), (text, pick) => {
@@ -272,6 +357,14 @@ describe('any content is read without an error', () => {
             '\n',
             ' ',
             '{"id":',
+            '{"master":{"tasks":[',
+            '{"tasks":[{"id":1,"title":"a","subtasks":[',
+            '"blocked_by":[',
+            ']}',
+            '},{',
+            '{}',
+            '- [] ',
+            '1',
             '}',
             '[',
             'phases:',
@@ -300,6 +393,7 @@ describe('any content is read without an error', () => {
           const problems = file.problems;
           const lines = text.split(/\r\n|\n|\r/).length;
           assert.ok(problems.every(({ line }) => line >= 1 && line <= lines + 1));
+          assert.ok(file.kind === 'stories' || problems.length > 0);
         }),
         { numRuns: 500 },
       );

@@ -82,7 +82,10 @@ describe('a plan', () => {
       'T002 **Mount** the wheels\n    with four screws each\n- left ones first\n\n  ```md\n  - [ ] no story, an example\n  ```',
     );
     assert.equal(find(list, '#8').description, '');
-    assert.deepEqual(list.problems, []);
+    assert.deepEqual(
+      list.problems.map(({ code, line, column }) => [code, line, column]),
+      [['notAStory', 43, 1]],
+    );
     assert.equal(nextStory(list.stories).story?.id, 'T002');
   });
 

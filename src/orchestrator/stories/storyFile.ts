@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
+import { foreignAdvice } from './formats/foreignFile.ts';
 import { formatOf } from './formats/formats.ts';
 import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
@@ -324,7 +325,8 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       ? format.read(text, lines)
       : { code: codeOf(format, problem), message: unusable.message, ...lines.at(unusable.offset) };
   if (!isStoryText(read)) {
-    const file: StoryFile = { kind: 'invalid', format: format.name, path, problems: [read], hash };
+    const problems = [advised(read, path, text)] as const;
+    const file: StoryFile = { kind: 'invalid', format: format.name, path, problems, hash };
     return {
       ...{ file, text, bom, edits: () => [], spanOf: () => ({ start: 0, end: 0 }) },
       move: () => text,
@@ -341,6 +343,13 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     commits,
     add,
   };
+}
+
+/** Nobody should rewrite a file of another tool because it has no stories. */
+function advised(problem: StoryProblem, path: string, text: string): StoryProblem {
+  const isOther = problem.code === 'noStories' || problem.code === 'invalidYaml';
+  const advice = isOther ? foreignAdvice(path, text) : undefined;
+  return advice === undefined ? problem : { ...problem, message: advice };
 }
 
 /** YAML that is nested too deeply is reported as broken YAML, because its parser cannot read it. */

@@ -13,6 +13,11 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
     | { readonly kind: 'plain'; readonly isHidden: boolean }
   );
 
+/** Whether a line looks like a checkbox, but is not written as one. */
+export function isAlmostCheckbox({ kind, text }: MarkdownLine): boolean {
+  return kind !== 'checkbox' && ALMOST.test(text);
+}
+
 /** A task list item. Offsets in UTF-16 units. */
 export interface Checkbox {
   /** The character between the brackets. */
@@ -37,6 +42,9 @@ export interface UnclosedBlock {
 // text directly after the closing bracket makes it a link. Kiro marks optional tasks with an asterisk there.
 const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\]\*?[\t ]+(\S.*)$/u;
+/** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
+const ALMOST =
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*(?:\[\]|\[[\t ]*[xX ~!/][\t ]*\])\*?[\t ]*[^\s([:*]/u;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/;
 /** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;

@@ -4,7 +4,13 @@ import { appendItem } from '../edit/planAddition.ts';
 import { moveItem } from '../edit/planMove.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { indentOf, type MarkdownLine, readMarkdown, type UnclosedBlock } from './markdownBlocks.ts';
+import {
+  indentOf,
+  isAlmostCheckbox,
+  type MarkdownLine,
+  readMarkdown,
+  type UnclosedBlock,
+} from './markdownBlocks.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -51,7 +57,16 @@ function read(
       'The file has no checkbox with a text outside code fences and comments. {0}',
       fix,
     );
-    return hidden ?? { code: 'noStories', message, line: 1, column: 1 };
+    const [almost] = notItems(markdown.lines);
+    return (
+      hidden ??
+      (almost && { ...almost, code: 'noStories' }) ?? {
+        code: 'noStories',
+        message,
+        line: 1,
+        column: 1,
+      }
+    );
   }
   const ids = uniqueIds(found.map(({ line }) => idOf(line.checkbox.text)));
   const headings = readHeadings(markdown.lines);
@@ -62,7 +77,11 @@ function read(
       position,
     }),
   );
-  const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }));
+  const problems = findStoryProblems(
+    stories,
+    ({ line }) => ({ line, column: 1 }),
+    notItems(markdown.lines),
+  );
   return {
     heading: { project: headings.title, branchName: '', description: '' },
     stories,
@@ -93,6 +112,18 @@ function read(
         [story.position, target.position, side],
       ),
   };
+}
+
+/** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
+function notItems(lines: readonly MarkdownLine[]): StoryProblem[] {
+  return lines
+    .filter(line => isAlmostCheckbox(line) && !(line.kind === 'plain' && line.isHidden))
+    .map(({ line, text }) => ({
+      code: 'notAStory',
+      message: say('This looks like a checkbox, but is not read as one. Write it as “- [ ] …”.'),
+      line,
+      column: leadingSpace(text) + 1,
+    }));
 }
 
 function readItem(

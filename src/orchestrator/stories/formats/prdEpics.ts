@@ -30,18 +30,21 @@ export function withEpics(
   stories: readonly Story[],
 ): readonly Story[] {
   const listed = isEntry(root) && Array.isArray(root['epics']) ? root['epics'].filter(isEntry) : [];
+  const ids = new Set(stories.map(({ id }) => id));
   const parents = new Map(
     stories.map(story => [story, parentOf(entries[story.position])] as const),
   );
-  const epics = listed.map(epic => readEpic(epic, stories, parents));
-  const ids = new Set(stories.map(({ id }) => id));
   const isPlain =
-    epics.length === 0 &&
-    stories.every(({ dependsOn }) => dependsOn.every(id => ids.has(id))) &&
-    [...parents].every(([{ epic }, parent]) => epic !== undefined || parent === undefined);
+    listed.length === 0 &&
+    stories.every(
+      story =>
+        story.dependsOn.every(id => ids.has(id)) &&
+        (story.epic !== undefined || parents.get(story) === undefined),
+    );
   if (isPlain) {
     return stories;
   }
+  const epics = listed.map(epic => readEpic(epic, stories, parents));
   const names = new StoryNames(stories, epics);
   return stories.map(story => {
     const epic = epics.find(({ stories: own }) => own.includes(story.id));

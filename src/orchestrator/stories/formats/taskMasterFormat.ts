@@ -9,7 +9,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import {
   elementsOf,
-  type Member,
+  elementsOfMember,
   memberOf,
   membersOf,
   type Span,
@@ -55,7 +55,6 @@ interface TaskList {
 interface Task {
   readonly entry: Entry;
   readonly span: Span;
-  readonly members: readonly Member[];
   readonly list: TaskList;
   /** Index in its list. */
   readonly index: number;
@@ -92,7 +91,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const stories = readStories(tasks, current, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const task = tasks[position];
-    const member = task?.members.find(({ key }) => keys.includes(key));
+    const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
     return lines.at((member?.name ?? task?.span)?.start ?? 0);
   };
   const problems = findStoryProblems(
@@ -121,7 +120,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ? []
         : setMembers(text, task.span.start, changesOf(task, tasks, done));
     },
-    spanOf: position => spanOf(tasks[position]),
+    spanOf: position => spanOf(text, tasks[position]),
     move: (...move) => moveTask(text, tasks, stories, move),
   };
 }
@@ -130,32 +129,27 @@ function readTags(text: string, root: unknown): readonly Tag[] {
   if (!isEntry(root)) {
     return [];
   }
-  const members = membersOf(text, skipSpace(text, 0));
-  const own = listIn(text, members, root, 'tasks');
+  const start = skipSpace(text, 0);
+  const own = listIn(text, start, root, 'tasks');
   if (own !== undefined) {
     return [own];
   }
+  const members = membersOf(text, start);
   return members.flatMap((member): Tag[] => {
     const value = root[member.key];
     // As in `JSON.parse`, the last one of repeated keys counts.
     if (!isEntry(value) || memberOf(members, member.key) !== member) {
       return [];
     }
-    const list = listIn(text, membersOf(text, member.value.start), value, 'tasks');
+    const list = listIn(text, member.value.start, value, 'tasks');
     return list === undefined ? [] : [{ ...list, name: member.key }];
   });
 }
 
-function listIn(
-  text: string,
-  members: readonly Member[],
-  entry: Entry,
-  key: string,
-): TaskList | undefined {
+function listIn(text: string, start: number, entry: Entry, key: string): TaskList | undefined {
   const items = entry[key];
-  const member = memberOf(members, key);
-  return Array.isArray(items) && member !== undefined
-    ? { items, spans: elementsOf(text, member.value.start) }
+  return Array.isArray(items)
+    ? { items, spans: items.length === 0 ? [] : elementsOfMember(text, start, key) }
     : undefined;
 }
 
@@ -168,11 +162,11 @@ function readTasks(text: string, tag: Tag): Task[] {
       if (!isEntry(entry) || span === undefined) {
         return;
       }
-      const members = membersOf(text, span.start);
       const id = ownId(entry) ?? `#${index + 1}`;
-      const subtasks = parent === undefined ? listIn(text, members, entry, 'subtasks') : undefined;
+      const subtasks =
+        parent === undefined ? listIn(text, span.start, entry, 'subtasks') : undefined;
       const task: Task = {
-        ...{ entry, span, members, list, index, tag, parent },
+        ...{ entry, span, list, index, tag, parent },
         name:
           parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
         subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
@@ -286,11 +280,12 @@ function namesOf(entry: Entry): readonly string[] {
 }
 
 /** Of a task with subtasks, the part that has its status: ticks of subtasks are not changes of it. */
-function spanOf(task: Task | undefined): Span {
+function spanOf(text: string, task: Task | undefined): Span {
   if (task === undefined) {
     return { start: 0, end: 0 };
   }
-  const { members, span } = task;
+  const { span } = task;
+  const members = membersOf(text, span.start);
   const subtasks = memberOf(members, 'subtasks')?.value;
   if (subtasks === undefined) {
     return span;
