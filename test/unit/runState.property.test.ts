@@ -287,6 +287,20 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['storyId', 'done', 'by'] },
   ),
+  'discovery.reported': fc.record({
+    id: fc.constantFrom('D1', 'D2'),
+    title: fc.string(),
+    why: fc.option(fc.string(), { nil: undefined }),
+    iteration: fc.integer({ min: 1, max: 5 }),
+  }),
+  'discovery.edited': fc.record({ id: fc.constantFrom('D1', 'D3'), title: fc.string() }),
+  'discovery.accepted': fc.record({
+    id: fc.constantFrom('D1', 'D3'),
+    by: fc.constantFrom('person' as const, 'setting' as const),
+  }),
+  'discovery.added': fc.record({ id: fc.constantFrom('D1', 'D3'), storyId: fc.string() }),
+  'discovery.refused': fc.record({ id: fc.constantFrom('D1', 'D3'), reason: fc.string() }),
+  'discovery.dropped': fc.record({ id: fc.constantFrom('D1', 'D2') }),
   'story.ticked': fc.record(
     {
       storyId,
