@@ -43,6 +43,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['pin', async () => (await import('./pinCommand.ts')).addPinCommand],
   ['metrics', async () => (await import('./metricsCommand.ts')).addMetricsCommand],
   ['eval', async () => (await import('./evalCommand.ts')).addEvalCommand],
+  ['github', async () => (await import('./githubCommand.ts')).addGithubCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
 ];
 /** Commands that read few and small files, and are called often by people and programs. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
+import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
 import { ON_LAST_WINDOW } from '../orchestrator/workspace/openWindows.ts';
 import { cwdOption } from './arguments.ts';
 import { takesOneText } from './oneText.ts';
@@ -20,6 +21,18 @@ export function addRunCommand(program: Command): void {
     .addOption(new Option('--prd', 'plan the task into stories first').conflicts('tasks'))
     .addOption(new Option('--tasks <list>', 'one story for each: "a|b|c"').argParser(taskList))
     .addOption(
+      new Option('--github <owner/repo>', 'work on the issues of a repository on GitHub')
+        .argParser(repositoryOf)
+        .conflicts(['file', 'prd', 'tasks']),
+    )
+    .addOption(
+      new Option(
+        '--label <name>',
+        'only issues with this label; can be given several times',
+      ).argParser(labels),
+    )
+    .option('--milestone <title>', 'only issues of this milestone')
+    .addOption(
       new Option('--story <id>', 'work only on this story; can be given several times')
         .argParser(storyIds)
         .conflicts(['prd', 'tasks']),
@@ -29,6 +42,7 @@ export function addRunCommand(program: Command): void {
     .addOption(new Option('--on-last-window <action>').choices(ON_LAST_WINDOW).hideHelp())
     .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
   addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {
+    requireGithub(flags);
     process.exitCode = await startRun({ task, flags, command });
   });
 }
@@ -43,6 +57,26 @@ function taskList(text: string, before: readonly string[] = []): readonly string
     throw new UsageError(say('Name at least one task: --tasks "first task|second task".'));
   }
   return [...before, ...tasks];
+}
+
+/** @throws {UsageError} if issues are chosen, but no repository */
+function requireGithub({ github, label, milestone }: RunFlags): void {
+  if (github === undefined && (label !== undefined || milestone !== undefined)) {
+    throw new UsageError(
+      say(
+        '--label and --milestone choose issues on GitHub. Name the repository: --github owner/name',
+      ),
+    );
+  }
+}
+
+/** Values of a repeatable flag. GitHub separates them by commas, which no label can contain. */
+export function labels(text: string, before: readonly string[] = []): readonly string[] {
+  const named = text
+    .split(',')
+    .map(label => label.trim())
+    .filter(label => label !== '' && !before.includes(label));
+  return [...before, ...new Set(named)];
 }
 
 /** Values of a repeatable flag, without duplicates. */

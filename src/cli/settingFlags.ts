@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type Message, say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -60,6 +60,9 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   commandPrompt: 'how it gets the prompt: stdin, file or argument',
   outsideLinks: 'links may point here, outside the repository; can be given several times',
   preset: 'a known command: codex, gemini, amp or opencode',
+  githubUrl: 'address of the API of a GitHub server of your own',
+  githubWhenDone: 'what to do with an issue on GitHub when it is done: comment, close or nothing',
+  githubOutsiders: 'let agents read issues of people who are not members or collaborators',
   apiKey: 'API key in the environment: use or remove',
 };
 
@@ -105,6 +108,13 @@ export function addSettingFlags(command: Command, defaults: GivenSettings = {}):
     }
   }
   return command;
+}
+
+/** The flags of some settings, for a command that has no others. */
+export function settingOptions(names: readonly SettingName[]): readonly Option[] {
+  const all = addSettingFlags(new Command()).options;
+  const wanted = new Set(names.map(attributeOf));
+  return all.filter(option => wanted.has(option.attributeName()));
 }
 
 /** Leaves the flags of lanes out of the help of a command that has one agent. */

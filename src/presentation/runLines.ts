@@ -211,6 +211,11 @@ export function warningWords(
         words,
       );
     case 'placePrepared':
+    case 'beadsNotTold':
+    case 'githubLimit':
+    case 'githubNotRead':
+    case 'githubNotTold':
+    case 'githubTooMany':
       return words;
     case 'repositoryInside':
       return t(

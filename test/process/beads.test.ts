@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { BeadsFolder, type BeadsIssue, installFakeBd } from '../support/beadsFolder.ts';
-import { Workspace } from '../support/ralph.ts';
+import { fakeAgent, Workspace } from '../support/ralph.ts';
 
 const ISSUES: readonly BeadsIssue[] = [
   { id: 'bd-a1', title: 'First', status: 'open', priority: 1, issue_type: 'task' },
@@ -117,5 +117,95 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
       (await beads.calls()).some(call => call.includes('--force')),
       false,
     );
+  });
+});
+
+describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
+  const FILE = '.beads/issues.jsonl';
+
+  test('close what is proven there, with the commit, and reopen what the checks refuse', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const steps = (id: string) => [
+      { write: [`${id}.txt`, id] },
+      { commit: `feat: ${id}` },
+      { tickAny: [FILE] },
+      { result: ['Done', {}] },
+    ];
+    // The second agent closes its issue by itself, and its check fails the first time.
+    const closes = { shell: 'bd close bd-a2 --reason Mine' };
+    const check =
+      'test ! -e bd-a2.txt || test -e "$FAKE_AGENT_NOTES/seen" || ! touch "$FAKE_AGENT_NOTES/seen"';
+    const run = await workspace.scriptOf(
+      {
+        'bd-a1': [steps('bd-a1')],
+        'bd-a2': [[...steps('bd-a2').slice(0, 3), closes, { result: ['Done', {}] }]],
+      },
+      ...['--verify', check],
+    ).finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'closed');
+    assert.equal(await statusOf(beads, 'bd-a2'), 'closed');
+    const first = (await beads.inDatabase()).find(({ id }) => id === 'bd-a1');
+    assert.match(String(first?.['close_reason']), /^Done with Ralph Fresh in [0-9a-f]{10}$/);
+    const calls = (await beads.calls()).filter(call => /^(?:close|reopen) bd-a2/.test(call));
+    assert.deepEqual(calls.slice(0, 2), ['close bd-a2 --reason Mine', 'reopen bd-a2']);
+  });
+
+  test('with lanes: agents change their copies of the file, and what lands is closed in the database', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    workspace.git('add', '--all');
+    workspace.git('commit', '--quiet', '--message', 'Issues');
+    const steps = (id: string) => [
+      { write: [`${id}.txt`, id] },
+      { tickAny: [FILE] },
+      { commit: `feat: ${id}` },
+      { result: ['Done', {}] },
+    ];
+    const run = await workspace.scriptOf(
+      { 'bd-a1': [steps('bd-a1')], 'bd-a2': [steps('bd-a2')] },
+      ...['--lanes', '2'],
+    ).finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    assert.deepEqual(await beads.inFile(), {
+      'bd-a1': 'closed',
+      'bd-a2': 'closed',
+      'bd-a3': 'closed',
+    });
+    for (const id of ['bd-a1', 'bd-a2']) {
+      assert.equal(await statusOf(beads, id), 'closed');
+    }
+    assert.equal(
+      (await beads.calls()).some(call => call.includes('bd-a3')),
+      false,
+    );
+  });
+
+  test('say once what bd refuses, and tell it again at the next step', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const steps = [{ tickAny: [FILE] }, { result: ['Done', {}] }];
+    const run = await workspace.cliWith(
+      {
+        FAKE_AGENT_SCRIPT: JSON.stringify({ 'bd-a1': [steps], 'bd-a2': [steps] }),
+        FAKE_BD_FAILS: 'close',
+      },
+      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+    ).finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    const warnings = (await workspace.events('warning')).filter(
+      ({ code }) => code === 'beadsNotTold',
+    );
+    assert.equal(warnings.length, 2);
+    assert.match(JSON.stringify(warnings), /database is locked/);
+    assert.ok((await beads.calls()).filter(call => call.startsWith('close bd-a1')).length > 1);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'open');
+  });
+
+  test('do not start without bd, and doctor says why', async t => {
+    const { workspace } = await beadsWorkspace(t, { database: true, installed: false });
+    const run = await workspace.run('diligent').finished;
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /program bd was not found\. Install it: npm install -g @beads\/bd/);
+    const doctor = await workspace.cli('doctor', '--only', 'beads').finished;
+    assert.match(doctor.stdout, /bd was not found/);
   });
 });

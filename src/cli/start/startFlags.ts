@@ -20,6 +20,9 @@ export interface RunFlags extends StartFlags {
   readonly file?: string;
   readonly prd?: true;
   readonly tasks?: readonly string[];
+  readonly github?: string;
+  readonly label?: readonly string[];
+  readonly milestone?: string;
   readonly story?: readonly string[];
   readonly onLastWindow?: OnLastWindow;
   readonly runId?: string;

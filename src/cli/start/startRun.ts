@@ -32,6 +32,10 @@ import {
 import { sourceDefaults } from '../../orchestrator/settings/sourceDefaults.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
+import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
+import { TOKEN_NAMES } from '../../orchestrator/trackers/github/githubToken.ts';
+import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
 import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
@@ -42,6 +46,7 @@ import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { requireRunsStoryFile } from '../storyFiles.ts';
+import { beginGithub, isMirror, namedSource, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
@@ -73,10 +78,12 @@ export async function startRun(request: StartRequest): Promise<number> {
       platform: process.platform,
     });
   // A mistake in a file is reported at once, even by a detached start.
-  await given({});
+  const set = await given({});
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
   await requireWork(files, request, places, named);
+  const source = namedSource(flags);
+  const asked = source && (await beginGithub(files, source, set));
   if (!flags.dryRun) {
     // Its agent may still be changing what is read next.
     await closeRunFoundDead(files);
@@ -109,9 +116,12 @@ export async function startRun(request: StartRequest): Promise<number> {
       storyFile,
     });
   }
+  const work = workOf(files, request, { ...places, prepare: named }, chosen);
+  const tracker = asked ?? (await trackerOf(files, work.storyFile, set));
   if (flags.detach) {
     return loopDetached(files, request);
   }
+  const env = tracker instanceof BeadsTracker ? process.env : hideGithubTokens(tracker);
   const stop = new StopSwitch();
   const fallbackAgent = await fallbackAgentOf(settings, {
     env: process.env,
@@ -125,13 +135,14 @@ export async function startRun(request: StartRequest): Promise<number> {
     agent: agentOf(settings),
     fallbackAgent,
     config: configOf(settings),
-    ...workOf(files, request, { ...places, prepare: named }, chosen),
+    ...work,
     prepare,
+    ...(tracker && { tracker }),
     onlyStories: flags.story,
     ...(flags.onLastWindow && { onLastWindow: flags.onLastWindow, ...windowGrace(process.env) }),
     apiKey: settings.apiKey,
     settings: rememberedSettings(remembered),
-    env: process.env,
+    env,
     version: packageJson.version,
     stop,
     askBranch: canAsk(flags) ? askBranch : undefined,
@@ -150,6 +161,38 @@ export async function startRun(request: StartRequest): Promise<number> {
   }
   return loopHere(options, stop, flags);
 }
+
+/** Where the stories of this file really are. */
+async function trackerOf(
+  files: RunFiles,
+  storyFile: string | undefined,
+  settings: GivenSettings,
+): Promise<Tracker | undefined> {
+  if (isMirror(files, storyFile)) {
+    const tracker = await beginGithub(files, undefined, settings);
+    if (tracker === undefined) {
+      tellNotes([{ code: 'githubNotAsked', detail: NOT_ASKED }]);
+    }
+    return tracker;
+  }
+  return storyFile !== undefined && (await beadsDatabase(storyFile)) !== undefined
+    ? new BeadsTracker(storyFile, { env: process.env })
+    : undefined;
+}
+
+/** Agents, checks and everything else that this process starts get no token. @returns their environment */
+function hideGithubTokens(tracker: Tracker | undefined): NodeJS.ProcessEnv {
+  if (tracker !== undefined) {
+    for (const name of TOKEN_NAMES) {
+      delete process.env[name];
+    }
+  }
+  return process.env;
+}
+
+const NOT_ASKED = say(
+  'The stories are a copy of issues on GitHub, which is not brought up to date, because you have not asked for it in this folder: ralph-fresh run --github owner/name',
+);
 
 async function choose(
   files: RunFiles,

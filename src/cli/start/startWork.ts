@@ -8,6 +8,7 @@ import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
 import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
@@ -32,7 +33,7 @@ export function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined
 /** The path named on the command line, or the one where a run finds its stories. */
 export async function placesOf(
   files: RunFiles,
-  { cwd, file, planDir }: RunFlags,
+  { cwd, file, github, planDir }: RunFlags,
   prepare: Preparation | undefined,
 ): Promise<Places> {
   if (planDir !== undefined) {
@@ -40,6 +41,9 @@ export async function placesOf(
   }
   if (file !== undefined) {
     return { storyFile: path.resolve(cwd, file) };
+  }
+  if (github !== undefined) {
+    return { storyFile: path.join(files.workspace, MIRROR_FILE) };
   }
   if (prepare !== undefined) {
     // New stories must not replace those that a person keeps elsewhere.
@@ -50,8 +54,8 @@ export async function placesOf(
 }
 
 /** Whether the command line names the work, so that nothing has to be searched for. */
-export function namesPlace({ file, planDir, prd, tasks }: RunFlags): boolean {
-  return file !== undefined || planDir !== undefined || prd === true || tasks !== undefined;
+export function namesPlace({ file, github, planDir, prd, tasks }: RunFlags): boolean {
+  return [file, github, planDir, tasks].some(named => named !== undefined) || prd === true;
 }
 
 /** @throws {HumanError} if there is nothing to work on */

@@ -49,6 +49,7 @@ import { openRun } from './openRun.ts';
 import { type Decision, decide, type Start } from './policy.ts';
 import { RequestDesk } from './requestDesk.ts';
 import type { RunOptions } from './runOptions.ts';
+import { settledStories } from './settledStories.ts';
 import { goToBranch } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
 
@@ -296,6 +297,7 @@ export class FreshRun {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
     await this.accepted.add();
+    await this.askTracker();
     const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
@@ -330,6 +332,22 @@ export class FreshRun {
       this.isMoved = false;
     }
     this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
+  }
+
+  /** The list is a copy: what is settled here is said where it really is, and what is new there comes into the list. */
+  private async askTracker(): Promise<void> {
+    const { options, run, snapshot } = this;
+    const { stories, storyFileProblem } = snapshot;
+    if (options.tracker === undefined) {
+      return;
+    }
+    const settled =
+      stories === undefined || storyFileProblem !== undefined
+        ? undefined
+        : settledStories(stories.stories, run.state());
+    for (const { code, detail } of await options.tracker.sync(settled)) {
+      warn(run.journal, code, detail);
+    }
   }
 
   /** @returns what ends a run with lanes, which knows stories by their ids, unless it is put right while agents work */
@@ -375,6 +393,7 @@ export class FreshRun {
         const { snapshot } = this;
         this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
       }
+      await this.askTracker();
     } catch (error) {
       // The branch or its repository may be gone; the end must be recorded in any case.
       warn(journal, 'gitUnreadable', saidOf(error));

@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { Preparation } from '../planner/preparation.ts';
 import type { RunConfig } from '../settings/config.ts';
+import type { Tracker } from '../trackers/tracker.ts';
 import type { OnLastWindow } from '../workspace/openWindows.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import type { StopSwitch } from '../workspace/stopSwitch.ts';
@@ -33,6 +34,8 @@ export interface RunOptions {
   /** Absolute path of a folder with plan.md, progress.md and errors.log: the pure loop. */
   readonly planDir?: string;
   readonly prepare?: Preparation;
+  /** Where the stories really are, if the story file is only a copy. */
+  readonly tracker?: Tracker;
   /** Ids of the stories to work on; absent: all. */
   readonly onlyStories?: readonly string[];
   /** What to do when the last window that shows the run is closed; absent: continue. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { fenced } from '../../base/fenced.ts';
 import { once } from '../../base/once.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
@@ -6,7 +7,6 @@ import { problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import { type AgentWords, plainAgentWords } from '../context/pin/generatedLines.ts';
 import type { UpdatedEntry } from '../context/pin/updatePin.ts';
-import { fenced } from '../iteration/prompt/fenced.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 

@@ -1,6 +1,6 @@
+import { fenced } from '../../base/fenced.ts';
 import { englishOf, type Message } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
-import { fenced } from '../iteration/prompt/fenced.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
 
 /** Maximum length of a task in the prompt, in UTF-16 units: a whole specification. */

@@ -1,7 +1,7 @@
+import { fenced } from '../../base/fenced.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
-import { fenced } from '../iteration/prompt/fenced.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';

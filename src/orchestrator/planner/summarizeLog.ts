@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { fenced } from '../../base/fenced.ts';
 import { once } from '../../base/once.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import type { OldEntry } from '../context/compaction.ts';
-import { fenced } from '../iteration/prompt/fenced.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 

@@ -3,6 +3,7 @@ import { messageOf } from '../../base/messageOf.ts';
 import { say, type Words } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { shorten } from '../../base/text.ts';
+import { beads } from './beads.ts';
 import { branch } from './branch.ts';
 import { disk } from './disk.ts';
 import { doneElsewhere } from './doneElsewhere.ts';
@@ -44,6 +45,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   template,
   progress,
   reviewer,
+  beads,
   disk,
 ];
 

@@ -30,6 +30,10 @@ export const MAX_BATCH = 5;
 export const LAND_AS = ['merge', 'squash'] as const;
 export type LandAs = (typeof LAND_AS)[number];
 
+/** What is done with an issue on GitHub when its story is done. */
+export const GITHUB_WHEN_DONE = ['comment', 'close', 'nothing'] as const;
+export type GithubWhenDone = (typeof GITHUB_WHEN_DONE)[number];
+
 /** The configuration of a run, with the names and defaults of the whitepaper (8.3), if it has them. */
 export interface RunConfig {
   readonly maxIterations: number;

@@ -7,6 +7,7 @@ import { MAX_LANES } from '../journal/eventCodes.ts';
 import {
   BRANCH_MODES,
   DEFAULT_CONFIG,
+  GITHUB_WHEN_DONE,
   GUARD_MODES,
   LAND_AS,
   MAX_BATCH,
@@ -132,6 +133,18 @@ const phrase = value(
 const program = value(
   nameSchema.refine(text => !/[\\/]/.test(text) || isAnchored(text)),
   say("a program's name, or a path that is absolute or begins with ~/"),
+);
+
+/** Plain HTTP only to this machine: a token is sent there. */
+const apiUrl = value(
+  z
+    .string()
+    .max(MAX_TEXT)
+    .refine(text =>
+      /^https:\/\/[^/@\s]+|^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?(?:\/|$)/.test(text),
+    )
+    .refine(text => URL.canParse(text)),
+  say('the address of an API, such as https://github.example.com/api/v3'),
 );
 
 const folder = value(
@@ -269,6 +282,9 @@ const SETTINGS = {
   },
   outsideLinks: { kind: folders, flag: '--outside-links <path>', isPersonal: always },
   preset: { kind: oneOf(COMMAND_PRESETS), flag: '--preset <name>', isPersonal: always },
+  githubUrl: { kind: apiUrl, flag: '--github-url <url>', isPersonal: always },
+  githubWhenDone: { kind: oneOf(GITHUB_WHEN_DONE), flag: '--github-when-done <what>' },
+  githubOutsiders: { kind: onOff, flag: '--github-outsiders', isPersonal: always },
   apiKey: {
     kind: oneOf(['use', 'remove']),
     flag: '--api-key <what>',
@@ -358,6 +374,9 @@ export const DEFAULT_SETTINGS = {
   skipPermissions: false,
   extraArgs: [],
   commandArgs: [],
+  githubUrl: 'https://api.github.com',
+  githubWhenDone: 'comment',
+  githubOutsiders: false,
   apiKey: 'use',
 } as const satisfies GivenSettings;
 

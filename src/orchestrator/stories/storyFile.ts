@@ -36,6 +36,7 @@ export const STORY_FILE_PLACES = [
  * guessed.
  */
 export const OTHER_STORY_FILE_PLACES = [
+  '.omc/github.json',
   '.ralph/tasks.jsonl',
   '.taskmaster/tasks/tasks.json',
   'tasks/tasks.json',

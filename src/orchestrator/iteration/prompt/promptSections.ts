@@ -1,6 +1,6 @@
+import { fenced } from '../../../base/fenced.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import { duplicateNotes } from './duplicateNotes.ts';
-import { fenced } from './fenced.ts';
 import { asData, commandText, idText, pathText, shortRuns, withinBudget } from './foreignText.ts';
 import { mission, rules } from './mission.ts';
 import {

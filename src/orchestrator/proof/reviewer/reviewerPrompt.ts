@@ -1,6 +1,6 @@
+import { fenced } from '../../../base/fenced.ts';
 import { englishOf, type Message } from '../../../base/say.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
-import { fenced } from '../../iteration/prompt/fenced.ts';
 import type { Story } from '../../stories/story.ts';
 import type { StoryWork } from './storyWork.ts';
 import type { WorkDiff } from './workDiff.ts';

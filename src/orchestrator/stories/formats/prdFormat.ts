@@ -12,6 +12,7 @@ import { readJson } from './jsonText.ts';
 import { withEpics } from './prdEpics.ts';
 import {
   DEPENDENCY_KEYS,
+  type Entry,
   findStoryArray,
   isEntry,
   readHeading,
@@ -43,7 +44,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     root,
     array.entries,
     array.entries.flatMap((entry, position) =>
-      isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
+      isEntry(entry)
+        ? [withParked(readStory(entry, position, lines.at(startOf({ position })).line), entry)]
+        : [],
     ),
   );
   const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
@@ -85,6 +88,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return moveEntry({ text, stories, spansOf: found => findEntries(found, array.key) }, move);
     },
   };
+}
+
+/** The copy of issues on GitHub marks those that are not to be worked on. */
+function withParked(story: Story, { parked }: Entry): Story {
+  return parked === true && !story.done ? { ...story, parked } : story;
 }
 
 /** The positions of a list's entries: those of the file itself, or those under `key` of its object. */

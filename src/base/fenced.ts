@@ -1,4 +1,4 @@
-import { withoutControls } from '../../../base/text.ts';
+import { withoutControls } from './text.ts';
 
 /** Text from outside as a code block of Markdown that it cannot close; without control characters. */
 export function fenced(text: string, language = 'text'): string {

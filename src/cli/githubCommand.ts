@@ -1,0 +1,94 @@
+import { type Command, Option } from 'commander';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
+import { settledStories } from '../orchestrator/loop/settledStories.ts';
+import { givenSettings } from '../orchestrator/settings/settings.ts';
+import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
+import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
+import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { cwdOption } from './arguments.ts';
+import { livingLoop, readRun } from './loopEnd.ts';
+import { forPeople } from './people.ts';
+import { print } from './print.ts';
+import { labels } from './runCommand.ts';
+import { settingOptions, settingsOf } from './settingFlags.ts';
+import { beginGithub, type GithubFlags, namedSource, tellNotes } from './start/githubStart.ts';
+import { requireReadable } from './storyFiles.ts';
+
+/** `ralph-fresh github sync` and `github forget`. */
+export function addGithubCommand(program: Command): void {
+  const github = program
+    .command('github')
+    .description('issues on GitHub as stories: bring their copy up to date, or end that');
+  const sync = forPeople(github.command('sync'))
+    .description('bring the copy of the issues up to date, and say on GitHub what is done')
+    .addOption(cwdOption())
+    .addOption(
+      new Option(
+        '--github <owner/repo>',
+        'the repository; default: the one that you have named before in this folder',
+      ).argParser(repositoryOf),
+    )
+    .addOption(
+      new Option(
+        '--label <name>',
+        'only issues with this label; can be given several times',
+      ).argParser(labels),
+    )
+    .option('--milestone <title>', 'only issues of this milestone');
+  for (const option of settingOptions(['githubUrl', 'githubWhenDone', 'githubOutsiders'])) {
+    sync.addOption(option);
+  }
+  sync.action((flags: GithubFlags & { readonly cwd: string }) => syncNow(flags, sync));
+  forPeople(github.command('forget'))
+    .description('do not ask GitHub for this folder any more; the copy stays')
+    .addOption(cwdOption())
+    .action(({ cwd }: { readonly cwd: string }) => forget(cwd));
+}
+
+async function syncNow(
+  flags: GithubFlags & { readonly cwd: string },
+  command: Command,
+): Promise<void> {
+  const files = new RunFiles(flags.cwd);
+  const settings = await givenSettings({
+    flags: settingsOf(command),
+    workspace: files.workspace,
+    env: process.env,
+    platform: process.platform,
+  });
+  const tracker = await beginGithub(files, namedSource(flags), settings);
+  if (tracker === undefined) {
+    throw new HumanError(
+      say(
+        'You have not named a repository in this folder yet. Name it: ralph-fresh github sync --github owner/name',
+      ),
+    );
+  }
+  const read = async () => requireReadable(await readStoryFileOrThrow(tracker.file));
+  if ((await livingLoop(files)) === undefined) {
+    // What a run has claimed and nobody has judged yet is not said.
+    const runId = await newestRunId(files);
+    const state = runId === undefined ? INITIAL_RUN_STATE : await readRun(files, runId);
+    tellNotes(await tracker.sync(settledStories((await read()).stories, state)));
+  }
+  const { stories } = await read();
+  const count = (isCounted: (story: (typeof stories)[number]) => boolean) =>
+    stories.filter(isCounted).length;
+  print(
+    `${tracker.file}: ${stories.length} issues, ${count(({ done }) => done)} done, ${count(({ parked }) => parked === true)} put aside.`,
+  );
+}
+
+async function forget(cwd: string): Promise<void> {
+  const files = new RunFiles(cwd);
+  const { readGrant, writeGrant } = await import('../orchestrator/trackers/github/githubGrants.ts');
+  const known = await readGrant(process.env, files.workspace);
+  await writeGrant(process.env, files.workspace, undefined);
+  print(
+    known === undefined
+      ? 'GitHub was not asked for this folder.'
+      : `GitHub is not asked about ${known.source.repository} for this folder any more.`,
+  );
+}

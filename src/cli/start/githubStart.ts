@@ -1,0 +1,82 @@
+import path from 'node:path';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { englishOf } from '../../base/say.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
+import type { Settings } from '../../orchestrator/settings/settingTable.ts';
+import type { GithubGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
+import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
+import { GITHUB_API, type GithubSource } from '../../orchestrator/trackers/github/githubSource.ts';
+import type { GithubTracker } from '../../orchestrator/trackers/github/githubTracker.ts';
+import type { TrackerNote } from '../../orchestrator/trackers/tracker.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import type { RunFlags } from './startFlags.ts';
+
+/** What a person has said about issues on GitHub, with this command or an earlier one. */
+export type GithubFlags = Pick<RunFlags, 'github' | 'label' | 'milestone'>;
+
+type GithubSettings = Partial<Pick<Settings, 'githubUrl' | 'githubWhenDone' | 'githubOutsiders'>>;
+
+/** The issues that the command line names. */
+export function namedSource({
+  github,
+  label = [],
+  milestone,
+}: GithubFlags): GithubSource | undefined {
+  return github === undefined
+    ? undefined
+    : { repository: github, labels: label, ...(milestone !== undefined && { milestone }) };
+}
+
+/**
+ * Opens the issues of a repository as the stories of this folder, and makes or renews their copy.
+ * @returns `undefined` if the person has not asked for that, with this command or before
+ * @throws {HumanError} if there is no token, or GitHub cannot be read and there is no copy yet
+ */
+export async function beginGithub(
+  files: RunFiles,
+  named: GithubSource | undefined,
+  settings: GithubSettings,
+): Promise<GithubTracker | undefined> {
+  // Loaded on demand: most runs have nothing to do with GitHub.
+  const { readGrant, writeGrant } = await import(
+    '../../orchestrator/trackers/github/githubGrants.ts'
+  );
+  const known = await readGrant(process.env, files.workspace);
+  const grant: GithubGrant | undefined =
+    named === undefined ? known : { source: named, baseUrl: settings.githubUrl ?? GITHUB_API };
+  if (grant === undefined) {
+    return undefined;
+  }
+  const baseUrl = settings.githubUrl ?? grant.baseUrl;
+  const [{ findGithubToken }, { GithubApi }, { GithubTracker }] = await Promise.all([
+    import('../../orchestrator/trackers/github/githubToken.ts'),
+    import('../../orchestrator/trackers/github/githubApi.ts'),
+    import('../../orchestrator/trackers/github/githubTracker.ts'),
+  ]);
+  const { from, token } = await findGithubToken(process.env, baseUrl);
+  const api = await GithubApi.open({
+    ...{ baseUrl, token, tokenFrom: from, version: packageJson.version },
+  });
+  const tracker = new GithubTracker({
+    ...{ files, api, baseUrl, source: grant.source },
+    whenDone: settings.githubWhenDone ?? 'comment',
+    includesOutsiders: settings.githubOutsiders ?? false,
+  });
+  tellNotes(await tracker.begin());
+  if (named !== undefined) {
+    await writeGrant(process.env, files.workspace, grant);
+  }
+  return tracker;
+}
+
+/** Whether a story file is the copy of issues on GitHub. */
+export function isMirror({ workspace }: RunFiles, storyFile: string | undefined): boolean {
+  return storyFile === path.join(workspace, MIRROR_FILE);
+}
+
+export function tellNotes(notes: readonly TrackerNote[]): void {
+  for (const { detail } of notes) {
+    const text = typeof detail === 'string' ? detail : englishOf(detail);
+    process.stderr.write(`ralph-fresh: ${withoutControls(shorten(text, 2_000))}\n`);
+  }
+}

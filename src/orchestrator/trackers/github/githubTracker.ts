@@ -1,0 +1,332 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from '../../../base/humanError.ts';
+import { saidOf } from '../../../base/messageOf.ts';
+import { type Message, say, sentences } from '../../../base/say.ts';
+import type { GithubWhenDone } from '../../settings/config.ts';
+import { editFile } from '../../stories/edit/fileEdit.ts';
+import { requireInside } from '../../stories/outsideLinks.ts';
+import type { RunFiles } from '../../workspace/runFiles.ts';
+import { ignoreStateDir } from '../../workspace/stateIgnore.ts';
+import type { DoneStory, SettledStories, Tracker, TrackerNote } from '../tracker.ts';
+import { type GithubApi, GithubError } from './githubApi.ts';
+import { closeIssue, commentOnce, doneKey } from './githubDone.ts';
+import {
+  type GithubIssue,
+  type IssueEntry,
+  issueEntry,
+  numberOf,
+  storyIdOf,
+} from './githubIssue.ts';
+import { fetchIssues } from './githubIssues.ts';
+import { MIRROR_FILE, mergeMirror, sourceOfMirror } from './githubMirror.ts';
+import { type GithubNotes, readNotes, writeNotes } from './githubNotes.ts';
+import type { GithubSource } from './githubSource.ts';
+
+export interface GithubOptions {
+  readonly files: RunFiles;
+  readonly source: GithubSource;
+  readonly api: GithubApi;
+  readonly baseUrl: string;
+  readonly whenDone: GithubWhenDone;
+  readonly includesOutsiders: boolean;
+  readonly now?: () => number;
+}
+
+/** In ms: agents that end within moments need no look each. */
+const MIN_PAUSE_MS = 5_000;
+const PAUSE_AFTER_FAILURE_MS = 60_000;
+
+/**
+ * The issues of a repository on GitHub as stories: keeps their copy up to date, and says on GitHub what is done here.
+ * What was said is noted, so that a failure is tried again and nothing is said twice.
+ */
+export class GithubTracker implements Tracker {
+  readonly file: string;
+  private readonly options: GithubOptions;
+  /** Nothing is asked before, in ms since the epoch. */
+  private limitedUntil = 0;
+  private lookedAt = 0;
+  /** What GitHub refuses is not tried again in this process. */
+  private readonly refused = new Set<string>();
+  private readonly said = new Set<string>();
+
+  constructor(options: GithubOptions) {
+    this.options = options;
+    this.file = path.join(options.files.workspace, MIRROR_FILE);
+  }
+
+  /**
+   * The first look, which makes the copy.
+   * @returns problems, if there is a copy to continue with
+   * @throws {HumanError} if there is none, or the person must do something
+   */
+  async begin(): Promise<readonly TrackerNote[]> {
+    try {
+      return await this.look(undefined);
+    } catch (error) {
+      const isPassing =
+        error instanceof GithubError && (error.failure === 'offline' || error.failure === 'limit');
+      if (!isPassing || (await this.text()) === undefined) {
+        throw error;
+      }
+      return this.noteOf(error);
+    }
+  }
+
+  async sync(settled: SettledStories | undefined): Promise<readonly TrackerNote[]> {
+    const now = this.now();
+    if (now < this.limitedUntil) {
+      return [];
+    }
+    const isSoon = now - this.lookedAt < MIN_PAUSE_MS;
+    if (isSoon && !(await this.hasNews(settled))) {
+      return [];
+    }
+    try {
+      return await this.look(settled);
+    } catch (error) {
+      return this.noteOf(error);
+    }
+  }
+
+  private now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  private async text(): Promise<string | undefined> {
+    return readFile(this.file, 'utf8').catch(() => undefined);
+  }
+
+  private notes(): Promise<GithubNotes> {
+    const { baseUrl, files, includesOutsiders, source } = this.options;
+    return readNotes(files, { baseUrl, source, outsiders: includesOutsiders });
+  }
+
+  private noteOf(error: unknown): readonly TrackerNote[] {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    if (error instanceof GithubError) {
+      // Whatever it is, it does not pass within moments.
+      this.limitedUntil = error.until ?? this.now() + PAUSE_AFTER_FAILURE_MS;
+    }
+    const isLimit = error instanceof GithubError && error.failure === 'limit';
+    return this.once(
+      isLimit ? 'githubLimit' : 'githubNotRead',
+      sentences([
+        error.said,
+        say(
+          'The run continues with the issues as they were; what is done is said on GitHub later.',
+        ),
+      ]),
+      saidOf(error),
+    );
+  }
+
+  /** A run of a night must not say the same at each boundary. */
+  private once(code: string, detail: Message, about: unknown): readonly TrackerNote[] {
+    const key = `${code} ${JSON.stringify(about)}`;
+    if (this.said.has(key)) {
+      return [];
+    }
+    this.said.add(key);
+    return [{ code, detail }];
+  }
+
+  private async hasNews(settled: SettledStories | undefined): Promise<boolean> {
+    if (settled === undefined || this.options.whenDone === 'nothing') {
+      return false;
+    }
+    const notes = await this.notes();
+    const open = this.openOn(notes);
+    return settled.done.some(story => this.isUntold(story, notes, open));
+  }
+
+  private async look(settled: SettledStories | undefined): Promise<readonly TrackerNote[]> {
+    const { api, files, source } = this.options;
+    await ignoreStateDir(files);
+    const notes = await this.notes();
+    const base = this.entriesOf(notes);
+    const found = await fetchIssues(api, source, notes);
+    this.lookedAt = this.now();
+    this.said.clear();
+    const now: GithubNotes = { ...notes, pages: found.pages, others: found.others };
+    const entries = this.entriesOf(now);
+    const open = this.openOn(now);
+    const untold = (settled?.done ?? []).filter(story =>
+      this.isUntold(story, notes, this.openOn(notes)),
+    );
+    await this.write(entries, base, new Set(untold.map(({ id }) => id)));
+    // Only after the copy has it: what is lost in between is found again by the next look.
+    for (const id of [...(settled?.open ?? []), ...reopened(base, entries)]) {
+      const number = numberOf(id);
+      if (number !== undefined) {
+        delete now.told[number];
+      }
+    }
+    await writeNotes(files, now);
+    const problems = found.isCut
+      ? this.once(
+          'githubTooMany',
+          say(
+            '{0} has more issues than can be read. Name a label or a milestone.',
+            source.repository,
+          ),
+          '',
+        )
+      : [];
+    return [...problems, ...(await this.tell(settled, now, open))];
+  }
+
+  private entriesOf({ others, pages }: GithubNotes): readonly IssueEntry[] {
+    const { includesOutsiders, source } = this.options;
+    const isDone = (id: string) => others[numberOf(id) ?? 0]?.isOpen === false;
+    return issuesOf(pages).map(issue => {
+      const entry = issueEntry(issue, { includesOutsiders, repository: source.repository });
+      const waits = entry['dependsOn'];
+      return Array.isArray(waits)
+        ? { ...entry, dependsOn: waits.filter(id => !isDone(String(id))) }
+        : entry;
+    });
+  }
+
+  private openOn({ pages }: GithubNotes): ReadonlySet<string> {
+    return new Set(
+      issuesOf(pages).flatMap(({ number, state }) => (state === 'closed' ? [] : storyIdOf(number))),
+    );
+  }
+
+  private isUntold(story: DoneStory, { told }: GithubNotes, open: ReadonlySet<string>): boolean {
+    const number = numberOf(story.id);
+    const { whenDone } = this.options;
+    if (number === undefined || whenDone === 'nothing' || !open.has(story.id)) {
+      return false;
+    }
+    const known = told[number];
+    return known === undefined || !known.commented || (whenDone === 'close' && !known.closed);
+  }
+
+  private async write(
+    entries: readonly IssueEntry[],
+    base: readonly IssueEntry[],
+    keep: ReadonlySet<string>,
+  ): Promise<void> {
+    const merge = {
+      source: this.options.source,
+      entries,
+      base: new Map(base.map(entry => [entry.id, entry])),
+      keep,
+    };
+    const text = await this.text();
+    if (text !== undefined) {
+      this.requireOurs(text);
+    }
+    if (text === undefined) {
+      requireInside(this.file);
+      await mkdir(path.dirname(this.file), { recursive: true });
+      await writeFile(this.file, mergeMirror(undefined, merge), { flag: 'wx' });
+      return;
+    }
+    await editFile(this.file, before => Buffer.from(mergeMirror(before.toString('utf8'), merge)));
+  }
+
+  /** @throws {HumanError} if the file is somebody's, or a copy of another repository */
+  private requireOurs(text: string): void {
+    const { repository } = this.options.source;
+    const copied = sourceOfMirror(text)?.repository;
+    if (copied === undefined) {
+      throw new HumanError(
+        say(
+          '{0} is not a copy of issues on GitHub, so it is not written to. Move it elsewhere, or correct it.',
+          this.file,
+        ),
+      );
+    }
+    if (copied.toLowerCase() !== repository.toLowerCase()) {
+      throw new HumanError(
+        say(
+          '{0} is a copy of the issues of {1}. Move it elsewhere to work on those of {2}.',
+          ...[this.file, copied, repository],
+        ),
+      );
+    }
+  }
+
+  private async tell(
+    settled: SettledStories | undefined,
+    notes: GithubNotes,
+    open: ReadonlySet<string>,
+  ): Promise<readonly TrackerNote[]> {
+    const problems: TrackerNote[] = [];
+    for (const story of settled?.done ?? []) {
+      const number = numberOf(story.id);
+      if (
+        number === undefined ||
+        this.refused.has(story.id) ||
+        !this.isUntold(story, notes, open)
+      ) {
+        continue;
+      }
+      try {
+        await this.tellOne(story, number, notes, settled?.branch);
+      } catch (error) {
+        if (!(error instanceof GithubError)) {
+          throw error;
+        }
+        const { failure, said, until } = error;
+        if (failure === 'limit' || failure === 'offline') {
+          this.limitedUntil = until ?? this.now() + PAUSE_AFTER_FAILURE_MS;
+          return [
+            ...problems,
+            ...this.once(
+              failure === 'limit' ? 'githubLimit' : 'githubNotTold',
+              sentences([said, say('{0} is done; that is said on GitHub later.', story.id)]),
+              story.id,
+            ),
+          ];
+        }
+        if (failure === 'gone' || failure === 'moved') {
+          // Nobody is there to be told.
+          notes.told[number] = { key: doneKey(story), commented: true, closed: true };
+          await writeNotes(this.options.files, notes);
+        }
+        this.refused.add(story.id);
+        problems.push({ code: 'githubNotTold', detail: said });
+      }
+    }
+    return problems;
+  }
+
+  private async tellOne(
+    story: DoneStory,
+    number: number,
+    notes: GithubNotes,
+    branch: string | undefined,
+  ): Promise<void> {
+    const { api, files, source, whenDone } = this.options;
+    if (notes.told[number]?.commented !== true) {
+      await commentOnce(api, source.repository, number, { story, branch });
+      notes.told[number] = { key: doneKey(story), commented: true, closed: false };
+      await writeNotes(files, notes);
+    }
+    if (whenDone === 'close') {
+      await closeIssue(api, source.repository, number);
+      notes.told[number] = { key: doneKey(story), commented: true, closed: true };
+      await writeNotes(files, notes);
+    }
+  }
+}
+
+function issuesOf(pages: GithubNotes['pages']): GithubIssue[] {
+  const all = Object.values(pages).flatMap(({ issues }) => issues);
+  return [...new Map(all.map(issue => [issue.number, issue])).values()].sort(
+    (a, b) => a.number - b.number,
+  );
+}
+
+/** Ids of issues that somebody has opened again. */
+function reopened(before: readonly IssueEntry[], after: readonly IssueEntry[]): string[] {
+  const done = new Set(before.flatMap(({ id, passes }) => (passes ? [id] : [])));
+  return after.flatMap(({ id, passes }) => (!passes && done.has(id) ? [id] : []));
+}
