@@ -46,7 +46,11 @@ export function textKinds(root: string): readonly TextKind[] {
     },
     {
       english: Object.fromEntries(
-        textsOf(root, ['scripts/lib/prdSchema.ts'], 't').map(text => [text, text]),
+        textsOf(
+          root,
+          ['prdSchema', 'orchestrationSchema', 'schemaParts'].map(name => `scripts/lib/${name}.ts`),
+          't',
+        ).map(text => [text, text]),
       ),
       fileOf: schemaTexts,
     },

@@ -12,38 +12,16 @@ import {
   PRIORITY_WORDS,
   TITLE_KEYS,
 } from '../../src/orchestrator/stories/formats/prdKeys.ts';
-
-/** Formats a text of the schema, with values for its placeholders, in the language of a window. */
-export type SchemaWords = (text: string, ...args: readonly string[]) => string;
-
-const english: SchemaWords = (text, ...args) =>
-  text.replace(/\{(\d+)\}/g, (place, index) => args[Number(index)] ?? place);
-
-/** Offers the usual types, and accepts any value. */
-const usually = (...usual: [z.ZodType, ...z.ZodType[]]) => z.union([...usual, z.unknown()]);
-const text = () => usually(z.string());
-const texts = () => usually(z.array(usually(z.string())));
-
-/** A tab stop of a snippet. */
-const tab = (place: number, words: string) => `\${${place}:${words}}`;
-
-/** Fields with other names besides the usual one, which is the first. */
-function fields(
-  keys: readonly string[],
-  words: string,
-  one: () => z.ZodType,
-  t: SchemaWords,
-): Record<string, z.ZodType> {
-  const [usual = ''] = keys;
-  return Object.fromEntries(
-    keys.map(key => [
-      key,
-      one()
-        .describe(key === usual ? words : t('{0} The usual name is "{1}".', words, usual))
-        .optional(),
-    ]),
-  );
-}
+import {
+  fields,
+  jsonSchemaText,
+  type SchemaWords,
+  tab,
+  text,
+  texts,
+  usually,
+  wordsOf,
+} from './schemaParts.ts';
 
 function storySchemaIn(t: SchemaWords) {
   return z
@@ -173,25 +151,14 @@ function prdSchemaIn(t: SchemaWords) {
 }
 
 /** A story file in any of its JSON dialects. */
-export const prdSchema = prdSchemaIn(english);
+export const prdSchema = prdSchemaIn(wordsOf());
 
 /**
  * The text of a file in schemas/.
- * @param texts translations by their English texts; English if absent
+ * @param translations by their English texts; English if absent
  */
-export function prdSchemaText(texts: Readonly<Record<string, string>> = {}): string {
-  const t: SchemaWords = (message, ...args) => english(texts[message] ?? message, ...args);
-  const schema = z.toJSONSchema(prdSchemaIn(t), {
-    target: 'draft-7',
-    io: 'input',
-    override: ({ jsonSchema }) => {
-      // `"additionalProperties": {}` means the same as its absence.
-      if (JSON.stringify(jsonSchema.additionalProperties) === '{}') {
-        delete jsonSchema.additionalProperties;
-      }
-    },
-  });
-  const { $schema, ...rest } = schema;
+export function prdSchemaText(translations: Readonly<Record<string, string>> = {}): string {
+  const t = wordsOf(translations);
   const fileSnippet = {
     label: t('New story file'),
     description: t('project, branch, description and a first story'),
@@ -210,6 +177,8 @@ export function prdSchemaText(texts: Readonly<Record<string, string>> = {}): str
       ],
     },
   };
-  const own = { title: t('Stories of Ralph Fresh'), defaultSnippets: [fileSnippet] };
-  return `${JSON.stringify({ $schema, ...own, ...rest }, null, 2)}\n`;
+  return jsonSchemaText(prdSchemaIn(t), {
+    title: t('Stories of Ralph Fresh'),
+    defaultSnippets: [fileSnippet],
+  });
 }

@@ -1,4 +1,5 @@
 import { LANGUAGES, readTexts, schemaTexts } from './l10nStrings.ts';
+import { orchestrationSchemaText } from './orchestrationSchema.ts';
 import { prdSchemaText } from './prdSchema.ts';
 
 /** A generated file, with its path in the project. */
@@ -7,16 +8,18 @@ interface SchemaFile {
   readonly text: string;
 }
 
+const SCHEMAS = { prd: prdSchemaText, orchestration: orchestrationSchemaText } as const;
+
 /**
- * The schema of story files, in English and in each language.
+ * The schemas of story files, each in English and in each language.
  * @param root the project's folder
  */
 export function schemaFiles(root: string): readonly SchemaFile[] {
-  return [
-    { file: 'schemas/prd.schema.json', text: prdSchemaText() },
+  return Object.entries(SCHEMAS).flatMap(([name, textIn]) => [
+    { file: `schemas/${name}.schema.json`, text: textIn() },
     ...LANGUAGES.map(language => ({
-      file: `schemas/prd.schema.${language}.json`,
-      text: prdSchemaText(readTexts(root, schemaTexts(language))),
+      file: `schemas/${name}.schema.${language}.json`,
+      text: textIn(readTexts(root, schemaTexts(language))),
     })),
-  ];
+  ]);
 }

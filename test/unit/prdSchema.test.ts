@@ -3,10 +3,15 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { LANGUAGES, readTexts } from '../../scripts/lib/l10nStrings.ts';
 import { prdSchema } from '../../scripts/lib/prdSchema.ts';
 import { schemaFiles } from '../../scripts/lib/schemaFiles.ts';
-import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { orchestrationText } from '../../src/orchestrator/stories/convert/yamlWriter.ts';
+import {
+  OTHER_STORY_FILE_PLACES,
+  parseStoryFile,
+} from '../../src/orchestrator/stories/storyFile.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 // Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
@@ -24,13 +29,22 @@ test('the files in schemas/ are up to date: if not, run "npm run schema"', async
   }
 });
 
-test('the extension applies it to every prd.json, in the language of the window', async () => {
+test('the extension applies them where their files are, in the language of the window', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   assert.deepEqual(contributes.jsonValidation, [
     { fileMatch: ['prd.json'], url: '%schema.prd.file%' },
   ]);
-  const named = ['', ...LANGUAGES.map(language => `.${language}`)].map(
-    language => readTexts(root, `package.nls${language}.json`)['schema.prd.file'],
+  assert.deepEqual(contributes.yamlValidation, [
+    {
+      fileMatch: OTHER_STORY_FILE_PLACES.filter(place => /^\.claude\/.*ya?ml$/.test(place)),
+      url: '%schema.orchestration.file%',
+    },
+  ]);
+  const languages = ['', ...LANGUAGES.map(language => `.${language}`)];
+  const named = ['prd', 'orchestration'].flatMap(schema =>
+    languages.map(
+      language => readTexts(root, `package.nls${language}.json`)[`schema.${schema}.file`],
+    ),
   );
   assert.deepEqual(
     named,
@@ -41,14 +55,18 @@ test('the extension applies it to every prd.json, in the language of the window'
 test('the languages differ only in text', async () => {
   const shapeOf = (text: string) =>
     text.replaceAll(/"(?:description|label|title)": "(?:[^"\\]|\\.)*"|\$\{\d:[^}]*\}/g, '');
-  const [english, ...others] = schemaFiles(root);
-  const lines = shapeOf(english?.text ?? '').split('\n');
-  for (const { file, text } of others) {
-    const differing = shapeOf(text)
-      .split('\n')
-      .filter((line, index) => line !== lines[index]);
-    // The snippets' criterion that has no place to write over.
-    assert.equal(new Set(differing).size, 1, file);
+  for (const name of ['prd', 'orchestration']) {
+    const files = schemaFiles(root).filter(({ file }) => file.includes(name));
+    const [english, ...others] = files;
+    assert.equal(files.length, 1 + LANGUAGES.length);
+    const lines = shapeOf(english?.text ?? '').split('\n');
+    for (const { file, text } of others) {
+      const differing = shapeOf(text)
+        .split('\n')
+        .filter((line, index) => line !== lines[index]);
+      // The snippets' criterion that has no place to write over.
+      assert.equal(new Set(differing).size, name === 'prd' ? 1 : 0, file);
+    }
   }
 });
 
@@ -93,4 +111,32 @@ test('the schema does not accept everything', () => {
   for (const value of ['text', 3, null, true]) {
     assert.ok(!prdSchema.safeParse(value).success);
   }
+});
+
+test('the schema of orchestrations accepts what a conversion writes, and completes its keys', () => {
+  const [file] = schemaFiles(root).filter(
+    ({ file }) => file === 'schemas/orchestration.schema.json',
+  );
+  const { definitions, properties } = JSON.parse(file?.text ?? '');
+  const stories = [
+    {
+      ...{ id: 'a', title: 'A', description: 'What', criteria: [{ text: 'Tests pass' }] },
+      ...{ done: true, dependsOn: ['b'], priority: 1, epic: 'One' },
+      ...{ model: 'opus', effort: 'high', maxTurns: 3 },
+    },
+  ];
+  const heading = { project: 'P', branchName: 'b', description: 'd' };
+  const written = parse(orchestrationText({ ...heading, stories }));
+  for (const [object, known] of [
+    [written, properties],
+    [written.phases[0], definitions.phase.properties],
+    [written.phases[0].tasks[0], definitions.task.properties],
+  ]) {
+    for (const key of Object.keys(object)) {
+      assert.ok(known[key]?.description, key);
+    }
+  }
+  const [snippet] = definitions.task.defaultSnippets;
+  const task = parseStoryFile('p.yaml', JSON.stringify({ phases: [{ tasks: [snippet.body] }] }));
+  assert.ok(task.kind === 'stories' && task.problems.length === 0);
 });
