@@ -418,7 +418,7 @@ test('the story files shown in the documents have no problems', async () => {
     const shown = [...text.matchAll(/^( *)```json\n(.*?)^\1```$/gms)]
       .map(([, , json = '']) => json)
       .filter(json => json.includes('"userStories"'));
-    assert.equal(shown.length, 1, document);
+    assert.ok(shown.length > 0, document);
     assert.deepEqual(
       shown.flatMap(json => diagnose(json)),
       [],
