@@ -108,7 +108,7 @@ export async function whyNoStoryFile(
     }
     return {
       found: say(
-        'No story file was found in {0}: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no task graph (.ralph/tasks.jsonl), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml).',
+        'No story file was found in {0}: no prd.json (.omc/ and other usual places), no feature_list.json, no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no task graph (.ralph/tasks.jsonl), no tasks of Task Master (.taskmaster/tasks/tasks.json), no Beads issues (.beads/issues.jsonl), no YAML with tasks (.claude/orchestration/*.yaml, .ralphy/tasks.yaml).',
         workspace,
       ),
     };

@@ -285,3 +285,20 @@ test('advice names the tool of a file without stories, and never tells to rewrit
     assert.doesNotMatch(message, /userStories|phases|- \[ \]/);
   }
 });
+
+test('a mark that is not known is a problem, and counts as not done', () => {
+  const list = parseList(
+    '.kiro/specs/a/tasks.md',
+    '- [x] 1. a\n- [-] 2. b\n- [>] 3. c\n- [\u00a0] 4. d',
+  );
+  assert.deepEqual(
+    list.stories.map(({ done, status }) => [done, status]),
+    [
+      [true, undefined],
+      [false, 'in_progress'],
+      [false, undefined],
+      [false, undefined],
+    ],
+  );
+  assert.deepEqual(codes(list), [['unknownStatus', 3]]);
+});

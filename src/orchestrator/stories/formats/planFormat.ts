@@ -11,6 +11,7 @@ import {
   readMarkdown,
   type UnclosedBlock,
 } from './markdownBlocks.ts';
+import { plainText } from './plainText.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -34,10 +35,11 @@ export const specsIndex: StoryFormat = {
 
 type CheckboxLine = Extract<MarkdownLine, { kind: 'checkbox' }>;
 
-/** Marks with a common meaning; any other one just means "not done". */
+/** Marks with a common meaning; any other one means "not done", and is reported. `-` is Kiro's for work in progress. */
 const MARK_STATUS: ReadonlyMap<string, string> = new Map([
   ['~', 'in_progress'],
   ['/', 'in_progress'],
+  ['-', 'in_progress'],
   ['!', 'blocked'],
 ]);
 
@@ -77,11 +79,10 @@ function read(
       position,
     }),
   );
-  const problems = findStoryProblems(
-    stories,
-    ({ line }) => ({ line, column: 1 }),
-    notItems(markdown.lines),
-  );
+  const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }), [
+    ...notItems(markdown.lines),
+    ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
+  ]);
   return {
     heading: { project: headings.title, branchName: '', description: '' },
     stories,
@@ -124,6 +125,26 @@ function notItems(lines: readonly MarkdownLine[]): StoryProblem[] {
       line,
       column: leadingSpace(text) + 1,
     }));
+}
+
+function unknownMark(
+  { checkbox: { mark, markOffset } }: CheckboxLine,
+  position: number,
+  lines: TextLines,
+): StoryProblem[] {
+  return mark.trim() === '' || isTicked(mark) || MARK_STATUS.has(mark)
+    ? []
+    : [
+        {
+          code: 'unknownStatus',
+          message: say(
+            'The mark “{0}” is not known here, so the item counts as not done. Write “[x]” if it is done, and “[ ]” if it is not.',
+            plainText(mark),
+          ),
+          ...lines.at(markOffset),
+          subject: { position, ids: [] },
+        },
+      ];
 }
 
 function readItem(
