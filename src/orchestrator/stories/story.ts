@@ -7,7 +7,8 @@ import type { Message } from '../../base/say.ts';
  * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
  * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks,
  * `taskMaster` the tasks and subtasks of Task Master, `ralphOrchestrator` the JSON lines of ralph-orchestrator,
- * `backlog` a folder of Backlog.md, `tasks` the JSON lines of our own task graph.
+ * `backlog` a folder of Backlog.md,
+ * `bmad` the sprint status of BMAD, `tasks` the JSON lines of our own task graph.
  */
 export type StoryFormatName =
   | 'prd'
@@ -18,6 +19,7 @@ export type StoryFormatName =
   | 'taskMaster'
   | 'ralphOrchestrator'
   | 'backlog'
+  | 'bmad'
   | 'tasks';
 
 /** One acceptance criterion; `done` only if the file stores it separately from the story's own status. */
@@ -56,6 +58,8 @@ export interface Story extends CallChoice {
   readonly discoveredFrom?: string;
   /** 0-based position in the file. */
   readonly position: number;
+  /** The name of a file that describes the story, next to the story file or in its `story_location`, if there is one. */
+  readonly details?: string;
   /** If the source is a folder: the story's own file, from there, with forward slashes. */
   readonly file?: string;
   /** 1-based line of the story's first character in the file. */

@@ -65,6 +65,12 @@ export const OTHER_STORY_FILE_PLACES = [
   'tasks.yml',
   '.claude/orchestration/*.yaml',
   '.claude/orchestration/*.yml',
+  '_bmad-output/implementation-artifacts/sprint-status.yaml',
+  '_bmad-output/sprint-status.yaml',
+  'docs/implementation-artifacts/sprint-status.yaml',
+  'docs/sprint-artifacts/sprint-status.yaml',
+  'docs/sprint-status.yaml',
+  'sprint-status.yaml',
   'openspec/changes/*/tasks.md',
   'specs/*/tasks.md',
   '.specify/specs/*/tasks.md',
@@ -355,7 +361,7 @@ function advised(problem: StoryProblem, path: string, text: string): StoryProble
 
 /** YAML that is nested too deeply is reported as broken YAML, because its parser cannot read it. */
 function codeOf(format: StoryFormat, undecodable: object | undefined): StoryProblem['code'] {
-  return undecodable === undefined && format.name === 'orchestration'
+  return undecodable === undefined && (format.name === 'orchestration' || format.name === 'bmad')
     ? 'invalidYaml'
     : 'unreadable';
 }

@@ -42,7 +42,7 @@ export function mission(input: PromptInput): string {
           `**SIGNAL** when the whole task is done and its tests pass: end your answer with ${promise} on a line of its own`,
         ]
       : [
-          `**READ** the codebase (start with ${pathText(ownFile(input.storyFile, input.story))})`,
+          `**READ** the codebase (start with ${pathText(ownFile(input.storyFile, input.story))})${detailsText(input.story)}`,
           `**WORK** on story ${idText(input.story.id)}`,
           commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
@@ -87,9 +87,16 @@ function checksText(verify: readonly string[] = []): string[] {
 /** The tasks of an orchestration are committed in the form that its documents ask for. */
 function commitStep(storyFile: string, storyId: string): string {
   const commit = '**COMMIT** frequently with atomic commits';
-  return isYaml(storyFile)
+  return isYaml(storyFile) && !isBmad(storyFile)
     ? `${commit}, each with a message of the form ${commandText(`[fresh-context] ${idText(storyId)} - summary`)}`
     : commit;
+}
+
+/** Where else the story is described. */
+function detailsText({ details }: Pick<Story, 'details'>): string {
+  return details === undefined
+    ? ''
+    : ` and what describes the story: ${pathText(details)}, next to it or in its story_location; without that file, the epics in the planning documents`;
 }
 
 /** Where the story is: in the story file, or in a file of its own. */
@@ -101,12 +108,19 @@ function doneMark(storyFile: string, { file }: Pick<Story, 'file'>): string {
   if (file !== undefined) {
     return 'status: Done, or the word for done of the other tasks; leave the file where it is';
   }
+  if (isBmad(storyFile)) {
+    return 'done, and not review: the loop has it reviewed';
+  }
   if (isYaml(storyFile)) {
     return "status: completed, or the file's own word for done";
   }
   return /\.(?:md|markdown|txt)$/i.test(storyFile)
     ? 'tick its box, [x]'
     : "passes: true, or the file's own field for done";
+}
+
+function isBmad(storyFile: string): boolean {
+  return /(?:^|\/)sprint-status\.ya?ml$/i.test(storyFile);
 }
 
 function isYaml(storyFile: string): boolean {

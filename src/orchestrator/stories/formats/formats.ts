@@ -1,5 +1,6 @@
 import { backlog } from './backlogFormat.ts';
 import { beads } from './beadsFormat.ts';
+import { bmad, isBmadText } from './bmadFormat.ts';
 import { isFolderText } from './folderText.ts';
 import { orchestration } from './orchestrationFormat.ts';
 import { plan, specsIndex } from './planFormat.ts';
@@ -29,7 +30,7 @@ export function formatOf(path: string, text: string): StoryFormat {
           : beads;
     case 'yaml':
     case 'yml':
-      return orchestration;
+      return isBmadText(text) ? bmad : orchestration;
     case 'md':
     case 'markdown':
     case 'mdx':

@@ -19,6 +19,7 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
       // Each line is a separate value.
       return scan(text, { hasStrings: true, endsWithLine: true });
     case 'orchestration':
+    case 'bmad':
       // In YAML a quotation mark may also be part of a word.
       return scan(text, { hasStrings: false, endsWithLine: false });
     default:

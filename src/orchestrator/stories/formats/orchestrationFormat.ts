@@ -53,7 +53,7 @@ interface Task {
 }
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
-  const parsed = parse(text);
+  const parsed = parseYaml(text);
   if ('message' in parsed) {
     return { code: 'invalidYaml', message: parsed.message, ...lines.at(parsed.offset) };
   }
@@ -111,7 +111,8 @@ interface Unreadable {
   readonly offset: number;
 }
 
-function parse(text: string): { document: Document; root: unknown } | Unreadable {
+/** Parses YAML; numbers stay as they are written. */
+export function parseYaml(text: string): { document: Document; root: unknown } | Unreadable {
   try {
     const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true });
     const [error] = document.errors;
@@ -365,7 +366,7 @@ function isOnlyChange(
   done: boolean,
 ): boolean {
   const rest = (text: string) => {
-    const parsed = parse(text);
+    const parsed = parseYaml(text);
     if ('message' in parsed) {
       return undefined;
     }
@@ -479,7 +480,7 @@ function commentsAbove(text: string, lineStart: number): number {
 /** Whether the new text only differs in the position of one task. */
 function isOnlyMove(before: string, after: string, position: number, from: number, to: number) {
   const [old, now] = [before, after].map(text => {
-    const parsed = parse(text);
+    const parsed = parseYaml(text);
     return 'message' in parsed ? undefined : parsed;
   });
   if (old === undefined || now === undefined) {

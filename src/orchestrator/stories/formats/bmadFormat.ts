@@ -1,0 +1,154 @@
+import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { requireSameGroup, type Side } from '../edit/workOrder.ts';
+import { pairOf, setPair } from '../edit/yamlEdit.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import type { Span } from './jsonOutline.ts';
+import { parseYaml } from './orchestrationFormat.ts';
+import { plainText } from './plainText.ts';
+import { isDoneWord, readHeading } from './prdKeys.ts';
+import { findStatusProblems, isParkedWord } from './statusWord.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { indexBeside, moveBlock } from './textBlocks.ts';
+import type { TextLines } from './textLines.ts';
+
+/** `sprint-status.yaml` of BMAD: https://github.com/bmad-code-org/BMAD-METHOD. */
+export const bmad: StoryFormat = { name: 'bmad', read };
+
+const LIST = 'development_status';
+/** Epics and their retrospectives are no work of an agent. */
+const NO_STORY = /^epic-\d+(?:-retrospective)?$/;
+const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/;
+
+interface Entry {
+  readonly key: string;
+  readonly status: string;
+  readonly pair: Pair;
+  readonly span: Span;
+}
+
+/** Whether a YAML text is one of BMAD. */
+export function isBmadText(text: string): boolean {
+  return /^development_status[ \t]*:/m.test(text);
+}
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  const parsed = parseYaml(text);
+  if ('message' in parsed) {
+    return { code: 'invalidYaml', message: parsed.message, ...lines.at(parsed.offset) };
+  }
+  const root = parsed.document.contents;
+  const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
+  const entries = isMap(map) ? entriesOf(map) : [];
+  const found = entries.filter(({ key }) => STORY.test(key));
+  if (!isMap(map) || found.length === 0) {
+    return {
+      code: 'noStories',
+      message: say(
+        'The file has no stories under “{0}:”. Write each as “1-1-title: backlog”, or let the sprint planning of BMAD do it.',
+        LIST,
+      ),
+      line: 1,
+      column: 1,
+    };
+  }
+  const stories = found.map(({ key, span, status }, position) =>
+    storyOf({ key, status, position, line: lines.at(span.start).line }),
+  );
+  const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
+  const others = entries.filter(({ key }) => !STORY.test(key) && !NO_STORY.test(key));
+  const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
+    ...others.map(({ key, span }) => ({
+      code: 'notAStory' as const,
+      message: say(
+        '“{0}” is not read as a story: BMAD begins them with the number of the epic and their own, as in “1-2-title”.',
+        plainText(key),
+      ),
+      ...lines.at(span.start),
+    })),
+    ...findStatusProblems(
+      // An older version has a word of its own for a story that is being prepared.
+      found.map(({ status }) => ({ status: status === 'contexted' ? 'drafted' : status })),
+      placeOf,
+    ),
+  ]);
+  return {
+    heading: { ...readHeading(parsed.root), branchName: '' },
+    stories,
+    problems,
+    edits: ({ position }, done) => {
+      const entry = found[position];
+      return entry === undefined
+        ? []
+        : [setPair(text, map, entry.key, done ? 'done' : 'ready-for-dev')];
+    },
+    spanOf: position => found[position]?.span ?? { start: 0, end: 0 },
+    move: (...move) => moved(text, map, found, move),
+  };
+}
+
+function entriesOf(map: YAMLMap): Entry[] {
+  return map.items.flatMap(pair => {
+    const { key, value } = pair;
+    if (!isScalar(key)) {
+      return [];
+    }
+    const [start = 0, keyEnd = 0] = key.range ?? [];
+    const end = isScalar(value) ? (value.range?.[1] ?? keyEnd) : keyEnd;
+    const status = isScalar(value) && value.value !== null ? String(value.value).trim() : '';
+    return [{ key: String(key.value), status, pair, span: { start, end: Math.max(end, keyEnd) } }];
+  });
+}
+
+function storyOf({
+  key,
+  line,
+  position,
+  status,
+}: Pick<Entry, 'key' | 'status'> & Pick<Story, 'line' | 'position'>): Story {
+  const [, epic = '', number = '', slug = ''] = STORY.exec(key) ?? [];
+  const words = slug.replaceAll('-', ' ');
+  const done = isDoneWord(status);
+  return {
+    id: key,
+    title: `${epic}.${number} ${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`,
+    description: '',
+    criteria: [],
+    done,
+    status: status === '' ? undefined : status,
+    dependsOn: [],
+    epic: `epic-${epic}`,
+    ...(!done && isParkedWord(status) ? { parked: true as const } : {}),
+    details: `${key}.md`,
+    position,
+    line,
+  };
+}
+
+/** Stories take their turns in the order of their lines; one can only be moved within its epic. */
+function moved(
+  text: string,
+  map: YAMLMap,
+  found: readonly Entry[],
+  [story, target, side]: readonly [story: Story, target: Story, side: Side],
+): string {
+  requireSameGroup(story, target);
+  if (map.flow === true) {
+    throw new HumanError(
+      say(
+        '{0} cannot be moved on its own, because of the way this YAML is written: move its lines in the file.',
+        plainText(story.id),
+      ),
+    );
+  }
+  const isSibling = (key: string) => STORY.exec(key)?.[1] === STORY.exec(story.id)?.[1];
+  const siblings = found.filter(({ key }) => isSibling(key));
+  const blocks = siblings.map(({ span: { end, start } }) => ({
+    start,
+    end: end + (/^[^\r\n]*/.exec(text.slice(end))?.[0].trimEnd().length ?? 0),
+  }));
+  const at = (id: string) => siblings.findIndex(({ key }) => key === id);
+  return moveBlock(text, blocks, at(story.id), indexBeside(at(story.id), at(target.id), side));
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type Finished, type RunningCli, type Step, Workspace } from '../support/ralph.ts';
+
+/** A file of another tool with two stories that are open, and what its agents replace to tick them. */
+interface Source {
+  readonly file: string;
+  readonly text: string;
+  /** By the id of the story. */
+  readonly ticks: Readonly<Record<string, readonly [from: string, to: string]>>;
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const task = (n: number, blockedBy: readonly string[]) =>
+  `${JSON.stringify({ id: `task-100${n}`, title: `Part ${n}`, status: 'open', priority: 1, blocked_by: blockedBy })}\n`;
+const feature = (id: string, description: string) => ({
+  ...{ id, category: 'functional', description },
+  steps: ['Open it', 'See it'],
+  passes: false,
+});
+const master = (id: number, title: string, dependencies: readonly number[]) => ({
+  ...{ id, title, description: `What ${title} means.`, details: '', testStrategy: 'Run it' },
+  ...{ priority: 'medium', dependencies, status: `pending`, subtasks: [] },
+});
+
+const SOURCES: Readonly<Record<string, Source>> = {
+  'Task Master': {
+    file: '.taskmaster/tasks/tasks.json',
+    text: json({ master: { tasks: [master(1, 'Model', []), master(2, 'Prices', [])] } }),
+    ticks: {
+      1: [statusOf(1, 'pending'), statusOf(1, 'done')],
+      2: [statusOf(2, 'pending'), statusOf(2, 'done')],
+    },
+  },
+  'a feature list': {
+    file: 'feature_list.json',
+    text: json([feature('F-1', 'A user logs in'), feature('F-2', 'A user leaves')]),
+    ticks: { 'F-1': passesOf('A user logs in'), 'F-2': passesOf('A user leaves') },
+  },
+  'ralph-orchestrator': {
+    file: '.ralph/agent/tasks.jsonl',
+    text: task(1, []) + task(2, []),
+    ticks: {
+      'task-1001': ['"Part 1","status":"open"', '"Part 1","status":"closed"'],
+      'task-1002': ['"Part 2","status":"open"', '"Part 2","status":"closed"'],
+    },
+  },
+  'Spec Kit': {
+    file: 'specs/001-shop/tasks.md',
+    text: '# Tasks: Shop\n\n## Phase 1: Setup\n\n- [ ] T001 Create the project\n\n## Phase 2: Prices\n\n- [ ] T002 [P] [US1] Prices in src/prices.ts\n',
+    ticks: { T001: ['[ ] T001', '[x] T001'], T002: ['[ ] T002', '[x] T002'] },
+  },
+  OpenSpec: {
+    file: 'openspec/changes/add-prices/tasks.md',
+    text: '## 1. Prices\n- [ ] 1.1 The model\n- [ ] 1.2 The sums\n',
+    ticks: { 1.1: ['[ ] 1.1', '[x] 1.1'], 1.2: ['[ ] 1.2', '[x] 1.2'] },
+  },
+  ralphy: {
+    file: '.ralphy/tasks.yaml',
+    text: 'tasks:\n  - title: Schema\n    completed: false\n  - title: Users\n    completed: false # later\n',
+    ticks: {
+      '#1': ['Schema\n    completed: false', 'Schema\n    completed: true'],
+      '#2': ['Users\n    completed: false', 'Users\n    completed: true'],
+    },
+  },
+  BMAD: {
+    file: '_bmad-output/implementation-artifacts/sprint-status.yaml',
+    text: 'project: Plants\nstory_location: "{project-root}/docs"\n\ndevelopment_status:\n  epic-1: in-progress\n  1-1-users: ready-for-dev\n  1-2-prices: backlog # needs its file\n  epic-1-retrospective: optional\n',
+    ticks: {
+      '1-1-users': ['users: ready-for-dev', 'users: done'],
+      '1-2-prices': ['prices: backlog', 'prices: done'],
+    },
+  },
+};
+
+/** The end of a task of Task Master. */
+function statusOf(id: number, status: string): string {
+  const text = JSON.stringify({ ...master(id, 'x', []), status }, null, 2);
+  const title = id === 1 ? 'Model' : 'Prices';
+  return text
+    .replaceAll('"x"', `"${title}"`)
+    .replace('What x', `What ${title}`)
+    .split('\n')
+    .map(line => `      ${line}`)
+    .join('\n')
+    .trim();
+}
+
+function passesOf(description: string): [string, string] {
+  const start = `${JSON.stringify('description')}: ${JSON.stringify(description)},\n    "steps": [\n      "Open it",\n      "See it"\n    ],\n    "passes": `;
+  return [`${start}false`, `${start}true`];
+}
+
+async function workspaceOf(t: TestContext, { file, text }: Source): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
+  await workspace.write(file, text);
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'List');
+  return workspace;
+}
+
+function run(workspace: Workspace, { file, ticks }: Source, ...args: string[]): RunningCli {
+  const works = Object.entries(ticks).map(([id, [from, to]]) => {
+    const steps: readonly Step[] = [
+      { shell: `echo work > 'work-${id}.txt'` },
+      { replace: [file, from, to] },
+      { commit: `feat: ${id}` },
+      { result: ['Done.'] },
+    ];
+    return [id, [steps]] as const;
+  });
+  return workspace.scriptOf(Object.fromEntries(works), ...args);
+}
+
+async function finish(cli: RunningCli): Promise<Finished> {
+  const finished = await cli.finished;
+  assert.equal(finished.code, 0, finished.stdout + finished.stderr);
+  return finished;
+}
+
+describe('a source of another tool', { concurrency: 2 }, () => {
+  for (const [name, source] of Object.entries(SOURCES)) {
+    const { file, text, ticks } = source;
+    const done = Object.values(ticks).reduce((before, [from, to]) => {
+      assert.ok(before.includes(from), `${name}: ${from}`);
+      return before.replace(from, () => to);
+    }, text);
+
+    for (const lanes of ['1', '3']) {
+      test(`${name}: a whole run without --file, with ${lanes} at once`, async t => {
+        const workspace = await workspaceOf(t, source);
+
+        const { stdout } = await finish(run(workspace, source, '--lanes', lanes));
+
+        assert.match(stdout, /COMPLETE after 2 iterations/);
+        assert.equal(await workspace.read(file), done);
+        assert.equal(workspace.git('status', '--short'), '');
+        for (const id of Object.keys(ticks)) {
+          assert.equal(await workspace.read(`work-${id}.txt`), 'work\n');
+        }
+      });
+    }
+
+    test(`${name}: a tick of the command line that is taken back restores every byte`, async t => {
+      const workspace = await workspaceOf(t, source);
+      for (const [id, [from, to]] of Object.entries(ticks)) {
+        await finish(workspace.cli('tick', id));
+        assert.equal(
+          await workspace.read(file),
+          text.replace(from, () => to),
+        );
+        await finish(workspace.cli('untick', id));
+        assert.equal(await workspace.read(file), text);
+      }
+    });
+  }
+
+  test('BMAD: the prompt leads to what describes the story, and done is not review', async t => {
+    const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
+    await finish(run(workspace, SOURCES['BMAD'] as Source));
+
+    const prompt = await workspace.prompt(1);
+    assert.match(prompt, /1-1-users\.md, next to it or in its story_location/);
+    assert.match(prompt, /done, and not review/);
+    assert.doesNotMatch(prompt, /\[fresh-context\]/);
+  });
+});

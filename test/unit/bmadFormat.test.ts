@@ -1,0 +1,180 @@
+import { strict as assert } from 'node:assert';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { englishOf } from '../../src/base/say.ts';
+import { editStoryDone, tickText } from '../../src/orchestrator/stories/edit/edit.ts';
+import { parseStoryFile, parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+
+const FILE = '/w/_bmad-output/implementation-artifacts/sprint-status.yaml';
+const SPRINT = `# generated: 05-06-2026 21:30
+generated: 05-06-2026 21:30
+project: Plants
+tracking_system: file-system
+story_location: "docs/stories"
+
+development_status:
+  epic-1: in-progress
+  1-1-user-authentication: done
+  1-2-account-management: review   # waits for Ann
+  1-3a-plant-data-model: 'ready-for-dev'
+  epic-1-retrospective: optional
+
+  epic-2: backlog
+  2-1-personality-system: drafted
+  2-2-chat-interface: contexted
+
+action_items:
+  - epic: 1
+    action: "Add a checklist"
+    status: open
+`;
+
+function storiesOf(text: string) {
+  const file = parseStoryFile(FILE, text);
+  assert.equal(file.kind, 'stories', JSON.stringify(file.problems));
+  return file.kind === 'stories' ? file.stories : [];
+}
+
+suite('A sprint status of BMAD', () => {
+  test('its stories are read; epics, retrospectives and action items are no work', () => {
+    const file = parseStoryFile(FILE, SPRINT);
+
+    assert.deepEqual([file.format, file.problems], ['bmad', []]);
+    assert.deepEqual(
+      storiesOf(SPRINT).map(({ details, done, epic, id, line, status, title }) => [
+        ...[id, title, done, status, epic, line, details],
+      ]),
+      [
+        [
+          '1-1-user-authentication',
+          '1.1 User authentication',
+          true,
+          'done',
+          'epic-1',
+          9,
+          '1-1-user-authentication.md',
+        ],
+        [
+          '1-2-account-management',
+          '1.2 Account management',
+          false,
+          'review',
+          'epic-1',
+          10,
+          '1-2-account-management.md',
+        ],
+        [
+          '1-3a-plant-data-model',
+          '1.3a Plant data model',
+          false,
+          'ready-for-dev',
+          'epic-1',
+          11,
+          '1-3a-plant-data-model.md',
+        ],
+        [
+          '2-1-personality-system',
+          '2.1 Personality system',
+          false,
+          'drafted',
+          'epic-2',
+          15,
+          '2-1-personality-system.md',
+        ],
+        [
+          '2-2-chat-interface',
+          '2.2 Chat interface',
+          false,
+          'contexted',
+          'epic-2',
+          16,
+          '2-2-chat-interface.md',
+        ],
+      ],
+    );
+  });
+
+  test('a tick changes one word, and taking it back restores every byte', () => {
+    for (const { id, position } of storiesOf(SPRINT).filter(({ done }) => !done)) {
+      const ticked = tickText(SPRINT, { id, position }, true, { path: FILE });
+      assert.ok(ticked.undo !== undefined);
+      assert.equal(storiesOf(ticked.text).filter(({ done }) => done).length, 2);
+      const back = tickText(ticked.text, { id, position }, false, {
+        path: FILE,
+        undos: [ticked.undo],
+      });
+
+      assert.equal(back.text, SPRINT);
+    }
+    const [first = ''] = SPRINT.split('  1-2');
+    assert.equal(
+      editStoryDone(SPRINT, { id: '1-2-account-management' }, true, FILE),
+      SPRINT.replace('review ', 'done '),
+    );
+    assert.equal(
+      editStoryDone(SPRINT, { id: '1-1-user-authentication' }, false, FILE),
+      first.replace('authentication: done', 'authentication: ready-for-dev') +
+        SPRINT.slice(first.length),
+    );
+  });
+
+  test('what is no story, and words that are not known, are said with their line', () => {
+    const text = SPRINT.replace('2-2-chat-interface: contexted', 'chat: ready-for-dev').replace(
+      'drafted',
+      'nearly',
+    );
+
+    assert.deepEqual(
+      parseStoryFile(FILE, text).problems.map(({ code, line, message }) => [
+        ...[code, line, englishOf(message).slice(0, 30)],
+      ]),
+      [
+        ['unknownStatus', 15, 'The status “nearly” is not a w'],
+        ['notAStory', 16, '“chat” is not read as a story:'],
+      ],
+    );
+    assert.equal(parseStoryFile(FILE, 'development_status: {}\n').problems[0]?.code, 'noStories');
+    assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
+  });
+
+  test('a story is moved within its epic', () => {
+    const parsed = parseStoryText(FILE, SPRINT);
+    const [first, , third] = storiesOf(SPRINT);
+    assert.ok(first && third);
+
+    assert.match(
+      parsed.move(third, first, 'before'),
+      / {2}1-3a-plant-data-model: 'ready-for-dev'\n {2}1-1-user-authentication: done\n {2}1-2-account-management: review {3}# waits for Ann\n/,
+    );
+  });
+
+  test('any text: stories, or a problem with a line; a tick changes nothing else', () => {
+    const word = fc.constantFrom(
+      'backlog',
+      'ready-for-dev',
+      'in-progress',
+      'review',
+      'done',
+      '"done"',
+      '',
+      'x: y',
+      '[',
+      '~',
+    );
+    const key = fc.constantFrom('1-1-a', '1-2-b', '2-1-c', 'epic-1', 'other', '? x', '"1-3-d"');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, word), { maxLength: 6 }), pairs => {
+        const text = `development_status:\n${pairs.map(([one, status]) => `  ${one}: ${status}\n`).join('')}`;
+        const file = parseStoryFile(FILE, text);
+        assert.ok(file.problems.every(({ line }) => line >= 1));
+        for (const story of file.kind === 'stories' ? file.stories : []) {
+          const after = storiesOf(editStoryDone(text, story, !story.done, FILE));
+          assert.deepEqual(
+            after.map(({ done }) => done),
+            storiesOf(text).map(({ done, id }) => (id === story.id ? !done : done)),
+          );
+        }
+      }),
+    );
+  });
+});
