@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cgroupPids, cgroupsOf, killCgroup, removeCgroup } from './agentCgroup.ts';
+import { isRunning } from './processIdentity.ts';
 import { isOwnNamespace, processTable } from './processTable.ts';
 
 const run = promisify(execFile);
@@ -105,14 +106,14 @@ async function endAll(tree: Tree): Promise<number> {
   signalAll(before, 'SIGTERM');
   for (let waited = 0; waited < TERM_GRACE_MS; waited += POLL_MS) {
     await delay(POLL_MS);
-    if ((await leftovers(tree)).length === 0) {
+    if ((await leftovers(tree)).length === 0 && (await areGone(before))) {
       return before.length;
     }
   }
   // A process can start another one before its signal arrives, so repeat until none is left.
   for (let round = 0; round < 40; round++) {
     const rest = await leftovers(tree);
-    if (rest.length === 0) {
+    if (rest.length === 0 && (await areGone(before))) {
       break;
     }
     tree.cgroups.forEach(killCgroup);
@@ -120,6 +121,15 @@ async function endAll(tree: Tree): Promise<number> {
     await delay(POLL_MS);
   }
   return before.length;
+}
+
+/** A process that is ending is no member of its cgroup any more, but on a busy machine it is there for a while. */
+async function areGone(pids: readonly number[]): Promise<boolean> {
+  if (process.platform !== 'linux' || !isOwnNamespace()) {
+    return true;
+  }
+  const running = await Promise.all(pids.filter(pid => pid > 0).map(pid => isRunning({ pid })));
+  return !running.includes(true);
 }
 
 /**
