@@ -5,11 +5,11 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
-import { hasPlace, type RunState, waitingOf } from '../../src/orchestrator/journal/runState.ts';
+import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 import { rowWord } from '../../src/presentation/iterationWords.ts';
-import { pausedPartsWords } from '../../src/presentation/sentences.ts';
+import { Transcript } from '../../src/presentation/transcript.ts';
 import { english } from '../../src/presentation/translate.ts';
 import {
   doingWords,
@@ -276,10 +276,11 @@ describe('several running stories', () => {
       snapshot(settling).run?.sentence,
       'You settle the conflict of US-002. Land it or give it back, and the run continues.',
     );
-    assert.equal(
-      waitingOf(settling.state)?.kind === 'pause' &&
-        pausedPartsWords({ stories: ['US-002'], settling: ['US-002'] }, english),
-      'You settle the conflict of US-002. Land it with: ralph-fresh land US-002',
+    const paused = settling.events.at(-1);
+    assert.ok(paused?.type === 'pause.started');
+    assert.deepEqual(
+      new Transcript(english).describe(paused).map(({ text }) => text),
+      ['[Ralph Fresh] You settle the conflict of US-002. Land it with: ralph-fresh land US-002'],
     );
     const lanes = more(living('lanes', BACK), { ...pause, lanes: [1, 2] });
     assert.deepEqual(offered(lanes), ['continueLane', 'continueLane']);
