@@ -14,7 +14,7 @@ import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
-import { restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
+import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
@@ -39,17 +39,70 @@ export function addRollbackCommand(program: Command): void {
     )
     .addOption(cwdOption())
     .addOption(runOption())
+    .option('--dry-run', 'only show what would be taken back')
     .option('--json', 'as data: commit, files, to, stories (docs/json-output.md)')
     .action(rollback);
 }
 
-async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<void> {
+interface RollbackFlags extends Flags {
+  readonly dryRun?: true;
+}
+
+async function rollback(
+  iteration: number,
+  { cwd, dryRun, json, run }: RollbackFlags,
+): Promise<void> {
+  const isDryRun = dryRun === true;
   const files = new RunFiles(cwd);
   const chosen = await requireRun(files, run);
-  const { runId } = chosen;
   const begin = await beginOf(files, chosen, iteration);
   const { to } = begin;
-  const result = await alone(files, async () => {
+  const result = await (isDryRun
+    ? tryRollBack(files, chosen, begin, iteration)
+    : rollBackRun(files, chosen, begin, iteration));
+  const changed = result.kind === 'nothingToDo' ? [] : result.files;
+  const commit = result.kind === 'rolledBack' ? result.commit : null;
+  tellPassedOver(chosen, json === true);
+  if (json) {
+    const stories = changed.length === 0 ? [] : storiesOf(begin.gone);
+    printJson({ commit, files: changed.length, to, stories });
+  } else if (changed.length === 0) {
+    print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
+  } else {
+    const where = `back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}.`;
+    const what = changed.length === 1 ? '1 file' : `${changed.length} files`;
+    print(
+      commit === null
+        ? `Would take ${what} ${where}`
+        : `Commit ${commit.slice(0, 7)} takes ${what} ${where} To undo this: git revert ${commit.slice(0, 7)}`,
+    );
+    tellOfLandings(begin, iteration, isDryRun);
+    await tellOfOwnCommits(files, begin, commit === null ? 'HEAD' : `${commit}~1`);
+    await tellOfTicks(files, isDryRun);
+  }
+}
+
+/** Changes nothing, so it may be done while a loop works. */
+async function tryRollBack(
+  files: RunFiles,
+  { runId }: ChosenRun,
+  { to }: Begin,
+  iteration: number,
+): Promise<RollBack> {
+  await requireBranchOfRun(files, runId);
+  return rollBack(files.workspace, {
+    ...{ to, message: messageOf(runId, to, iteration), isDryRun: true },
+    storyFile: await storyFileOf(files, undefined),
+  });
+}
+
+function rollBackRun(
+  files: RunFiles,
+  { runId }: ChosenRun,
+  { to }: Begin,
+  iteration: number,
+): Promise<RollBack> {
+  return alone(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
     // Opened first: a journal that is not writable must not hide a commit from the person.
@@ -60,7 +113,7 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
       const done = await rollBack(files.workspace, {
         to,
         storyFile: await storyFileOf(files, undefined),
-        message: `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`,
+        message: messageOf(runId, to, iteration),
       });
       if (done.kind === 'rolledBack') {
         const { commit } = done;
@@ -73,22 +126,10 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
       journal.close();
     }
   });
-  const { commit, files: changed } =
-    result.kind === 'rolledBack' ? result : { commit: null, files: [] };
-  tellPassedOver(chosen, json === true);
-  if (json) {
-    const stories = commit === null ? [] : storiesOf(begin.gone);
-    printJson({ commit, files: changed.length, to, stories });
-  } else if (commit === null) {
-    print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
-  } else {
-    print(
-      `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}. To undo this: git revert ${commit.slice(0, 7)}`,
-    );
-    tellOfLandings(begin, iteration);
-    await tellOfOwnCommits(files, begin, `${commit}~1`);
-    await tellOfTicks(files);
-  }
+}
+
+function messageOf(runId: string, to: string, iteration: number): string {
+  return `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`;
 }
 
 /**
@@ -119,15 +160,18 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
 }
 
 /** Reports it if the stories could not be reset together with the files. */
-async function tellOfTicks(files: RunFiles): Promise<void> {
+async function tellOfTicks(files: RunFiles, isDryRun: boolean): Promise<void> {
   const file = await storyFileOf(files, undefined);
   if (file === undefined || (await runGit(files.workspace, 'ls-files', '--', file)) !== '') {
     return;
   }
   const list = await readStoryList(file);
   if (list?.stories.some(({ done }) => done)) {
+    const name = path.basename(file);
     print(
-      `${path.basename(file)} is not in git, so it was not rolled back: stories that were done since then are still marked as done. Mark them as not done with "ralph-fresh untick ID" to have them done again.`,
+      isDryRun
+        ? `${name} is not in git, so it would stay as it is: stories that were done since then would still be marked as done.`
+        : `${name} is not in git, so it was not rolled back: stories that were done since then are still marked as done. Mark them as not done with "ralph-fresh untick ID" to have them done again.`,
     );
   }
 }
@@ -194,7 +238,11 @@ async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): P
 }
 
 /** With lanes, the numbers of iterations do not say what came before and after. */
-function tellOfLandings({ gone, isIsolated, stays }: Begin, iteration: number): void {
+function tellOfLandings(
+  { gone, isIsolated, stays }: Begin,
+  iteration: number,
+  isDryRun: boolean,
+): void {
   if (!isIsolated) {
     return;
   }
@@ -203,7 +251,7 @@ function tellOfLandings({ gone, isIsolated, stays }: Begin, iteration: number): 
     ? `the work of iteration ${iteration} landed`
     : `iteration ${iteration} began, whose work has not landed`;
   print(
-    `Several agents may have worked at once, so this is the state from before ${before}. Taken back, in the order in which it had landed: ${named(gone)}. Landed before, and kept: ${named(stays)}.`,
+    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${named(gone)}. Landed before, and kept: ${named(stays)}.`,
   );
 }
 

@@ -995,6 +995,25 @@ describe('revert', { concurrency: 3 }, () => {
 });
 
 describe('rollback', { concurrency: 3 }, () => {
+  test('--dry-run names what would be taken back, and changes nothing', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds').finished;
+    const before = await git(workspace, 'rev-parse', 'HEAD');
+    const to = (await workspace.events('iteration.started'))[1]?.startCommit ?? '';
+    assert.equal(
+      await printed(workspace, 'rollback', '2', '--dry-run'),
+      `Would take 2 files back to ${to.slice(0, 7)}, before iteration 2: .omc/prd.json, US-002.txt.\n`,
+    );
+    assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
+      ...{ commit: null, files: 2, to, stories: [] },
+    });
+    assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.deepEqual(await workspace.events('run.rolledBack'), []);
+    await workspace.write('US-002.txt', 'mine');
+    await refused(workspace, 1, /uncommitted changes in US-002/, 'rollback', '2', '--dry-run');
+  });
+
   test('goes back with a new commit, including the stories, and loses nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;

@@ -43,6 +43,8 @@ export interface RestorePoint {
 export type RollBack =
   /** `commit` is the new commit; `files` are the changed ones, relative to the top folder. */
   | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: readonly string[] }
+  /** Only asked: nothing has changed. */
+  | { readonly kind: 'possible'; readonly files: readonly string[] }
   /** HEAD already has these files. */
   | { readonly kind: 'nothingToDo' };
 
@@ -149,12 +151,18 @@ export async function removeRestorePoints(
  * @param options.to hash of the commit to restore
  * @param options.message of the new commit
  * @param options.storyFile absolute path, if there is a story file
+ * @param options.isDryRun only says what would be restored, or why it cannot be
  * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
  * untracked file is in the way, or git is locked; nothing has changed then
  */
 export async function rollBack(
   dir: string,
-  options: { readonly to: string; readonly message: string; readonly storyFile?: string },
+  options: {
+    readonly to: string;
+    readonly message: string;
+    readonly storyFile?: string;
+    readonly isDryRun?: boolean;
+  },
 ): Promise<RollBack> {
   const repository = new GitRepository(dir);
   const to = await repository.resolveCommit(options.to);
@@ -181,6 +189,9 @@ export async function rollBack(
       dir,
       (await changedTrackedFiles(dir)).filter(file => ticks?.names.includes(file) !== true),
     );
+    if (options.isDryRun) {
+      return { kind: 'possible', files: changed };
+    }
     const commit = await commitOnHead(dir, {
       tree: `${to}^{tree}`,
       head,
