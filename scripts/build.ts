@@ -94,6 +94,14 @@ const PARSERS: OwnFile = {
   source: './src/orchestrator/context/symbols/parsers.ts',
 };
 
+/** Only runs with issues on GitHub need it. */
+const OCTOKIT: OwnFile = {
+  library: './octokit.ts',
+  file: 'octokit.cjs',
+  functions: ['newOctokit'],
+  source: './src/orchestrator/trackers/github/octokit.ts',
+};
+
 function libraryFile({ file, functions, library, source = library }: OwnFile): BuildOptions {
   return {
     ...shared,
@@ -215,6 +223,7 @@ const bundles: BuildOptions[] = [
   libraryFile(YAML),
   libraryFile(ZOD),
   libraryFile(PARSERS),
+  libraryFile(OCTOKIT),
   {
     ...node,
     plugins: [ownProgram],
@@ -233,6 +242,7 @@ const bundles: BuildOptions[] = [
     plugins: [
       loadedByFirstCall(YAML),
       loadedByFirstCall(PARSERS),
+      loadedByFirstCall(OCTOKIT),
       lazyLibraries,
       lightLock,
       onlyVersion,

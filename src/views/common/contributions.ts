@@ -33,6 +33,7 @@ export const Command = {
   chooseChecks: 'ralphFresh.chooseChecks',
   createStoryFile: 'ralphFresh.createStoryFile',
   convertStories: 'ralphFresh.convertStories',
+  useGithubIssues: 'ralphFresh.useGithubIssues',
   planStories: 'ralphFresh.planStories',
   acceptPlan: 'ralphFresh.acceptPlan',
   discardPlan: 'ralphFresh.discardPlan',

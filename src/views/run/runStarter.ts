@@ -15,6 +15,7 @@ import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { runEnvironment } from '../setup/githubSession.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
@@ -74,6 +75,7 @@ export function runStarter(
       return false;
     }
     await requireAgent(folder);
+    const storyFilePath = storyFile.path;
     const args = runArguments(settings.runArguments(folder.path), {
       onLastWindow: onLastWindowClosed.value,
       file: storyFile.isChosen ? path.relative(folder.path, storyFile.path) : undefined,
@@ -83,7 +85,8 @@ export function runStarter(
     log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
     const launched = await window.withProgress({ location: { viewId: View.stories } }, async () => {
       await requireWritableState(files);
-      return launchRun({ files, program: program, args, env: process.env });
+      const env = await runEnvironment(folder.path, storyFilePath);
+      return launchRun({ files, program, args, env });
     });
     await folder.runs.refresh();
     if (launched.kind === 'nothingToDo') {

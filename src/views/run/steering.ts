@@ -36,7 +36,7 @@ export function steering(
   const parts = Disposable.from(
     settings,
     claude,
-    setup(folders, settings, claude, log),
+    setup(folders, settings, claude, program, log),
     onLastWindowClosed,
     runCommands(folders, start, log),
     laneCommands(folders, settings, start, state, log),

@@ -42,6 +42,7 @@ export function steeringOnDemand(
       Command.chooseChecks,
       Command.createStoryFile,
       Command.convertStories,
+      Command.useGithubIssues,
     ],
     async () => {
       const { steering } = await import('./steering.ts');

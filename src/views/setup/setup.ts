@@ -14,13 +14,14 @@ export function setup(
   folders: Folders,
   settings: RunSettings,
   claude: ClaudeCheck,
+  program: string,
   log: LogOutputChannel,
 ): Disposable {
   const walkthrough = new Walkthrough();
   return Disposable.from(
     walkthrough,
     claudeCommands(folders, claude, walkthrough, log),
-    storyFileCommands(folders, log),
+    storyFileCommands(folders, program, log),
     checksChooser(folders, settings, log),
     registerCommand(Command.openWalkthrough, log, () => walkthrough.open()),
   );

@@ -10,14 +10,23 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 import { convertCommand } from './convertCommand.ts';
+import { githubCommand } from './githubCommand.ts';
 
-/** Ways to get a story file: an example to edit, or stories from a file of another format. */
-export function storyFileCommands(folders: Folders, log: LogOutputChannel): Disposable {
+/**
+ * Ways to get a story file: an example to edit, stories from a file of another format, or issues on GitHub.
+ * @param program `dist/cli.js` of this extension
+ */
+export function storyFileCommands(
+  folders: Folders,
+  program: string,
+  log: LogOutputChannel,
+): Disposable {
   return registerCommands(
     log,
     {
       [Command.createStoryFile]: argument => create(folderOf(folders, folderPathOf(argument))),
       [Command.convertStories]: () => convertCommand(requireFolder(folders.active)),
+      [Command.useGithubIssues]: () => githubCommand(requireFolder(folders.active), program),
     },
     registerTrustedCommand,
   );

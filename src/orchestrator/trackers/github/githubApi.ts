@@ -88,10 +88,9 @@ export class GithubApi {
     readonly version: string;
     readonly now?: () => number;
   }): Promise<GithubApi> {
-    // Loaded on demand: only a run with this source needs it.
-    const { Octokit } = await import('@octokit/core');
+    const { newOctokit } = await import('./octokit.ts');
     const quiet = () => undefined;
-    const octokit = new Octokit({
+    const octokit = newOctokit({
       auth: token,
       baseUrl: baseUrl.replace(/\/$/, ''),
       userAgent: `ralph-fresh/${version}`,
