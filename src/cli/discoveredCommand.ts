@@ -2,8 +2,11 @@ import type { Command } from 'commander';
 import { say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import { MAX_TITLE } from '../orchestrator/iteration/discoveries.ts';
-import { type KnownDiscovery, waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
+import {
+  type KnownDiscovery,
+  MAX_TITLE,
+  waitingDiscoveries,
+} from '../orchestrator/journal/discoveries.ts';
 import {
   acceptFoundWork,
   dropFoundWork,

@@ -40,7 +40,13 @@ export const WARNING_CODES = [
     'restorePointNotKept',
   ],
   ...['storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
-  ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
+  ...[
+    'restorePointsNotRemoved',
+    'guardWithoutCopy',
+    'historyRewritten',
+    'costNotRead',
+    'answerNotRead',
+  ],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten', 'commitsNotListed'],
@@ -267,6 +273,17 @@ function between(index: number): RunEventBody[] {
           by => ({ type: 'story.skipped', storyId, by }) as const,
         ),
         { type: 'story.reset', storyId },
+        {
+          ...{ type: 'discovery.reported', id: '12', title: DATA },
+          ...{ why: DATA, storyId, iteration: 1 },
+        },
+        { type: 'discovery.edited', id: '12', title: DATA },
+        ...(['person', 'setting'] as const).map(
+          by => ({ type: 'discovery.accepted', id: '12', by }) as const,
+        ),
+        { type: 'discovery.added', id: '12', storyId: '12' },
+        { type: 'discovery.refused', id: '12', reason: SAID },
+        { type: 'discovery.dropped', id: '12' },
         ...HELD_REASONS.map<RunEventBody>(reason => ({
           ...{ type: 'target.held', branch: '7', reason, files: ['8'], ref: '9', detail: SAID },
         })),

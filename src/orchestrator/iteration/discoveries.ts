@@ -1,12 +1,10 @@
 import { shorten } from '../../base/text.ts';
-import { type Discovery, discoveryId } from '../journal/discoveries.ts';
+import { type Discovery, discoveryId, MAX_TITLE } from '../journal/discoveries.ts';
 import type { RunEventBody } from '../journal/events.ts';
 import { withoutQuotations } from './signals.ts';
 
 /** Maximum number of one iteration. */
 export const MAX_PER_ITERATION = 5;
-/** In UTF-16 units. */
-export const MAX_TITLE = 120;
 const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RunEvent } from './events.ts';
 
+/** Longest title, in UTF-16 units. */
+export const MAX_TITLE = 120;
 /** Kept of one run; a flood must not fill the memory. */
 const MAX_DISCOVERIES = 1_000;
 

@@ -9,6 +9,12 @@ export interface StoryRef {
   readonly position?: number | undefined;
 }
 
+/** Identifies work that an agent found, for a command. */
+export interface DiscoveryRef {
+  readonly folder: string;
+  readonly discovery: string;
+}
+
 /** Identifies an iteration of a run for a command. */
 export interface IterationRef {
   readonly folder: string;
@@ -49,6 +55,9 @@ export const parseStoryRef = refParser<StoryRef>(() =>
     storyId: z.string(),
     position: z.number().int().nonnegative().optional(),
   }),
+);
+export const parseDiscoveryRef = refParser<DiscoveryRef>(() =>
+  z.looseObject({ folder: z.string(), discovery: z.string() }),
 );
 export const parseIterationRef = refParser<IterationRef>(() =>
   z.looseObject({

@@ -24,6 +24,9 @@ export function storyActionsOnDemand(
       Command.clearFilter,
       Command.moveStoryUp,
       Command.moveStoryDown,
+      Command.acceptDiscovered,
+      Command.editDiscovered,
+      Command.dropDiscovered,
     ],
     async () => {
       const { storyActions } = await import('./storyActions.ts');

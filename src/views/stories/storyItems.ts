@@ -16,6 +16,7 @@ import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
 import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
+import { discoveredItem, discoveryItem, discoveryTooltip } from './discoveredItems.ts';
 import type { StoryState } from './storyState.ts';
 import {
   type CommitNode,
@@ -61,6 +62,10 @@ export function toTreeItem(node: StoryTreeNode): TreeItem {
       return commitItem(node);
     case 'problem':
       return problemItem(node);
+    case 'discovered':
+      return discoveredItem(node);
+    case 'discovery':
+      return discoveryItem(node);
     default:
       return assertNever(node);
   }
@@ -219,6 +224,8 @@ export function toTooltip(
       return storyTooltip(node, reason);
     case 'criterion':
       return appendWords(new MarkdownString(), shorten(node.criterion.text, 800));
+    case 'discovery':
+      return discoveryTooltip(node);
     case 'commit':
       return l10n.t(
         '{0} · iteration {1} · {2}',

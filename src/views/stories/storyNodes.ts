@@ -1,3 +1,4 @@
+import { discoveriesOf, waitingDiscoveries } from '../../orchestrator/journal/discoveries.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { hasPlace, type RunState, storyNotes } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
@@ -7,6 +8,7 @@ import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
 import { commitsByStory, isAtWork, needsUser, runsOnFile, storyStates } from './storyState.ts';
 import {
+  type DiscoveredNode,
   type EpicNode,
   type FolderNode,
   type FolderRun,
@@ -35,7 +37,7 @@ export interface StoryChanges {
   /** Lines were added, removed or moved. */
   readonly isRearranged: boolean;
   /** Existing lines that have changed. */
-  readonly changed: readonly (FolderNode | EpicNode | StoryNode)[];
+  readonly changed: readonly (FolderNode | EpicNode | StoryNode | DiscoveredNode)[];
 }
 
 /** The lines of one folder. */
@@ -46,12 +48,14 @@ export class StoryNodes {
   /** The state of every story, in work order, including hidden ones. */
   private all: readonly StoryNode[] = [];
   private problem: ProblemNode | undefined;
+  private readonly discovered: DiscoveredNode;
   private attention = 0;
 
   /** @param folder absolute path */
   constructor(folder: string, name: string) {
     const summary = { state: 'none', done: 0, total: 0 } as const;
     this.line = { kind: 'folder', folder, name, children: [], summary };
+    this.discovered = { kind: 'discovered', folder, parent: undefined, items: [] };
   }
 
   /** Lines below the folder, or at the top level if it is the only one. */
@@ -78,7 +82,7 @@ export class StoryNodes {
 
   /** Updates the lines. Uses no files and no clock. */
   update(facts: FolderFacts): StoryChanges {
-    const changed: (FolderNode | EpicNode | StoryNode)[] = [];
+    const changed: (FolderNode | EpicNode | StoryNode | DiscoveredNode)[] = [];
     const before = this.linesInOrder();
     const couldOpen = this.all.some(isOpenable);
     const { file } = facts;
@@ -92,7 +96,10 @@ export class StoryNodes {
       this.line.children = [this.problem];
     } else {
       this.problem = undefined;
-      this.line.children = this.grouped(shown, parent, changed);
+      this.line.children = [
+        ...this.grouped(shown, parent, changed),
+        ...this.found(facts, parent, changed),
+      ];
     }
     const summary = this.summarise(facts);
     if (JSON.stringify(summary) !== JSON.stringify(this.line.summary)) {
@@ -202,6 +209,26 @@ export class StoryNodes {
       epic.stories = own;
     }
     return roots;
+  }
+
+  /** The group of discovered work, if there is any; whatever the filter shows. */
+  private found(
+    { file, states }: FolderFacts,
+    parent: FolderNode | undefined,
+    changed: unknown[],
+  ): DiscoveredNode[] {
+    const { discovered: node, line } = this;
+    const stories = file?.kind === 'stories' ? file.stories : [];
+    const waiting = waitingDiscoveries(discoveriesOf(states), new Set(stories.map(({ id }) => id)));
+    if (JSON.stringify(waiting) !== JSON.stringify(node.items.map(item => item.discovery))) {
+      node.items = waiting.map(discovery => ({
+        ...{ kind: 'discovery', folder: line.folder, parent: node, discovery },
+        ref: { folder: line.folder, discovery: discovery.id },
+      }));
+      changed.push(node);
+    }
+    node.parent = parent;
+    return waiting.length === 0 ? [] : [node];
   }
 
   private summarise({ file, run }: FolderFacts): FolderSummary {

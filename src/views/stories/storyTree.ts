@@ -1,6 +1,7 @@
+import type { KnownDiscovery } from '../../orchestrator/journal/discoveries.ts';
 import type { RecordedCommit } from '../../orchestrator/journal/runState.ts';
 import type { Criterion, InvalidStoryFile, Story } from '../../orchestrator/stories/story.ts';
-import type { CommitRef, StoryRef } from '../common/refs.ts';
+import type { CommitRef, DiscoveryRef, StoryRef } from '../common/refs.ts';
 import type { StoryState } from './storyState.ts';
 
 /*
@@ -93,9 +94,26 @@ export interface ProblemNode {
   readonly file: InvalidStoryFile;
 }
 
+/** Work that agents found outside of their stories, below the stories. */
+export interface DiscoveredNode {
+  readonly kind: 'discovered';
+  readonly folder: string;
+  parent: FolderNode | undefined;
+  items: readonly DiscoveryNode[];
+}
+
+/** Work that an agent found, and that waits for a person. */
+export interface DiscoveryNode {
+  readonly kind: 'discovery';
+  readonly folder: string;
+  readonly ref: DiscoveryRef;
+  readonly parent: DiscoveredNode;
+  readonly discovery: KnownDiscovery;
+}
+
 /** A line at the top of its folder. */
-export type RootNode = EpicNode | StoryNode | ProblemNode;
-export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
+export type RootNode = EpicNode | StoryNode | ProblemNode | DiscoveredNode;
+export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode | DiscoveryNode;
 
 /** Facts about a story for the menus, of which `.commits` is the last. */
 export function menuFacts({
@@ -126,6 +144,8 @@ export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
       return [...node.children];
     case 'epic':
       return [...node.stories];
+    case 'discovered':
+      return [...node.items];
     case 'story':
       return [
         ...node.story.criteria.map(

@@ -1,0 +1,57 @@
+import { l10n, MarkdownString, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import { shorten } from '../../base/text.ts';
+import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
+import { appendWords } from '../common/plainText.ts';
+import { translate } from '../common/translate.ts';
+import type { DiscoveredNode, DiscoveryNode } from './storyTree.ts';
+
+const MAX_LABEL = 200;
+
+/** The line above the work that agents found. */
+export function discoveredItem({ folder, items }: DiscoveredNode): TreeItem {
+  const item = new TreeItem(l10n.t('Discovered'), TreeItemCollapsibleState.Expanded);
+  item.id = `discovered:${folder}`;
+  item.description = String(items.length);
+  item.iconPath = new ThemeIcon('lightbulb');
+  item.contextValue = 'discovered';
+  item.tooltip = l10n.t(
+    'Work that agents found outside of their stories. It is no story until you accept it.',
+  );
+  item.accessibilityInformation = {
+    label: l10n.t('Group {0}, {1}', l10n.t('Discovered'), items.length),
+  };
+  return item;
+}
+
+/** One of them; its text is data. */
+export function discoveryItem({ discovery, folder }: DiscoveryNode): TreeItem {
+  const { from, id, state, title } = discovery;
+  const label = shorten(title, MAX_LABEL);
+  const item = new TreeItem(label, TreeItemCollapsibleState.None);
+  item.id = `discovery:${folder}:${id}`;
+  item.description =
+    state === 'accepted'
+      ? l10n.t('accepted, joins the list soon')
+      : from === undefined
+        ? ''
+        : l10n.t('from {0}', shorten(from, 80));
+  item.iconPath = new ThemeIcon(state === 'accepted' ? 'check' : 'lightbulb');
+  // What is accepted already only waits.
+  item.contextValue = state === 'accepted' ? 'discovery.accepted' : 'discovery';
+  item.accessibilityInformation = {
+    label: l10n.t('Discovered work: {0}, {1}', label, item.description),
+  };
+  return item;
+}
+
+/** What it was discovered from, and why it is needed. */
+export function discoveryTooltip({ discovery }: DiscoveryNode): MarkdownString {
+  const tooltip = new MarkdownString();
+  appendWords(tooltip.appendMarkdown('**'), shorten(discovery.title, 300));
+  tooltip.appendMarkdown('**');
+  const origin = discoveryOrigin(discovery, translate);
+  if (origin !== '') {
+    appendWords(tooltip.appendMarkdown('\n\n'), origin);
+  }
+  return appendWords(tooltip.appendMarkdown('\n\n'), discovery.id);
+}
