@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<() => Row[] | Promise<Row[]
   memory: async () => (await import('./memory.ts')).memory,
   output: async () => (await import('./agentOutput.ts')).agentOutput,
   stories: async () => (await import('./manyStories.ts')).manyStories,
+  sources: async () => (await import('./storySources.ts')).storySources,
   history: async () => (await import('./longHistory.ts')).longHistory,
   code: async () => (await import('./codeIndex.ts')).codeIndex,
   // The package is built first, so that the window has the build that is published.
