@@ -65,8 +65,9 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   try {
     const read = await readStoryProblems(await requireStoryFile(files, named));
     list = read.file;
-    problems = read.problems.map(({ code, line, message, severity }) => ({
+    problems = read.problems.map(({ code, file, line, message, severity }) => ({
       ...{ message: englishOf(message), line, code, severity },
+      ...(file !== undefined && { file }),
     }));
   } catch (error) {
     if (json && error instanceof HumanError) {

@@ -41,6 +41,8 @@ export interface DiscoveryData {
 /** A problem with the file. */
 export interface ProblemData {
   readonly message: string;
+  /** If the source is a folder: the file, from there. */
+  readonly file?: string;
   readonly line: number;
   /** Stable, the same as in the editor's list of problems. */
   readonly code?: string;

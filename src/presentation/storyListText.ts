@@ -73,7 +73,9 @@ function problemLines(problems: StoryListData['problems']): string[] {
   ];
   const rest = hints.length - MAX_HINTS;
   return [
-    ...shown.map(({ line, message }) => `Line ${line}: ${message}`),
+    ...shown.map(({ file, line, message }) =>
+      file === undefined ? `Line ${line}: ${message}` : `${file}, line ${line}: ${message}`,
+    ),
     ...(rest > 0 ? [`…and ${rest} more ${rest === 1 ? 'hint' : 'hints'}; --json shows all.`] : []),
   ];
 }

@@ -173,6 +173,20 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     }
   });
 
+  test('stories and doctor name the file of a problem and its line there', async t => {
+    const workspace = await backlog(t);
+    await workspace.write(THIRD, (await workspace.read(THIRD)).replace('To Do', 'Nearly'));
+
+    const { code, stdout } = await workspace.cli('stories').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /tasks\/task-3 - Mails\.md, line 4: The status “Nearly”/);
+    const data = JSON.parse(await finish(workspace.cli('stories', '--json')));
+    assert.deepEqual([data.format, data.problems[0].file], ['backlog', 'tasks/task-3 - Mails.md']);
+    const doctor = await workspace.cli('doctor').finished;
+    assert.match(doctor.stdout, /tasks\/task-3 - Mails\.md, line 4/);
+    assert.match(await finish(workspace.cli('next')), /task-1/);
+  });
+
   test('the guard takes back what an agent does to other tasks, and leaves its own', async t => {
     const workspace = await tampered(
       t,

@@ -28,7 +28,11 @@ export async function storiesCheck({
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .map(({ line, message }) => `Line ${line}: ${englishOf(message)}`);
+      .map(({ file: own, line, message }) =>
+        own === undefined
+          ? `Line ${line}: ${englishOf(message)}`
+          : `${own}, line ${line}: ${englishOf(message)}`,
+      );
     if (list.kind === 'invalid') {
       return [wrong('stories', `${file}: ${problems[0] ?? ''}`, null)];
     }

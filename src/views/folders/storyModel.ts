@@ -11,6 +11,7 @@ import {
   readStoryFile,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
+import { folderVersion, isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
 import { Owner } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
@@ -19,8 +20,12 @@ const SOON_MS = 250;
  * and made anew can be missed. So the file is looked at this often, in ms.
  */
 const LOOK_MS = 5_000;
+/** What a folder of stories consists of. */
+const FOLDER_FILES = ['backlog', '.backlog'].flatMap(folder =>
+  ['tasks/*.md', 'completed/*.md', 'config.yml', 'config.yaml'].map(file => `${folder}/${file}`),
+);
 /** All paths that a story file may have, as one pattern. */
-const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
+const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES, ...FOLDER_FILES].join(',')}}`;
 /** Key under which the window stores the files that a person chose, by folder. */
 const CHOICES_KEY = 'storyFiles';
 
@@ -176,9 +181,12 @@ export class StoryModel extends Owner {
     const usual = STORY_FILE_PLACES.map(place => path.join(this.folder, place));
     const files = [...(this.file === undefined ? [] : [this.file.path]), ...usual];
     const found = await Promise.all(files.map(file => stat(file).catch(() => undefined)));
+    const shown = this.file?.path;
+    const inside = shown !== undefined && isStoryFolder(shown) ? await folderVersion(shown) : '';
     return found
       .map((file, at) => (file ? `${files[at]} ${file.ino} ${file.mtimeMs} ${file.size}` : ''))
-      .join('\n');
+      .join('\n')
+      .concat(`\n${inside}`);
   }
 
   private get choices(): Readonly<Record<string, unknown>> {

@@ -84,7 +84,7 @@ function problemSentence(folder: Folder | undefined): string[] {
     : [
         l10n.t(
           '{0}, line {1}: {2}',
-          plainSentence(path.basename(file.path)),
+          plainSentence(path.basename(problem.file ?? file.path)),
           problem.line,
           plainSentence(translate.said(problem.message)),
         ),

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   commands,
   type LogOutputChannel,
@@ -11,6 +12,7 @@ import {
 import { HumanError } from '../../base/humanError.ts';
 import { tickStory } from '../../orchestrator/loop/tickStory.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import { isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
 import { Command } from '../common/contributions.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
@@ -77,8 +79,9 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
     }
     const file = await currentFile(requireFolder(ref));
     const stories = file?.kind === 'stories' ? file.stories : [];
-    const line = stories.find(isNamedBy(ref))?.line ?? 1;
-    await openFile(file && Uri.file(file.path), line, 1);
+    const story = stories.find(isNamedBy(ref));
+    const place = file && path.join(file.path, story?.file ?? '');
+    await openFile(place === undefined ? undefined : Uri.file(place), story?.line ?? 1, 1);
   }
 
   async function openFile(file: Uri | undefined, line: number, column: number): Promise<void> {
@@ -86,6 +89,10 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
     const uri = file ?? (current === undefined ? undefined : Uri.file(current));
     if (uri === undefined) {
       await commands.executeCommand(Command.createStoryFile);
+      return;
+    }
+    if (isStoryFolder(uri.fsPath)) {
+      await commands.executeCommand('revealInExplorer', uri);
       return;
     }
     const at = new Range(line - 1, column - 1, line - 1, column - 1);

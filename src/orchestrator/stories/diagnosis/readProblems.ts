@@ -3,6 +3,7 @@ import type { Message } from '../../../base/say.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
 import { parseStoryFile, readStoryFileOrThrow } from '../storyFile.ts';
+import { isStoryFolder } from '../storyFolder.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
@@ -12,6 +13,8 @@ export interface ToldProblem {
   readonly severity: Severity;
   /** A sentence that names the fix. */
   readonly message: Message;
+  /** If the source is a folder: the file, from there, with forward slashes. */
+  readonly file?: string | undefined;
   /** 1-based. */
   readonly line: number;
   /** 1-based. */
@@ -30,6 +33,17 @@ export async function readStoryProblems(
     return {
       file,
       problems: file.problems.map(problem => ({ ...facts(problem), severity: 'error' })),
+    };
+  }
+  if (isStoryFolder(path)) {
+    const usual = file.kind === 'invalid' ? 'error' : 'warning';
+    return {
+      file,
+      problems: file.problems.map(problem => ({
+        ...facts(problem),
+        severity: problem.severity ?? usual,
+        file: problem.file,
+      })),
     };
   }
   // The first read has checked that it is a plain file and small enough.
