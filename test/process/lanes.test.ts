@@ -267,6 +267,21 @@ describe('what lanes share', () => {
       '{"id":"b-1","title":"First","status":"open","priority":1}\n{"id":"b-2","title":"Second","status":"open","priority":1}\n',
       /"b-1".*"status":"closed".*\n.*"b-2".*"status":"closed"/,
     ],
+    'Task Master': [
+      '.taskmaster/tasks/tasks.json',
+      '{\n  "master": {\n    "tasks": [\n      { "id": "y-1", "title": "First", "status": "pending", "subtasks": [] },\n      { "id": "y-2", "title": "Second", "status": "pending", "subtasks": [] }\n    ]\n  }\n}\n',
+      /"y-1".*"done".*\n.*"y-2".*"done"/,
+    ],
+    'ralph-orchestrator': [
+      '.ralph/agent/tasks.jsonl',
+      '{"id":"b-1","title":"First","status":"open","priority":1,"blocked_by":[]}\n{"id":"b-2","title":"Second","status":"open","priority":1,"blocked_by":[]}\n',
+      /"b-1".*"status":"closed".*\n.*"b-2".*"status":"closed"/,
+    ],
+    'a feature list': [
+      'feature_list.json',
+      '{\n  "features": [\n    { "id": "y-1", "description": "First", "state": "pending" },\n    { "id": "y-2", "description": "Second", "state": "pending" }\n  ]\n}\n',
+      /"y-1".*"completed".*\n.*"y-2".*"completed"/,
+    ],
     'an orchestration': [
       '.claude/orchestration/plan.yaml',
       'name: Work\nphases:\n  - name: One\n    tasks:\n      - id: y-1\n        title: First\n        status: pending\n      - id: y-2\n        title: Second\n        status: pending\n',
