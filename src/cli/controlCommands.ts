@@ -20,7 +20,7 @@ import { pausedPartsWords } from '../presentation/sentences.ts';
 import { stillPaused } from '../presentation/storyLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { goOn, livingLoop, noLoop, readRun } from './loopEnd.ts';
+import { howToContinue, livingLoop, noLoop, readRun } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
@@ -392,7 +392,7 @@ async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunS
 function later({ kind }: Delivered, state: RunState): string {
   return kind === 'taken'
     ? ''
-    : `No run is active now: this takes effect when the run continues. ${goOn(state)}`;
+    : `No run is active now: this takes effect when the run continues. ${howToContinue(state)}`;
 }
 
 function named(storyId: string): string {

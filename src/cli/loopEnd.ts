@@ -103,7 +103,7 @@ export async function reportNoLoop(files: RunFiles): Promise<void> {
 }
 
 /** How to continue an ended run. @param flags more flags for the command */
-export function goOn(state: RunState, flags = ''): string {
+export function howToContinue(state: RunState, flags = ''): string {
   const command = resumeCommand(state);
   const more = flags === '' ? '' : ` ${flags}`;
   return command === undefined
@@ -136,6 +136,6 @@ export async function noLoop(
     // Ticks from before the first run have a journal, too.
     last === undefined || last.phase === 'idle'
       ? `No run is active here. Start one with "ralph-fresh run${more}".`
-      : `No run is active here. ${goOn(last, flags)}`,
+      : `No run is active here. ${howToContinue(last, flags)}`,
   );
 }

@@ -27,7 +27,7 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
       ${now ? nowLines(now, strings, clockOffset) : nothing}
       ${quote === undefined ? nothing : html`<blockquote class=${glyph} dir="auto">${quote}</blockquote>`}
       ${sentence === undefined ? nothing : html`<p class="sentence">${sentence}</p>`}
-      ${until === undefined ? nothing : html`<p class="sentence">${goesOn(until, strings, clockOffset)}</p>`}
+      ${until === undefined ? nothing : html`<p class="sentence">${continuesAt(until, strings, clockOffset)}</p>`}
       ${
         question
           ? html`<ralph-answer .question=${question} .strings=${strings}></ralph-answer>`
@@ -109,8 +109,12 @@ function nowLines(
 }
 
 /** The sentence has placeholders for the time and for the remaining duration, in the language's own order. */
-export function goesOn(until: string, strings: ProgressStrings, clockOffset: number): unknown[] {
-  return strings.goesOnIn.split(/(\{[01]\})/).map(part => {
+export function continuesAt(
+  until: string,
+  strings: ProgressStrings,
+  clockOffset: number,
+): unknown[] {
+  return strings.continuesIn.split(/(\{[01]\})/).map(part => {
     if (part === '{0}') {
       return moment(until);
     }

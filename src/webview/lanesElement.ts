@@ -5,7 +5,7 @@ import type { ProgressStrings } from '../views/progress/protocol.ts';
 import { barDrawing, barPatterns, keySwatch } from './bars.ts';
 import './elapsedElement.ts';
 import { glyphIcon } from './glyphs.ts';
-import { goesOn } from './head.ts';
+import { continuesAt } from './head.ts';
 import { moment, storyName } from './pieces.ts';
 import { post, savedPageState, savePageState } from './vsCodeApi.ts';
 
@@ -76,7 +76,7 @@ export class LanesElement extends LitElement {
         ({ until, words }) => html`
           <p class="account">
             ${glyphIcon('waiting')}
-            <span>${words}${until === undefined ? nothing : html` ${goesOn(until, strings, this.clockOffset)}`}</span>
+            <span>${words}${until === undefined ? nothing : html` ${continuesAt(until, strings, this.clockOffset)}`}</span>
           </p>
         `,
       )}

@@ -88,7 +88,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     assert.equal((await beads.inFile())['bd-a1'], 'open');
   });
 
-  test('say what bd says when it refuses, and change nothing', async t => {
+  test('show the message of bd when it refuses, and change nothing', async t => {
     const issues: readonly BeadsIssue[] = [
       { id: 'bd-e', title: 'All', status: 'open', priority: 1, issue_type: 'epic' },
       {
@@ -180,7 +180,7 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
     );
   });
 
-  test('say once what bd refuses, and tell it again at the next step', async t => {
+  test('report once what bd refuses, and report it again at the next step', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
     const steps = [{ tickAny: [FILE] }, { result: ['Done', {}] }];
     const run = await workspace.cliWith(

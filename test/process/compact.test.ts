@@ -50,7 +50,7 @@ describe('compact', () => {
     assert.deepEqual(await workspace.events('warning'), []);
   });
 
-  test('a run leaves the log alone where a setting says so, and says once why it cannot condense it', async t => {
+  test('a run does not condense the log if a setting forbids it, and reports once why it cannot', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.write(LOG, LONG);
     await workspace.script(
@@ -124,7 +124,7 @@ describe('compact', () => {
     assert.ok(!(await readdir(path.join(workspace.folder, '.omc'))).includes('archive'));
   });
 
-  test('--summarize takes the words of an agent that only reads; what it leaves out is condensed as ever', async t => {
+  test('--summarize uses the text of a read-only agent; what it omits is condensed as usual', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write(LOG, LONG);
     const entries = [
@@ -163,7 +163,7 @@ describe('compact', () => {
     );
   });
 
-  test('if the agent of --summarize fails, lies or is none, the log stays as it is', async t => {
+  test('the log stays unchanged if the agent of --summarize fails, lies or is missing', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write(LOG, LONG);
     for (const call of [

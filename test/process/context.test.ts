@@ -126,7 +126,7 @@ describe('context', () => {
     assert.match(broken.stderr + broken.stdout, /context\.json cannot be used/);
   });
 
-  test('an agent of a run gets it; what it used is learned for the next', async t => {
+  test('an agent of a run gets it; what it used is learned for the next one', async t => {
     const stories = [
       story('US-001', 'Lock a session after too many logins'),
       story('US-002', 'Empty the basket'),

@@ -135,7 +135,7 @@ describe('eval context', () => {
     await git('reset', '--quiet', '--hard', 'HEAD~2');
   });
 
-  test('what cannot be replayed is told with the next step', async () => {
+  test('what cannot be replayed is reported with the next step', async () => {
     const many = await cli('eval', 'context', '--commits', '500');
     assert.equal(many.code, 1);
     assert.match(

@@ -36,7 +36,7 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
-  test('tells what is lost, and writes only then when a person agrees', async t => {
+  test('says what is lost, and writes only if a person agrees', async t => {
     const stories = openStories(2).map((story, index) => ({
       ...story,
       ...(index === 1 && { dependsOn: ['US-001'], estimate: '2 h\u001b[31m' }),

@@ -75,7 +75,7 @@ describe('code that an agent wrote again', { concurrency: 2 }, () => {
     assert.deepEqual([first.duplicates.length, second.duplicates], [1, null]);
   });
 
-  test('a moved function is none, and neither is a new one; the empty list says that somebody looked', async t => {
+  test('moved and new functions are not reported; the empty list shows that the comparison ran', async t => {
     const workspace = await project(t);
     const { code, stderr, stdout } = await workspace.script([
       does('US-001', { write: ['title.js', HELPER] }, { write: ['text.js', REST] }),

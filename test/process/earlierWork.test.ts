@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
 
-describe('what an agent is told about earlier work', { concurrency: 3 }, () => {
+describe('what the prompt says about earlier work', { concurrency: 3 }, () => {
   test("a person's own uncommitted files are named as such in every iteration", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('draft.md', 'not yet\n');

@@ -89,7 +89,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal((run.stdout + run.stderr).includes(github.token), false);
   });
 
-  test('a run with lanes does the same, and closes them if it is told to', async t => {
+  test('a run with lanes does the same, and closes them on request', async t => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: LABEL },
       { number: 2, title: 'Two', labels: LABEL },
@@ -245,7 +245,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     );
   });
 
-  test('what GitHub could not be told is told later, once, also after a kill in between', async t => {
+  test('updates that GitHub did not accept are sent later, once, also after a kill in between', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     const isComment = (method: string, at: string) => method === 'POST' && at.includes('/comments');
     github.trouble(isComment, { status: 502 }, 5);
@@ -287,7 +287,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal((await mirror(workspace))[0]?.['passes'], true);
   });
 
-  test('limits are named with the time at which they end, and nothing is asked before', async t => {
+  test('limits are reported with the time at which they end, and no request is sent before', async t => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: LABEL },
       { number: 2, title: 'Two', labels: LABEL },
@@ -331,7 +331,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.match(run.stderr, /127\.0\.0\.1:\d+\) cannot be reached\. The run continues/);
   });
 
-  test('mistakes are named with what to do: token, repository, rights, milestone', async t => {
+  test('mistakes are reported with the fix: token, repository, permissions, milestone', async t => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: LABEL, milestone: 'v1' },
     ]);
@@ -395,7 +395,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     );
   });
 
-  test('a copy that a repository brings along asks nobody; forgetting ends it', async t => {
+  test('a copy that comes with a repository sends no requests; forgetting ends it', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     await sync(workspace, ...source(github));
     assert.match((await workspace.cli('github', 'forget').finished).stdout, /octo\/garden/);

@@ -68,7 +68,7 @@ describe('the guard: an iteration changes only its own story', { concurrency: 3 
     assert.equal((await workspace.stories()).length, 4);
   });
 
-  test('the next agent is told what was restored', async t => {
+  test('the next prompt says what was restored', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[{ tick: 'US-002' }, 'work'], ['work']]);
     assert.equal((await cli.finished).code, 0);

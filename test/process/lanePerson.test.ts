@@ -173,7 +173,7 @@ test('a run with lanes refuses to start and names two stories with the same id',
   assert.equal((await workspace.runIds()).length, 0);
 });
 
-test('two stories get the same id while agents work: the run waits and says so, and goes on when it is put right', async t => {
+test('two stories get the same id while agents work: the run waits, says why, and continues once this is fixed', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(3) });
   const run = workspace.scriptOf(
     {

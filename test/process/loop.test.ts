@@ -291,7 +291,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('an agent that does nothing is told that the story is stuck', async t => {
+  test('the prompt after an agent that does nothing says that the story is stuck', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('noCommit', '--max-iterations', '3', '--stuck-threshold', '2');
     await assertEnd(workspace, cli, 'maxIterations', 1);
@@ -331,7 +331,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     );
   });
 
-  test('a tick without a commit counts because the story file says so', async t => {
+  test('a tick without a commit counts because it is in the story file', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('ticksWithoutCommit');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -345,7 +345,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     );
   });
 
-  test('a premature promise is refused, and the next agent is told', async t => {
+  test('a premature promise is refused, and the next prompt says so', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('claimsTooEarly');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -605,7 +605,7 @@ describe('limits and agents out of control', { concurrency: 4, ...posix }, () =>
     );
   });
 
-  test('the next agent is told about files written after the previous agent had ended', async t => {
+  test('the next prompt names files written after the previous agent had ended', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('leavesWriter');
     await assertEnd(workspace, cli, 'completed', 0);

@@ -26,7 +26,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.agents(), []);
   });
 
-  test('no agent is told the content of a linked progress log', async t => {
+  test('no prompt contains the content of a linked progress log', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = await secret(workspace, '## Codebase Patterns\n\n- the secret\n');
     await symlink(file, place(workspace, '.omc/progress.txt'));

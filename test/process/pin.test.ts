@@ -238,7 +238,7 @@ describe('pin', { concurrency: 3 }, () => {
     );
   });
 
-  test('if the agent fails, the Pin is good all the same', async t => {
+  test('the Pin is valid even if the agent fails', async t => {
     const workspace = await shop(t);
     const { code, stderr, stdout } = await enrich(workspace, [{ result: ['I cannot.'] }]);
     assert.equal(code, 1);

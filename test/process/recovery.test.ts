@@ -890,7 +890,7 @@ describe('an agent that removes the state (git clean -fdx)', {
   });
 });
 
-test('run folders with later names that no loop created are not taken for the newest run', async t => {
+test('run folders with later names that no loop created are not mistaken for the newest run', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   const { files } = workspace;
   assert.equal((await workspace.script([['work']], '--max-iterations', '1').finished).code, 1);

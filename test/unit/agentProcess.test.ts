@@ -390,7 +390,7 @@ describe('a daemon that removed the mark of its run', {
     });
   }
 
-  it('is never searched for in a cgroup of another name, even if a journal says so', () => {
+  it('is never looked up in a cgroup with another name, even if a journal names one', () => {
     const own = cgroupsOf('mine');
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/user.slice'), own);
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/ralph-fresh.other'), own);

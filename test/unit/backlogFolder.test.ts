@@ -207,7 +207,7 @@ suite('A folder of Backlog.md', () => {
     assert.equal(nextId(stories), 'task-1.1');
   });
 
-  test('what is not read is said, with its file and line', async () => {
+  test('what is not read is reported with its file and line', async () => {
     await writeBacklog(dir, [
       { id: 'task-1', title: 'A', status: 'Almost' },
       { id: 'task-2', title: 'B', dependencies: ['task-9'] },

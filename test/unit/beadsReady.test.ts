@@ -84,7 +84,7 @@ describe('what is ready in Beads', () => {
     assert.equal(found(any, 'open', 'closed'), true);
   });
 
-  test('what is no work, or not now, is listed and never next', () => {
+  test('entries that are not work, or not ready, are listed but never next', () => {
     const later = new Date(Date.now() + 3_600_000).toISOString();
     for (const more of [
       { status: 'deferred' },

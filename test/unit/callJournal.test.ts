@@ -16,7 +16,7 @@ function recorder(): { readonly journal: Journal; readonly bodies: RunEventBody[
       return { seq: bodies.length, at: '', ...body } as RunEvent;
     },
     sync: () => undefined,
-    syncBeside: async () => undefined,
+    syncInParallel: async () => undefined,
     isInPlace: () => true,
     restore: () => undefined,
     onDidAppend: new Emitter<RunEvent>().event,

@@ -71,7 +71,7 @@ describe('the index of the code', () => {
     assert.deepEqual([...storyWords('fix: the parsing of the parsed')], ['pars']);
   });
 
-  test('a conventional subject tells its type and scope', () => {
+  test('a conventional subject has a type and a scope', () => {
     assert.deepEqual(kindWords('fix(auth)!: Log in 1.2.3 (#12)'), [
       'type:fix',
       'scope:auth',
@@ -83,7 +83,7 @@ describe('the index of the code', () => {
     assert.deepEqual(kindWords('日本語'), []);
   });
 
-  test('a rare word tells more than a common one, and a short text more than a long one', () => {
+  test('a rare word counts more than a common one, and a short text more than a long one', () => {
     const words = (text: string) => new Map(text.split(' ').map(word => [word, 1] as const));
     const index = WordIndex.of([words('a b'), words('a c'), words('a b d e f g')]);
     assert.ok(index.rarity('c') > index.rarity('b') && index.rarity('b') > index.rarity('a'));

@@ -36,7 +36,7 @@ describe('compactLog', () => {
     assert.ok(made.linesAfter <= 60);
   });
 
-  test('agents are told the same patterns, and the learnings oldest first', () => {
+  test('prompts contain the same patterns, and the learnings oldest first', () => {
     const { text } = compact(HEAD + DAYS.map(entry).join(''));
     const { learnings, patterns } = parseProgressLog(text);
     assert.deepEqual(patterns, ['P1']);

@@ -82,7 +82,7 @@ describe('a prd.json', () => {
     sameValue(after, before);
   });
 
-  test('becomes a plan in the order of the turns, and what that loses is said', () => {
+  test('becomes a plan in the order of the turns, and the losses are reported', () => {
     const { losses, text } = convert('prd.json', PRD, 'plan');
     assert.equal(
       text,
@@ -139,7 +139,7 @@ Some words.
     sameValue(model(listOf('prd.json', text)), model(listOf('PLAN.md', PLAN)));
   });
 
-  test('says that a list without ids has other numbers, only if it has', () => {
+  test('reports renumbered stories of a list without ids, if there are any', () => {
     const { losses } = convert('PLAN.md', '- [ ] One\n- [ ] Two\n', 'yaml');
     assert.deepEqual(losses, []);
   });
@@ -174,7 +174,7 @@ phases:
       - {id: c, name: C, status: completed}
       - just a text
 `;
-  test('tells of comments, keys, items that are not read, and tasks that are put aside', () => {
+  test('reports comments, keys, items that are not read, and tasks that are set aside', () => {
     const { losses } = convert('p.yaml', YAML, 'prd');
     assert.deepEqual(losses, [
       { kind: 'story', fact: 'parked', storyIds: ['a'] },

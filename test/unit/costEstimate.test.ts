@@ -66,7 +66,7 @@ describe('list prices', () => {
     assert.equal(listPrice('claude-opus-5-5', { ...MILLION, input: 0, cacheRead: 1e6 }), 0.2);
   });
 
-  test('are higher for long prompts where the list says so', () => {
+  test('are higher for long prompts if the price list has such a rate', () => {
     assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 100_000 }), 0.01);
     assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 200_000 }), 0.1);
   });

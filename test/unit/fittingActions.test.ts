@@ -31,7 +31,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a question that ended the run',
     fittingActions(over('question'), here),
-    ['answer', 'goOn', 'progress', 'terminal', 'stories'],
+    ['answer', 'continue', 'progress', 'terminal', 'stories'],
   ],
   [
     'the work is done',
@@ -59,7 +59,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a killed loop',
     fittingActions(over('question', { type: 'agent.init' }), here),
-    ['goOn', 'progress', 'terminal', 'stories'],
+    ['continue', 'progress', 'terminal', 'stories'],
   ],
   [
     'a pause that was asked for',
@@ -80,7 +80,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'stories for several agents, after a run that was stopped',
     fittingActions(over('stopped'), { ...here, ready: 2 }),
-    ['goOn', 'startLanes', 'review', 'progress', 'terminal', 'stories'],
+    ['continue', 'startLanes', 'review', 'progress', 'terminal', 'stories'],
   ],
   [
     'agents with places of their own',

@@ -128,7 +128,7 @@ describe('a journal', () => {
   test('may be closed during a sync and is closed afterwards', async () => {
     const journal = await JournalWriter.open(file);
     journal.append(text('one'));
-    const synced = journal.syncBeside();
+    const synced = journal.syncInParallel();
     journal.close();
     await synced;
     assert.equal((await readJournal(file)).length, 1);

@@ -363,7 +363,7 @@ describe('several running stories', () => {
     ]);
   });
 
-  test('a queued line is drawn again when it says something else, not for each change of the queue', () => {
+  test('a queued line is redrawn when its text changes, not for each change of the queue', () => {
     const { events } = living('lanes', QUEUED);
     const queued = events.at(-1);
     assert.ok(queued?.type === 'landing.queued');

@@ -67,7 +67,7 @@ describe('the commits of a task', () => {
     assert.equal(listed(text, FULL), text);
   });
 
-  test('go when the tick is taken back, and a comment stays', () => {
+  test('are removed with the tick; a comment stays', () => {
     const ticked = file('commits: ["1234567890", "abcdef1234"] # hashes');
     assert.equal(
       editStoryDone(ticked, { id: 'T1' }, false, FILE),
@@ -89,14 +89,14 @@ describe('the commits of a task', () => {
     assert.match(editStoryDone(own, { id: 'T1' }, false, FILE), /commits: \[see the wiki\]/);
   });
 
-  test('come back when the tick is set again at once', () => {
+  test('are restored if the tick is set again at once', () => {
     const before = file('commits: ["1234567890"]');
     const { text, undo } = tickText(before, { id: 'T1' }, false, { path: FILE });
     assert.ok(undo);
     assert.equal(tickText(text, { id: 'T1' }, true, { path: FILE, undos: [undo] }).text, before);
   });
 
-  test('are no difference that stands in the way', () => {
+  test('are not a difference that blocks it', () => {
     const open = file('commits: []', 'in_progress');
     const done = file('commits: []');
     assert.ok(isTickDifference(FILE, open, listed(done, FULL)));

@@ -262,7 +262,7 @@ test('a line that is almost a checkbox is a problem with its line', () => {
   assert.deepEqual([file.problems[0]?.code, file.problems[0]?.line], ['noStories', 3]);
 });
 
-test('advice names the tool of a file without stories, and never tells to rewrite it', () => {
+test('advice names the tool of a file without stories, and never suggests rewriting it', () => {
   for (const [path, text, tool] of [
     ['.taskmaster/config.json', '{}', 'Task Master'],
     ['.kiro/specs/login/requirements.md', '# Requirements', 'Kiro'],

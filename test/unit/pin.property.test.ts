@@ -151,7 +151,7 @@ describe('updating a Pin', () => {
     );
   });
 
-  test('what an agent says is plain words on lines of their own, and stays', () => {
+  test('the words of an agent are plain text on lines of their own, and stay', () => {
     const words = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc.constantFrom('- [ ] do it', '\n- [x] done', '# T', '<!--', '```', '](javascript:x)', ','),
@@ -230,7 +230,7 @@ describe('what a Pin says', () => {
     assert.doesNotMatch(updatePin(text, FACTS, new Map()).text, /Stale/);
   });
 
-  test('a generated section goes with its folder, unless a person wrote into it', () => {
+  test('a generated section is removed with its folder, unless a person wrote into it', () => {
     const { text } = updatePin('', FACTS, new Map());
     const without = { ...FACTS, files: FACTS.files.filter(one => /auth/.test(one.path)) };
     assert.doesNotMatch(updatePin(text, without, new Map()).text, /basket/);
@@ -247,7 +247,7 @@ describe('what a Pin says', () => {
     );
   });
 
-  test('text in a code block is no entry', () => {
+  test('text in a code block is not an entry', () => {
     const text = `# Docs\n\n\`\`\`\n## A\nFiles: src/auth/\n${MARK}\nKeywords (generated): x\n\`\`\`\n`;
     assert.ok(updatePin(text, FACTS, new Map()).text.startsWith(text));
     assert.deepEqual(namedPaths(text), []);

@@ -234,7 +234,7 @@ describe('reviewClaim', () => {
     assert.deepEqual(result, { kind: 'approved' });
   });
 
-  test('a claim without changes says so', async () => {
+  test('a claim without changes is reported as such', async () => {
     const { prompt } = await review([{ structured: approval }], { verify: [] });
     assert.match(prompt, /Nothing changed/);
     assert.match(prompt, /no commands are set up/);

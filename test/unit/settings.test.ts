@@ -347,7 +347,7 @@ describe('resolved settings', () => {
     assert.doesNotMatch(line, /dangerously/);
   });
 
-  test('an API key is removed if the settings say so', async () => {
+  test('an API key is removed if the settings require it', async () => {
     const env = { PATH: '', ANTHROPIC_API_KEY: 'k' };
     const keyWith = async (apiKey: 'use' | 'remove') =>
       (

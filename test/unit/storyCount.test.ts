@@ -79,7 +79,7 @@ test('a run on another file does not change this count and keeps its own', () =>
   assert.deepEqual(withFileCount(working, other, FOLDER).state.stories, { done: 1, total: 3 });
 });
 
-test('counting does not look through the notes of all stories again for each of them', () => {
+test('counting does not search the notes of all stories again for each story', () => {
   const file = list('.omc/prd.json', 'US-001');
   class Notes extends Map<string, never> {
     reads = 0;

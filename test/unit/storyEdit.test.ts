@@ -160,7 +160,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('keys of criteria and nested objects are not taken for those of the story', () => {
+  test('keys of criteria and nested objects are not mistaken for those of the story', () => {
     const text =
       '[{"steps":[{"passes":false}],"x":{"passes":false},"p\\u0061sses":false,"id":"a"}]';
     const ticked =

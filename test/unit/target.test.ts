@@ -381,7 +381,7 @@ describe('the target branch', () => {
       return to;
     }
 
-    test('do not stand in the way', async () => {
+    test('do not block it', async () => {
       const target = await open();
       const to = await behind(target);
       const held = await target.follow();
@@ -430,7 +430,7 @@ describe('the target branch', () => {
       assert.equal(await status(), '?? new.txt\n?? other.txt');
     });
 
-    test('do not stand in the way even if the person has staged them', async () => {
+    test('do not block it even if the person has staged them', async () => {
       const target = await open();
       const to = await behind(target);
       await git('checkout', '--quiet', 'a.txt');

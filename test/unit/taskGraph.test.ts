@@ -62,7 +62,7 @@ describe('our own task graph', () => {
     assert.match(editStoryDone(alone, { id: 'a' }, false, FILE), /"status":"ready"/);
   });
 
-  test('what cannot be used is told with its line', () => {
+  test('unusable entries are reported with their line', () => {
     const problem = (text: string) => {
       const read = parseStoryFile(FILE, text);
       assert.ok(read.kind === 'invalid');
@@ -88,7 +88,7 @@ describe('our own task graph', () => {
     assert.equal(await findStoryFile(folder.path), path.join(folder.path, 'prd.json'));
   });
 
-  test('the files of other tools are not taken for it', () => {
+  test('files of other tools are not recognized as this format', () => {
     const format = (file: string) => parseStoryFile(file, '').format;
     assert.equal(format('/w/.ralph/tasks.jsonl'), 'tasks');
     assert.equal(format('C:\\w\\tasks.jsonl'), 'tasks');

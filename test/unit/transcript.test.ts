@@ -224,7 +224,7 @@ test('a story skipped by a person is followed by the command to undo it', () => 
 });
 
 describe('a stop request', () => {
-  test('after the iteration tells a window how to stop now', () => {
+  test('after the iteration: the window is told how to stop now', () => {
     const stop = recorded('stoppedAfterIteration', { type: 'stop.requested' });
     assert.match(last(stop, 'window')[0]?.text ?? '', /Ctrl-C again stops now\.$/);
     assert.doesNotMatch(textOf(stop), /Ctrl-C/);

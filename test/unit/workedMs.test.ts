@@ -29,7 +29,7 @@ test('what is written hours after a kill does not make an iteration longer', () 
   assert.equal(workedMs([began, agent, other, ...closed], 2), 4 * MINUTE);
 });
 
-test('of an iteration that the journal does not have, nothing is known', () => {
+test('nothing is known about an iteration that is not in the journal', () => {
   assert.equal(workedMs([], 2), 0);
   assert.equal(workedMs([began], 3), 0);
 });

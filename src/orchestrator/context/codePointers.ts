@@ -48,7 +48,7 @@ const TOGETHER = 4;
 const COMMITS = 4;
 /** A commit that shares less of the story's words is about something else. */
 const LEAST_LIKENESS = 0.35;
-/** Longest text beside the title, in UTF-16 units. */
+/** Longest text in addition to the title, in UTF-16 units. */
 const MAX_TEXT = 4_000;
 /** Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with a smaller constant: the lists are short. */
 const FUSION = 10;

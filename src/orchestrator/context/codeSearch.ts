@@ -17,7 +17,7 @@ export class CodeSearch {
 
   /**
    * @param folder of the index and of what was learned, absolute; absent: nothing is written
-   * @param wait whether to wait for an index that takes its time; otherwise it is built beside whatever comes next
+   * @param wait whether to wait for an index that takes its time; otherwise it is built in parallel with whatever comes next
    */
   constructor(folder: string | undefined, { wait }: { readonly wait: boolean }) {
     this.folder = folder;

@@ -5,7 +5,7 @@ import { findDuplicates } from '../context/duplicates/findDuplicates.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 
-/** For all of a search; it runs beside the checks, so hardly anybody waits for it. */
+/** For all of a search; it runs in parallel with the checks, so hardly anybody waits for it. */
 const MAX_SECONDS = 10;
 
 /** The result of a search for duplicates, which never fails. */

@@ -59,7 +59,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     stuckFor: storyRecord(run.state(), story?.id ?? WHOLE_TASK).stuckFor,
   });
   // On the disk before the agent starts, together with the end of the previous iteration.
-  const recorded = run.journal.syncBeside();
+  const recorded = run.journal.syncInParallel();
   // The call handles it; until then a failure must not count as unhandled.
   recorded.catch(() => undefined);
   // In parallel with the agent, which does not depend on them: the journal already has this information. Awaited

@@ -38,7 +38,7 @@ const CUT_MARK = ' […]';
 export interface Journal {
   append(body: RunEventBody): RunEvent;
   sync(): void;
-  syncBeside(): Promise<void>;
+  syncInParallel(): Promise<void>;
   /** Whether the file at its path is still the one that is open. */
   isInPlace(): boolean;
   /** Restores the file with all its events if somebody has removed or replaced it. */
@@ -134,7 +134,7 @@ export class JournalWriter implements Journal {
   }
 
   /** Like {@link sync}, but asynchronous, in parallel with the caller's work. */
-  async syncBeside(): Promise<void> {
+  async syncInParallel(): Promise<void> {
     this.syncs += 1;
     try {
       await syncToDisk(this.fd);

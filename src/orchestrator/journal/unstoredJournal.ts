@@ -29,7 +29,7 @@ export class UnstoredJournal implements Journal {
     // There is no file.
   }
 
-  async syncBeside(): Promise<void> {
+  async syncInParallel(): Promise<void> {
     this.sync();
   }
 

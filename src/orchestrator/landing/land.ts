@@ -67,7 +67,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     storiesAfter: storiesLeft(work),
     handled: new Map(),
   }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
-  // Beside the checks: both only read.
+  // In parallel with the checks: both only read.
   const search = searchDuplicates(place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {
     scope,

@@ -307,7 +307,7 @@ export class LandingQueue {
     return isNew && (await this.hands.target.isLanded(known.commit)) ? known : undefined;
   }
 
-  /** Beside the checks: both only read. */
+  /** In parallel with the checks: both only read. */
   private search(from: string, to: string | undefined): DuplicateSearch {
     return searchDuplicates(this.hands.target.root, { from, to });
   }

@@ -24,14 +24,14 @@ export function openRefs({ refs }: KeptStoryWork): readonly WorkRef[] {
 export async function discardStory(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
   return (await activeRun(files)) === undefined
     ? alone(files, async () => discardWork(files, await sameWork(files, shown)))
-    : discardBesideRun(files, shown);
+    : discardDuringRun(files, shown);
 }
 
 /**
- * An active run may go on with its other stories. Its loop notes that the story may be worked on before it looks for
+ * An active run may continue with its other stories. Its loop notes that the story may be worked on before it looks for
  * earlier work; so if the story is still held back after the work has been moved, no agent has got it.
  */
-async function discardBesideRun(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
+async function discardDuringRun(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
   const moved = await discardWork(files, await sameWork(files, shown));
   try {
     await requireIdle(files, shown);

@@ -505,7 +505,7 @@ export class FreshRun {
   private async finishIterations(): Promise<void> {
     const { journal, keptStories } = this.run;
     if (keptStories.hasJudged) {
-      await journal.syncBeside();
+      await journal.syncInParallel();
       await keptStories.removeJudged();
     }
   }

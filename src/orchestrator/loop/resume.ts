@@ -97,7 +97,7 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
     return { runId, resume: true, earlier: earlierRun(events, state) };
   }
   return newest !== undefined &&
-    goesOn(choice, state) &&
+    continuesLast(choice, state) &&
     (await otherWork(files, choice, { runId: newest, state })) === undefined
     ? { runId: newest, resume: true, earlier: earlierRun(events, state) }
     : { runId: newRunId(), resume: false };
@@ -154,7 +154,7 @@ function requireResumable(
   return newest;
 }
 
-function goesOn(choice: RunChoice, state: RunState): boolean {
+function continuesLast(choice: RunChoice, state: RunState): boolean {
   const wasCutOff =
     state.cutOff.some(({ settled }) => settled) ||
     state.phase === 'running' ||

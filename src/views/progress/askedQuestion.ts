@@ -14,7 +14,7 @@ export function questionOnPage(state: RunState): Question | undefined {
   return questionsOf(state)[0];
 }
 
-/** A question that the run waits for, that others work on beside, or that ended the run. Pure. */
+/** A question that the run waits for, next to which others work, or that ended the run. Pure. */
 export function askedQuestion(
   runId: string,
   run: WatchedRun,

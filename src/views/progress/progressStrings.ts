@@ -62,7 +62,7 @@ export function progressStrings(t: (message: string) => string) {
     openSection: t('{0}: {1} tokens, {2} of the prompt'),
     answer: t('Your answer'),
     /** `{0}` a time. */
-    goesOnIn: t('Continues at {0}, in {1}.'),
+    continuesIn: t('Continues at {0}, in {1}.'),
     emptyTitle: t('No run yet'),
     emptyText: t(
       'Ralph works through the stories in prd.json, with a fresh agent for each iteration. Its progress appears here.',

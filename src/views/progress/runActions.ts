@@ -52,7 +52,7 @@ export function runActions(
   if (waiting) {
     return [
       ...continuing(state).map(way => ({
-        ...goOn(way, waiting.reason, t),
+        ...continueButton(way, waiting.reason, t),
         // The answer has its own button.
         ...(waiting.reason !== 'question' && { primary: true as const }),
       })),
@@ -83,7 +83,7 @@ function button(action: PageAction, label: string): ShownAction {
   return { action, label };
 }
 
-function goOn(
+function continueButton(
   way: ReturnType<typeof continuing>[number],
   reason: PauseReason,
   t: Translate,

@@ -19,7 +19,7 @@ export const RUN_ACTIONS = [
   'stop',
   'changeLanes',
   'start',
-  'goOn',
+  'continue',
   'startLanes',
   'changeLimit',
   'review',
@@ -89,7 +89,9 @@ function steering(
       return [...answer, 'stop'];
     case 'ended':
     case 'interrupted': {
-      const start: RunAction[] = allDone ? [] : [goesOn(state) ? 'goOn' : 'start', ...lanes];
+      const start: RunAction[] = allDone
+        ? []
+        : [willContinue(state) ? 'continue' : 'start', ...lanes];
       const limit: RunAction[] =
         allDone || limitSetting(state) === undefined ? [] : ['changeLimit'];
       const review: RunAction[] = state.commits.length > 0 ? ['review'] : [];
@@ -130,7 +132,7 @@ export function canResume(state: RunState): boolean {
 }
 
 /** Whether the next start continues a run that is over, with what it was started with. Pure. */
-export function goesOn({ outcome }: Pick<RunState, 'outcome'>): boolean {
+export function willContinue({ outcome }: Pick<RunState, 'outcome'>): boolean {
   return ['stopped', 'interrupted', 'error', 'needsHuman', undefined].includes(outcome);
 }
 

@@ -95,7 +95,7 @@ export function laneCommands(
     }
   }
 
-  async function goOn(folder: Folder, story: StoryRef | undefined): Promise<void> {
+  async function continueStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
     const storyId = await storyIdOf(
       folder,
       story,
@@ -135,7 +135,7 @@ export function laneCommands(
     [Command.changeLanes]: at(change),
     [Command.stopStory]: at(stop),
     [Command.pauseStory]: at(pause),
-    [Command.continueStory]: at(goOn),
+    [Command.continueStory]: at(continueStory),
     [Command.continueLane]: at(goOnInLane),
   });
 }

@@ -123,7 +123,7 @@ export function runActionsMenu(
         };
       case 'start':
         return { label: `$(play) ${l10n.t('Start Fresh Run')}`, ...run(Command.startRun) };
-      case 'goOn':
+      case 'continue':
         return {
           label: `$(play) ${l10n.t('Start Fresh Run')}`,
           description: l10n.t('continues where the last one ended'),

@@ -264,7 +264,7 @@ function linksOf({ alive }: WatchedRun): { readonly [A in RunAction]?: readonly 
     continueLane: [l10n.t('Continue a Lane…'), Command.continueLane],
     tryNow: [l10n.t('Try Now'), Command.resumeRun],
     start: [l10n.t('Start Fresh Run'), Command.startRun],
-    goOn: [l10n.t('Start Fresh Run'), Command.startRun],
+    continue: [l10n.t('Start Fresh Run'), Command.startRun],
     stop: [l10n.t('Stop'), Command.stopRun],
     review: [l10n.t('Review Changes'), Command.openRunChanges],
     progress: [l10n.t('Show Progress'), Command.showProgress],

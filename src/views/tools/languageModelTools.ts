@@ -19,7 +19,7 @@ import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { goesOn } from '../run/fittingActions.ts';
+import { willContinue } from '../run/fittingActions.ts';
 import type { Steering } from '../run/steering.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
@@ -140,7 +140,7 @@ export function languageModelTools(
     try {
       const { lanes = 1 } = await givenSettings({
         flags: settings.given(path),
-        recalled: goesOn(last) ? recalledSettings(before ?? {}) : {},
+        recalled: willContinue(last) ? recalledSettings(before ?? {}) : {},
         workspace: path,
         env: process.env,
         platform: process.platform,

@@ -309,7 +309,7 @@ export class AgentCaller {
   private async waitForLimit(
     call: PatientCall,
     error: { readonly message: Words; readonly resetsAt?: number },
-  ): Promise<'goOn' | 'stop'> {
+  ): Promise<'continue' | 'stop'> {
     const { config, journal, stop } = this.options;
     const known = error.resetsAt !== undefined && error.resetsAt > Date.now();
     const until =
@@ -342,7 +342,7 @@ export class AgentCaller {
       const isStop = stop.requested;
       const by = isStop ? 'stop' : isOver || resume.aborted ? 'person' : 'time';
       journal.append({ type: 'limit.ended', ...about, by });
-      return isOver ? 'stop' : 'goOn';
+      return isOver ? 'stop' : 'continue';
     }
   }
 }

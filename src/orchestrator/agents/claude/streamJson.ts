@@ -208,11 +208,11 @@ export class StreamJsonDecoder implements AgentDecoder {
   private decodeLimit(event: Fields<'rate_limit_info'>): AgentEvent {
     const info: LimitInfo = isRecord(event.rate_limit_info) ? event.rate_limit_info : {};
     // If the account has credits beyond the subscription, the call continues despite the limit.
-    const goesOn =
+    const isExtended =
       info.isUsingOverage === true ||
       (info.isUsingOverage === undefined &&
         (info.overageStatus === 'allowed' || info.overageStatus === 'allowed_warning'));
-    if (info.status !== 'rejected' || goesOn) return { type: 'activity' };
+    if (info.status !== 'rejected' || isExtended) return { type: 'activity' };
     const resets = count(info.resetsAt);
     const resetsAt = resets === undefined ? undefined : resetFromEpoch(resets, this.now());
     const limitType = text(info.rateLimitType);

@@ -37,7 +37,7 @@ export interface PinSection {
   readonly generatedLines: readonly number[];
   /** The line after the last field of a person; absent without one. */
   readonly fieldsEnd?: number;
-  /** It has lines of a person beside its heading. */
+  /** It has lines of a person in addition to its heading. */
   readonly hasOwnLines: boolean;
 }
 

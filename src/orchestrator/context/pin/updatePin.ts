@@ -56,7 +56,7 @@ const HEADER = [
   'Search this file for keywords before you write new code: each section names a part of the project with its files.',
   '`ralph-fresh pin` updates the lines and the sections that say "generated". Everything else is yours, and stays.',
 ];
-/** Files that an entry names, beside its folder. */
+/** Files that an entry names in addition to its folder. */
 const MAX_FILES = 6;
 const HALF_LIFE = 200;
 
