@@ -36,8 +36,8 @@ export function discoveryItem({ discovery, folder }: DiscoveryNode): TreeItem {
         ? ''
         : l10n.t('from {0}', shorten(from, 80));
   item.iconPath = new ThemeIcon(state === 'accepted' ? 'check' : 'lightbulb');
-  // What is accepted already only waits.
-  item.contextValue = state === 'accepted' ? 'discovery.accepted' : 'discovery';
+  // Also if it is accepted: the run that was to add it may have ended before.
+  item.contextValue = 'discovery';
   item.accessibilityInformation = {
     label: l10n.t('Discovered work: {0}, {1}', label, item.description),
   };

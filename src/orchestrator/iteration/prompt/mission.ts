@@ -108,6 +108,9 @@ function doneMark(storyFile: string, { file }: Pick<Story, 'file'>): string {
   if (file !== undefined) {
     return 'status: Done, or the word for done of the other tasks; leave the file where it is';
   }
+  if (/\.(?:jsonl|ndjson)$/i.test(storyFile)) {
+    return '"status": "done", or the file\'s own word for done';
+  }
   if (isBmad(storyFile)) {
     return 'done, and not review: the loop has it reviewed';
   }
