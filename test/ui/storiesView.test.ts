@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
+import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { cleanEnv, emptyRepo, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, newestJournal } from '../support/journals.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
@@ -379,6 +380,45 @@ test.describe('in one folder', () => {
     await workbench.reload();
     await showStories(workbench);
     await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
+  });
+
+  test('of two sources, a folder of tasks is chosen; a tick changes the file of its task', async () => {
+    const backlog = path.join(workspace, 'backlog');
+    const artifacts = path.join(workspace, '_bmad-output', 'implementation-artifacts');
+    await mkdir(artifacts, { recursive: true });
+    await writeFile(
+      path.join(artifacts, 'sprint-status.yaml'),
+      'development_status:\n  epic-1: backlog\n  1-1-log-in: ready-for-dev\n',
+    );
+    await writeBacklog(backlog, [
+      { id: 'task-1', title: 'Data model', status: 'Done' },
+      { id: 'task-2', title: 'Prices', dependencies: ['task-1'] },
+    ]);
+    await expect(workbench.treeItem(/^1-1-log-in 1\.1 Log in/)).toBeVisible();
+    await workbench.runCommand('Ralph: Choose the Story File…');
+    const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+    await expect(rows.filter({ hasText: 'sprint-status.yaml' })).toContainText(
+      '0 of 1 done · shown now',
+    );
+    await expect(rows.filter({ hasText: 'backlog' }).last()).toContainText('1 of 2 done');
+    await workbench.screenshot('storiesView-chooseSource');
+    await rows.filter({ hasText: '1 of 2 done' }).click();
+    await expect(workbench.treeItem(/^task-1 Data model, done/)).toBeVisible();
+
+    const before = await filesIn(backlog);
+    await workbench.checkbox(/^task-2/).click();
+    await expect
+      .poll(async () => (await filesIn(backlog))['tasks/task-2 - Prices.md'])
+      .toMatch(/^status: Done$/m);
+    const ticked = await filesIn(backlog);
+    expect(Object.keys(ticked).filter(file => ticked[file] !== before[file])).toEqual([
+      'tasks/task-2 - Prices.md',
+    ]);
+    // Somebody else changes a task.
+    const file = path.join(backlog, 'tasks', 'task-1 - Data-model.md');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('status: Done', 'status: To Do'));
+    await expect(workbench.treeItem(/^task-1 Data model, next/)).toBeVisible();
+    await workbench.screenshot('storiesView-backlog');
   });
 
   test('a run on another list than the visible one is shown, with a button for its stories', async () => {
