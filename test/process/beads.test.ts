@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { addTrackedStory } from '../../src/orchestrator/trackers/addTracked.ts';
 import { BeadsFolder, type BeadsIssue, installFakeBd } from '../support/beadsFolder.ts';
 import { fakeAgent, Workspace } from '../support/ralph.ts';
 
@@ -208,4 +209,21 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
     const doctor = await workspace.cli('doctor', '--only', 'beads').finished;
     assert.match(doctor.stdout, /bd was not found/);
   });
+});
+
+test('work that is accepted is created by bd, and is in the file afterwards', async t => {
+  const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+  const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+  const access = { mayRun: true, env: workspace.env };
+  const title = '--force; "quotes" and $(text)';
+  const found = { id: 'found-1', title, why: 'It was in the way', from: 'bd-a1' };
+  const id = await addTrackedStory(file, found, access);
+  const created = (await beads.inDatabase()).find(issue => issue.id === id);
+  assert.equal(created?.['title'], title);
+  assert.deepEqual((created?.['dependencies'] as { type: string }[])[0]?.type, 'discovered-from');
+  assert.equal((await beads.inFile())[id], 'open');
+  await assert.rejects(
+    addTrackedStory(file, found, { ...access, mayRun: false }),
+    /Restricted Mode/,
+  );
 });

@@ -113,6 +113,16 @@ describe('what is ready in Beads', () => {
     assert.deepEqual(ready({ id: 'a', defer_until: later }, part), []);
   });
 
+  test('memories of an export are no issues', () => {
+    const memory = { _type: 'memory', key: 'style', value: 'Use tabs' };
+    const lines = [memory, { _type: 'issue', id: 'a', title: 'T', status: 'open' }];
+    const file = parseStoryFile('issues.jsonl', lines.map(one => JSON.stringify(one)).join('\n'));
+    assert.equal(file.kind, 'stories');
+    assert.deepEqual(file.kind === 'stories' && file.stories.map(({ id, line }) => [id, line]), [
+      ['a', 2],
+    ]);
+  });
+
   test('any graph: it ends, and nothing is ready that waits for an open issue', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const id = fc.constantFrom(...ids);

@@ -1,5 +1,6 @@
 import { addStory } from '../stories/edit/addStory.ts';
 import { type NewStory, originText } from '../stories/edit/newStory.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import { beadsDatabase } from './beads/beadsDatabase.ts';
 import { requireBd, type TrackerAccess } from './trackedStory.ts';
 
@@ -18,9 +19,13 @@ export async function addTrackedStory(
     return (await addStory(storyFile, story)).storyId;
   }
   const bd = await requireBd(storyFile, access);
-  return bd.create({
+  const id = await bd.create({
     title: story.title,
     description: originText(story),
     ...(story.from !== undefined && { discoveredFrom: story.from }),
   });
+  if ((await readStoryList(storyFile))?.stories.some(one => one.id === id) !== true) {
+    await bd.exportTo(storyFile);
+  }
+  return id;
 }

@@ -1,5 +1,5 @@
 // A stand-in for `bd`, the program of Beads, with the behaviour of bd 1.0 for the commands that Ralph calls, as its
-// sources and help texts have it (steveyegge/beads, June 2026): show, close, reopen, create. It is not `bd`: its
+// sources and help texts have it (steveyegge/beads, June 2026): show, close, reopen, create, export. It is not `bd`: its
 // database is a JSON file in `.beads/beads.db`. It notes each call in `.beads/calls.jsonl` for the test.
 // FAKE_BD_EXPORT=1: writes the JSONL file after a change, as `export.auto` does. FAKE_BD_FAILS=<command>: that command
 // fails as it does when another process holds the database. FAKE_BD_HANGS=<command>: it never answers.
@@ -114,6 +114,12 @@ switch (command) {
     issues.push(created);
     save();
     process.stdout.write(`${JSON.stringify(created, null, 2)}\n`);
+    break;
+  }
+  case 'export': {
+    const lines = issues.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(one => JSON.stringify(one));
+    writeFileSync(flag('o') ?? args[1], `${lines.join('\n')}\n`);
+    process.stderr.write(`Exported ${issues.length} issues to ${args[1]}\n`);
     break;
   }
   default:

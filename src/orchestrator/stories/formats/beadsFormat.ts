@@ -94,15 +94,20 @@ function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
     }
   }
   const readiness = beadsReadiness(entries, Date.now());
-  return issues.map(({ entry, start }, position) => {
+  return issues.flatMap(({ entry, start }, position) => {
+    // `bd remember`: a note for agents, which an export may contain.
+    if (entry['_type'] === 'memory') {
+      return [];
+    }
     const { parent, parked = false, waitsFor = [] } = readiness[position] ?? {};
     const { epic: _, ...story } = readStory(entry, position, lines.at(start).line);
-    return {
+    const read: Story = {
       ...story,
       done: isDoneWord(entry.status),
       dependsOn: waitsFor,
       epic: parent === undefined ? undefined : (titles.get(parent) ?? parent),
       ...(parked ? { parked: true } : {}),
     };
+    return [read];
   });
 }

@@ -106,6 +106,11 @@ export class Bd {
     return issue.id;
   }
 
+  /** Writes the issues of the database into the file. @throws {HumanError} with what `bd` says */
+  async exportTo(storyFile: string): Promise<void> {
+    await this.run(['export', '-o', storyFile]);
+  }
+
   private async run(args: readonly string[]): Promise<string> {
     const { execa } = await import('execa');
     const names = Object.entries(this.env).filter(([name]) => !NOT_PASSED_ON.has(name));
