@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  blockersOf,
+  type GithubIssue,
+  issueEntry,
+  priorityOf,
+} from '../../src/orchestrator/trackers/github/githubIssue.ts';
+import { mergeMirror } from '../../src/orchestrator/trackers/github/githubMirror.ts';
+
+const SOURCE = { repository: 'octo/garden', labels: ['ralph'] };
+
+function entry(number: number, more: Partial<GithubIssue> = {}) {
+  const issue: GithubIssue = {
+    ...{ number, title: `Issue ${number}`, body: '', state: 'open', html_url: 'https://x.test' },
+    ...{ author_association: 'OWNER', user: { login: 'octocat' }, labels: [], milestone: null },
+    ...more,
+  };
+  return issueEntry(issue, { repository: SOURCE.repository, includesOutsiders: false });
+}
+
+const merge = (
+  text: string | undefined,
+  entries: readonly ReturnType<typeof entry>[],
+  base: readonly ReturnType<typeof entry>[] = [],
+) =>
+  mergeMirror(text, {
+    source: SOURCE,
+    entries,
+    base: new Map(base.map(one => [one.id, one])),
+    keep: new Set(),
+  });
+
+describe('an issue as a story', () => {
+  test('waits for what its body names, in the same repository and outside of code', () => {
+    const found = (body: string) => blockersOf(body, 'octo/garden', 9);
+    assert.deepEqual(found('Blocked by #1, #2 and #3.\ndepends on: octo/garden#4'), [1, 2, 3, 4]);
+    assert.deepEqual(found('See #1. Fixes #2. Blocked by other/repo#3, and by #9'), []);
+    assert.deepEqual(found('```\nblocked by #1\n```\n<!-- depends on #2 --> Depends on #5'), [5]);
+    assert.deepEqual(found('blocked by #9'), []);
+  });
+
+  test('has the priority of its labels', () => {
+    assert.equal(priorityOf(['bug', 'priority: high']), 1);
+    assert.equal(priorityOf(['P2', 'priority/0']), 0);
+    assert.equal(priorityOf(['prio-low', 'p', 'priority']), 3);
+    assert.equal(priorityOf(['P10', 'good first issue']), undefined);
+  });
+
+  test('a long body of hostile text is read soon', () => {
+    for (const part of [
+      '<!--',
+      'blocked by a',
+      '```\n',
+      'depends on #1,',
+      '- [ ] ',
+      'a/'.repeat(9),
+    ]) {
+      entry(9, { body: part.repeat(66_000 / part.length) });
+    }
+  });
+});
+
+describe('the copy of the issues', () => {
+  test('a merge of what is there already changes no byte, however somebody has formatted it', () => {
+    const ids = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 10 });
+    fc.assert(
+      fc.property(ids, fc.string(), (numbers, title) => {
+        const entries = numbers.map(number => entry(number, { title }));
+        const text = merge(undefined, entries);
+        assert.equal(merge(text, entries, entries), text);
+        assert.equal(merge(text, entries), text);
+        const flat = JSON.stringify(JSON.parse(text));
+        assert.equal(merge(flat, entries, entries), flat);
+      }),
+    );
+  });
+
+  test('only what has changed on GitHub comes in', () => {
+    const here = JSON.parse(merge(undefined, [entry(1), entry(2)]));
+    Object.assign(here.userStories[0], { passes: true, title: 'Mine', extra: 1 });
+    const merged = (now: ReturnType<typeof entry>) =>
+      JSON.parse(merge(JSON.stringify(here), [now, entry(2)], [entry(1), entry(2)])).userStories[0];
+    const kept = merged(entry(1, { body: 'New' }));
+    assert.deepEqual(
+      [kept.passes, kept.title, kept.extra, kept.description],
+      [true, 'Mine', 1, 'New'],
+    );
+    assert.equal(merged(entry(1, { title: 'Theirs' })).title, 'Theirs');
+    // Closed there and opened again.
+    const closed = entry(1, { state: 'closed' });
+    const again = JSON.parse(merge(JSON.stringify(here), [entry(1), entry(2)], [closed, entry(2)]));
+    assert.equal(again.userStories[0].passes, false);
+  });
+});
