@@ -31,6 +31,7 @@ import {
 } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
+import { discoveredLine } from './storyListText.ts';
 import { costWords, dollars, english } from './translate.ts';
 
 /** Maximum number of open stories that are named. */
@@ -208,6 +209,7 @@ export async function statusText(
   const lines = [
     ...statusLines(counted, work, now, open),
     ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
+    ...discoveredLine(waitingIn(run.state, stories).length),
   ];
   return withoutControls(lines.join('\n'));
 }

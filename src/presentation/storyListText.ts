@@ -35,7 +35,8 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
   ].join('\n');
 }
 
-function discoveredLine(count: number): string[] {
+/** That work waits for a person, if any does. */
+export function discoveredLine(count: number): string[] {
   return count === 0
     ? []
     : [`Discovered by agents, and waiting for you: ${count} (ralph-fresh discovered)`];

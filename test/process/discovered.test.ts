@@ -35,11 +35,17 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.match(run.stdout, /Discovered: Limit the log in \(DISC-\d{8}-1-1\)/);
     assert.match(await workspace.prompt(1), /<discovered>title \| why<\/discovered>/);
     const [limit, rotate, ...others] = await found(workspace);
-    assert.deepEqual(others, []);
+    assert.deepEqual(
+      others.map(({ title, why }: Record<string, unknown>) => [title, why]),
+      [['Red <b>', '$(rm -rf x) `y`']],
+    );
     assert.deepEqual(
       [limit.title, limit.why, limit.from, limit.iteration, limit.state],
       ['Limit the log in', 'five tries', 'US-001', 1, 'open'],
     );
+    for (const command of ['status', 'stories']) {
+      assert.match(await told(workspace, 0, command), /^Discovered by agents.*: 3 \(ralph-fresh/m);
+    }
     // It is no story: neither listed nor next.
     assert.match(await told(workspace, 0, 'next'), /done|complete/i);
     const before = await workspace.read(PRD);
@@ -48,7 +54,9 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       await told(workspace, 0, 'discovered', 'edit', limit.id, 'Limit log in tries'),
       /Limit log in tries/,
     );
-    await told(workspace, 0, 'discovered', 'drop', rotate.id);
+    for (const { id } of [rotate, ...others]) {
+      await told(workspace, 0, 'discovered', 'drop', id);
+    }
     assert.equal(await workspace.read(PRD), before);
     assert.match(
       await told(workspace, 0, 'discovered', 'accept', limit.id),
@@ -63,7 +71,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.deepEqual(await found(workspace), []);
     assert.deepEqual(
       (await found(workspace, '--all')).map(({ state }: { state: string }) => state),
-      ['added', 'dropped'],
+      ['added', 'dropped', 'dropped'],
     );
     assert.match(await told(workspace, 0, 'next'), new RegExp(limit.id));
     // An agent of the next run gets it.

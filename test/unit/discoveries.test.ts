@@ -30,7 +30,8 @@ describe('work that an agent reports', () => {
         [
           'Done.',
           '<discovered>Limit the log in | five tries | per minute</discovered>',
-          '- <discovered>Rotate keys</discovered>',
+          '- <discovered>Rotate keys of Map<K, V></discovered>',
+          '<discovered>a</discovered> <discovered>b</discovered>',
           'I could write <discovered>this</discovered> in a sentence.',
           '`<discovered>quoted</discovered>`',
           '> <discovered>cited</discovered>',
@@ -41,7 +42,10 @@ describe('work that an agent reports', () => {
           '<discovered>open',
         ].join('\n'),
       ),
-      [{ title: 'Limit the log in', why: 'five tries | per minute' }, { title: 'Rotate keys' }],
+      [
+        { title: 'Limit the log in', why: 'five tries | per minute' },
+        { title: 'Rotate keys of Map<K, V>' },
+      ],
     );
   });
 

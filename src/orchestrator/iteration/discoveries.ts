@@ -9,7 +9,7 @@ const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
 /** The tag is alone on its line. */
-const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>([^<>]{1,4000})<\/discovered>[\t ]*$/;
+const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>(.+)<\/discovered>[\t ]*$/;
 
 /** New work that an agent has found. */
 export interface FoundWork {
@@ -25,7 +25,7 @@ export function readFoundWork(answer: string): readonly FoundWork[] {
   const found: FoundWork[] = [];
   for (const line of withoutQuotations(answer.slice(-MAX_ANSWER)).split('\n')) {
     const [, content] = LINE.exec(line) ?? [];
-    if (content === undefined) {
+    if (content === undefined || content.includes('<discovered>')) {
       continue;
     }
     const [first = '', ...rest] = content.split('|');
