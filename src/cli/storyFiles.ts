@@ -12,6 +12,7 @@ import {
   findStoryFile,
   readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
+import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
@@ -36,7 +37,7 @@ export async function storyFileOf(
   named: string | undefined,
 ): Promise<string | undefined> {
   if (named !== undefined) {
-    return path.resolve(files.workspace, named);
+    return namedSource(path.resolve(files.workspace, named));
   }
   const loop = await livingLoop(files);
   const ofRun = loop && (await readRun(files, loop.runId)).storyFile;

@@ -185,6 +185,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     const doctor = await workspace.cli('doctor').finished;
     assert.match(doctor.stdout, /tasks\/task-3 - Mails\.md, line 4/);
     assert.match(await finish(workspace.cli('next')), /task-1/);
+    assert.match(await finish(workspace.cli('next', '--file', 'backlog/tasks')), /task-1/);
   });
 
   test('the guard takes back what an agent does to other tasks, and leaves its own', async t => {

@@ -8,6 +8,7 @@ import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
 import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { namedSource } from '../../orchestrator/stories/storyFolder.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
@@ -40,7 +41,7 @@ export async function placesOf(
     return { planDir };
   }
   if (file !== undefined) {
-    return { storyFile: path.resolve(cwd, file) };
+    return { storyFile: namedSource(path.resolve(cwd, file)) };
   }
   if (github !== undefined) {
     return { storyFile: path.join(files.workspace, MIRROR_FILE) };

@@ -30,6 +30,13 @@ export function isStoryFolder(folder: string): boolean {
   }
 }
 
+/** The source that somebody has named: whoever names the folder with the tasks means the one around it. */
+export function namedSource(file: string): string {
+  const around = path.dirname(file);
+  const isTasks = path.basename(file) === TASKS && isStoryFolder(around) && !isStoryFolder(file);
+  return isTasks ? around : file;
+}
+
 /**
  * Reads a folder of tasks as one text, see `folderText.ts`. Nothing is read through a link: who looks at the list could
  * otherwise be shown, and would send to an agent, what is not part of the repository.
