@@ -149,6 +149,9 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
     const first = (await beads.inDatabase()).find(({ id }) => id === 'bd-a1');
     assert.match(String(first?.['close_reason']), /^Done with Ralph Fresh in [0-9a-f]{10}$/);
     const calls = (await beads.calls()).filter(call => /^(?:close|reopen) bd-a2/.test(call));
+    const revert = await workspace.cli('revert', 'bd-a1').finished;
+    assert.equal(revert.code, 0, revert.stderr);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'open');
     assert.deepEqual(calls.slice(0, 2), ['close bd-a2 --reason Mine', 'reopen bd-a2']);
   });
 

@@ -20,6 +20,8 @@ import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { isStoryFolder } from '../stories/storyFolder.ts';
+import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
+import { requireBd, tellBeads } from '../trackers/trackedStory.ts';
 import { committedStories, viewFolder } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
@@ -137,6 +139,15 @@ export async function revertWork(
 ): Promise<string | undefined> {
   await requireRecordable(files);
   const undos = new Map<string, TickUndo | undefined>();
+  const access = { mayRun: true, env: process.env };
+  const inBeads =
+    storyFile !== undefined && (await beadsDatabase(storyFile)) !== undefined
+      ? storyFile
+      : undefined;
+  if (inBeads !== undefined) {
+    // Before anything is changed.
+    await requireBd(inBeads, access);
+  }
   const commit = await alone(files, async () => {
     const made =
       plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
@@ -144,6 +155,11 @@ export async function revertWork(
       for (const { id, position } of reopens) {
         const { undo } = await setStoryDone(storyFile, { id, position }, false);
         undos.set(id, undo);
+      }
+    }
+    if (inBeads !== undefined) {
+      for (const { id } of reopens) {
+        await tellBeads(inBeads, id, false, access);
       }
     }
     return made;
