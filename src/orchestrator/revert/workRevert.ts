@@ -373,6 +373,10 @@ async function reopened(
     // Not in git, or not UTF-8: editing the file itself handles both.
     return undefined;
   }
+  if (text === '') {
+    // There is no such file in HEAD, and no folder of stories either.
+    return undefined;
+  }
   const edited = stories.reduce(
     (before, { id, position }) => editStoryDone(before, { id, position }, false, file),
     text,
