@@ -41,7 +41,9 @@ const packed = await run('package', '--no-dependencies', `--out=${file}`);
 if (packed.code !== 0) {
   process.exit(packed.code);
 }
-if (/\bWARNING\b/.test(packed.output)) {
+// It is bundled, in parts that are loaded when they are asked for (docs/adr/0032): more than a hundred files by now.
+const PARTS = /\bWARNING\s+This extension consists of \d+ files, out of which \d+ are JavaScript/;
+if (/\bWARNING\b/.test(packed.output.replace(PARTS, ''))) {
   console.error('\nThe package was made with a warning, see above. Fix that and run it again.');
   process.exit(1);
 }
