@@ -66,6 +66,16 @@ const YAML: OwnFile = {
   source: './node_modules/yaml/browser/index.js',
 };
 
+/** Only edits of story files and settings need it, and the messages about broken JSON. */
+const JSONC: OwnFile = {
+  library: 'jsonc-parser',
+  file: 'jsonc.cjs',
+  functions: [
+    ...['applyEdits', 'createScanner', 'getNodeValue', 'modify', 'parse', 'parseTree'],
+    'printParseErrorCode',
+  ],
+};
+
 /** Another quarter. A window whose folder has had no run validates nothing before a person does something. */
 const ZOD: OwnFile = {
   library: 'zod',
@@ -213,17 +223,14 @@ const extension: BuildOptions = {
   splitting: true,
   chunkNames: 'extension-[name]-[hash]',
   outdir,
-  plugins: [loadedByFirstCall(YAML), loadedByFirstCall(ZOD), loadedByFirstCall(PARSERS)],
+  plugins: [YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
   target: 'node22',
   external: ['vscode'],
 };
 
 const bundles: BuildOptions[] = [
   extension,
-  libraryFile(YAML),
-  libraryFile(ZOD),
-  libraryFile(PARSERS),
-  libraryFile(OCTOKIT),
+  ...[YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(libraryFile),
   {
     ...node,
     plugins: [ownProgram],
