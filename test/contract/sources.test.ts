@@ -107,6 +107,16 @@ const sources: Readonly<Record<string, Source>> = {
     story: '1.2',
     tick: ['[ ] 1.2', '[x] 1.2'],
   },
+  BMAD: {
+    files: {
+      '_bmad-output/implementation-artifacts/sprint-status.yaml':
+        'project: Todo\n\ndevelopment_status:\n  epic-1: in-progress\n  1-1-add: done\n  1-2-list: ready-for-dev\n',
+      '_bmad-output/implementation-artifacts/1-2-list.md':
+        '# Story 1.2: List\n\nStatus: ready-for-dev\n',
+    },
+    story: '1-2-list',
+    tick: ['ready-for-dev', 'done'],
+  },
 };
 
 // Each format is found without --file, by its place.
