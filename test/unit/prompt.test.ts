@@ -57,6 +57,7 @@ const usual: PromptInput = {
   handoff: handoff(),
   story,
   storyFile: '.omc/prd.json',
+  doneMark: '"passes": true',
   progressFile: '.omc/progress.txt',
   stuckThreshold: 3,
   previousIteration: 1,
@@ -97,7 +98,7 @@ describe('the prompt of an iteration', () => {
       '2. **WORK** on story US-002\n',
       '3. **COMMIT** frequently with atomic commits\n',
       '4. **UPDATE** prd.json when the story is complete',
-      'passes: true',
+      '(US-002: `"passes": true`)',
       '5. **SIGNAL**',
       '<promise>FINI</promise>',
       '- **Trust git history**',
@@ -378,9 +379,10 @@ describe('input from earlier iterations and the person', () => {
   });
 
   test('a story file with checkboxes asks to tick the box', () => {
-    assert.match(prompt({ storyFile: 'TODO.md' }), /\(US-002: tick its box, \[x\]\)/);
-    const yaml = prompt({ storyFile: 'plan.yaml' });
-    assert.match(yaml, /\(US-002: status: completed, or the file's own word for done\)/);
+    const plan = prompt({ storyFile: 'TODO.md', doneMark: '[x]' });
+    assert.match(plan, /\(US-002: tick its box, \[x\]\)/);
+    const yaml = prompt({ storyFile: 'plan.yaml', doneMark: 'status: completed' });
+    assert.match(yaml, /\(US-002: `status: completed`\)/);
     assert.match(yaml, /message of the form `\[fresh-context\] US-002 - summary`/);
   });
 });

@@ -12,7 +12,9 @@ import type { Run } from '../run/run.ts';
 import { progressFileOf, type RunWork, relativePath, taskOf } from '../run/runWork.ts';
 import type { ConflictNote } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
+import { doneMark } from '../stories/edit/doneMark.ts';
 import type { Story } from '../stories/story.ts';
+import { parseStoryText, readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
 import { describeGuardChange, type GuardChange } from './guard/guard.ts';
 import {
   fitHandoff,
@@ -79,12 +81,12 @@ export class Briefer {
 
   /** Updates the handoff and creates the prompt from it. Reads files, writes none. */
   async brief(at: Briefed): Promise<Briefing> {
-    const [changed, code] = await Promise.all([this.refresh(at), this.code(at)]);
+    const [changed, code, mark] = await Promise.all([this.refresh(at), this.code(at), markOf(at)]);
     const uncommitted = changed && uncommittedIn(this.run, changed);
     // The prompt only uses what fits into the handoff, so that it is as small at iteration 1,000.
     const handoff = fitHandoff(this.handoff);
     const { sections, text } = iterationPrompt(
-      this.promptInput(at, handoff, uncommitted, code.text),
+      { ...this.promptInput(at, handoff, uncommitted, code.text), doneMark: mark },
       this.template,
     );
     return {
@@ -206,6 +208,19 @@ export class Briefer {
       verify: config.verify.length === 0 ? undefined : config.verify,
     };
   }
+}
+
+/** What the agent has to write when its story is done. */
+async function markOf({ before, place, story }: Briefed): Promise<string | undefined> {
+  const { storyFile } = place;
+  const bytes = storyFile === undefined ? undefined : await readStoryBytes(storyFile);
+  if (story === undefined || storyFile === undefined || bytes === undefined) {
+    return undefined;
+  }
+  // The file may have changed since; then its positions may be those of other stories.
+  return storyFileHash(bytes) === before.stories?.hash
+    ? doneMark(parseStoryText(storyFile, bytes), story)
+    : undefined;
 }
 
 /** Feedback on this story: from the checks, the reviewer, the guard and the person. */

@@ -46,7 +46,7 @@ export function mission(input: PromptInput): string {
           `**WORK** on story ${idText(input.story.id)}`,
           commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
-          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile, input.story)}), and append what you learned to ${progressFile}`,
+          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneText(input)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
   return `${numbered(steps)}\n\n${discovery(input.pin)}`;
@@ -104,22 +104,19 @@ function ownFile(storyFile: string, { file }: Pick<Story, 'file'>): string {
   return file === undefined ? storyFile : path.posix.join(storyFile, file);
 }
 
-function doneMark(storyFile: string, { file }: Pick<Story, 'file'>): string {
-  if (file !== undefined) {
-    return 'status: Done, or the word for done of the other tasks; leave the file where it is';
+/** What the file is read for: its own key and word, and no other one. */
+function doneText({ doneMark, storyFile = '', story }: PromptInput): string {
+  if (doneMark === undefined) {
+    return "the file's own mark for done";
   }
-  if (/\.(?:jsonl|ndjson)$/i.test(storyFile)) {
-    return '"status": "done", or the file\'s own word for done';
+  if (doneMark.startsWith('[')) {
+    return `tick its box, ${doneMark}`;
   }
-  if (isBmad(storyFile)) {
-    return 'done, and not review: the loop has it reviewed';
+  const mark = commandText(doneMark);
+  if (story?.file !== undefined) {
+    return `${mark}; leave the file where it is`;
   }
-  if (isYaml(storyFile)) {
-    return "status: completed, or the file's own word for done";
-  }
-  return /\.(?:md|markdown|txt)$/i.test(storyFile)
-    ? 'tick its box, [x]'
-    : "passes: true, or the file's own field for done";
+  return isBmad(storyFile) ? `${mark}, and not review: the loop has it reviewed` : mark;
 }
 
 function isBmad(storyFile: string): boolean {

@@ -31,6 +31,8 @@ export interface PromptInput {
   readonly pin?: string;
   /** Relative to the workspace, with forward slashes; absent in free-form mode. */
   readonly storyFile?: string;
+  /** What a tick of the story would write, see `doneMark`; absent if that is not known. */
+  readonly doneMark?: string;
   /** Relative to the workspace, with forward slashes. */
   readonly progressFile: string;
   readonly stuckThreshold: number;

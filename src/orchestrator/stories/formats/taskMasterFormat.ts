@@ -19,6 +19,7 @@ import { readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
   DEPENDENCY_KEYS,
+  DONE_KEYS,
   dependencyId,
   type Entry,
   firstText,
@@ -166,7 +167,7 @@ function readTasks(text: string, tag: Tag): Task[] {
       const subtasks =
         parent === undefined ? listIn(text, span.start, entry, 'subtasks') : undefined;
       const task: Task = {
-        ...{ entry, span, list, index, tag, parent },
+        ...{ entry: ofTaskMaster(entry), span, list, index, tag, parent },
         name:
           parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
         subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
@@ -179,6 +180,13 @@ function readTasks(text: string, tag: Tag): Task[] {
   };
   add(tag);
   return tasks;
+}
+
+/** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
+function ofTaskMaster(entry: Entry): Entry {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([key]) => !DONE_KEYS.some(doneKey => doneKey === key)),
+  );
 }
 
 function readStories(tasks: readonly Task[], current: Tag | undefined, lines: TextLines): Story[] {
