@@ -3,11 +3,14 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
+import { UsageError } from '../base/usageError.ts';
 import { TARGETS, type Target } from '../orchestrator/stories/convert/conversion.ts';
 import { conversionSource } from '../orchestrator/stories/convert/conversionSource.ts';
 import { convertStories } from '../orchestrator/stories/convert/convertStories.ts';
 import { usualPlace } from '../orchestrator/stories/convert/targetPlaces.ts';
 import { isSameFile, writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
+import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { lossLines } from '../presentation/conversionLosses.ts';
 import { english } from '../presentation/translate.ts';
@@ -19,7 +22,7 @@ import { print, printJson } from './print.ts';
 import { requireStoryFile } from './storyFiles.ts';
 
 interface ConvertFlags extends Pick<Flags, 'cwd' | 'json'> {
-  readonly to: Target;
+  readonly to?: Target;
   readonly out?: string;
   readonly yes?: true;
   readonly force?: true;
@@ -30,16 +33,14 @@ export function addConvertCommand(program: Command): void {
   forPeople(program.command('convert'))
     .description('write the stories of a file in another format; the file itself stays')
     .argument('[from]', 'file with stories; default: the one that a run would find')
-    .addOption(
-      new Option('--to <format>', 'the other format').choices(TARGETS).makeOptionMandatory(),
-    )
+    .addOption(new Option('--to <format>', 'the other format').choices(TARGETS))
     .addOption(cwdOption())
     .option(
       '--out <file>',
       'the new file; default: .omc/prd.json, .claude/orchestration/<name>.yaml, IMPLEMENTATION_PLAN.md or .ralph/tasks.jsonl',
     )
     .option('--yes', 'write it although the new format cannot hold everything')
-    .option('--force', 'as --yes, and replace a file that exists')
+    .option('--force', 'replace a file that exists')
     .option('--json', 'as data: out, stories, losses, written')
     .action(async (from: string | undefined, flags: ConvertFlags) => {
       process.exitCode = await convert(from, flags);
@@ -48,15 +49,20 @@ export function addConvertCommand(program: Command): void {
 
 async function convert(from: string | undefined, flags: ConvertFlags): Promise<number> {
   const files = new RunFiles(flags.cwd);
+  const { to } = flags;
+  if (to === undefined) {
+    throw new UsageError(
+      say(
+        'Name the format to write: ralph-fresh convert --to prd. There are also {0}.',
+        TARGETS.slice(1).join(', '),
+      ),
+    );
+  }
   const source = await requireStoryFile(files, from);
-  const out = path.resolve(files.workspace, flags.out ?? usualPlace(flags.to, source));
+  const out = path.resolve(files.workspace, flags.out ?? usualPlace(to, source));
   await requireFree(files, source, out, flags);
-  const { losses, stories, text } = convertStories(
-    await conversionSource(source),
-    flags.to,
-    new Date(),
-  );
-  const mayWrite = losses.length === 0 || flags.yes === true || flags.force === true;
+  const { losses, stories, text } = convertStories(await conversionSource(source), to, new Date());
+  const mayWrite = losses.length === 0 || flags.yes === true;
   if (mayWrite) {
     await writeConversion(out, text, { replaces: flags.force === true });
   }
@@ -79,7 +85,20 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
     throw new HumanError(say('Nothing was written. To write {0} without this, add --yes.', name));
   }
   print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} to ${out}.`);
+  print(await whatIsUsed(files.workspace, source, out));
   return 0;
+}
+
+/** Which file later commands and runs work on: a new one can take the place of the old one. */
+async function whatIsUsed(workspace: string, source: string, out: string): Promise<string> {
+  const used = await findStoryFile(workspace);
+  const [from, to] = [source, out].map(file => shellWord(path.relative(workspace, file)));
+  if (used !== undefined && (await isSameFile(used, out))) {
+    return `From now on, ${to} is used; for the old list add --file ${from}`;
+  }
+  return used === undefined
+    ? `Use the new file with --file ${to}`
+    : `${shellWord(path.relative(workspace, used))} is still used; use the new file with --file ${to}`;
 }
 
 /** @throws {HumanError} if the new file must not be written */

@@ -72,6 +72,8 @@ function factWords(fact: LostFact, names: readonly string[], t: Translate): stri
       return t('the number of turns');
     case 'discoveredFrom':
       return t('what they were discovered from');
+    case 'details':
+      return t('what the files of the stories describe; agents would not be led to them');
     case 'keys':
       return t('other keys ({0})', named(names, t));
     default:

@@ -16,7 +16,10 @@ describe('convert', { concurrency: 2 }, () => {
     const workspace = await Workspace.create(t, { stories });
     const { code, stderr, stdout } = await workspace.cli('convert', '--to', 'yaml').finished;
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^Wrote 2 stories to .*prd\.yaml\.\n$/);
+    assert.match(
+      stdout,
+      /^Wrote 2 stories to .*prd\.yaml\.\n\.omc\/prd\.json is still used; use the new file with --file \.claude\/orchestration\/prd\.yaml\n$/,
+    );
     assert.match(await workspace.read(YAML), /- id: US-002\n\s+name: Second/);
     const next = await workspace.cli('next', '--file', YAML).finished;
     assert.match(next.stdout, /^US-002/);
@@ -65,6 +68,22 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
+  test('says which file is used from then on, and what to do without a format', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('IMPLEMENTATION_PLAN.md', '- [ ] T001 First\n- [ ] T002 Second\n');
+    const none = await workspace.cli('convert').finished;
+    assert.equal(none.code, 64);
+    assert.match(none.stderr, /Name the format to write: ralph-fresh convert --to prd\. .*yaml/);
+
+    const { code, stderr, stdout } = await workspace.cli('convert', '--to', 'tasks').finished;
+    assert.equal(code, 0, stderr);
+    const used =
+      'From now on, .ralph/tasks.jsonl is used; for the old list add --file IMPLEMENTATION_PLAN.md';
+    assert.equal(stdout.split('\n')[1], used);
+    const list = await workspace.cli('stories', '--json').finished;
+    assert.equal(JSON.parse(list.stdout).format, 'tasks');
+  });
+
   test('never replaces a file unasked, and never the source', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('own.yaml', 'mine\n');
@@ -76,6 +95,12 @@ describe('convert', { concurrency: 2 }, () => {
     const forced = await workspace.cli('convert', '--to', 'yaml', '--out', 'own.yaml', '--force')
       .finished;
     assert.equal(forced.code, 0, forced.stderr);
+    // To replace a file is one question, what is lost is another.
+    const lossy = ['convert', '--to', 'plan', '--out', 'own.md', '--force'] as const;
+    const asked = await workspace.cli(...lossy).finished;
+    assert.equal(asked.code, 1);
+    assert.match(asked.stderr, /Nothing was written\. .* add --yes\.$/m);
+    assert.equal((await workspace.cli(...lossy, '--yes').finished).code, 0);
     assert.match(await workspace.read('own.yaml'), /^ +- id: US-001$/m);
 
     const own = await workspace.cli('convert', '--to', 'prd', '--force').finished;

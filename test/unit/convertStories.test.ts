@@ -6,6 +6,8 @@ import { convertStories } from '../../src/orchestrator/stories/convert/convertSt
 import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+import { lossLines } from '../../src/presentation/conversionLosses.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { sameValue } from '../support/sameValue.ts';
 
 const NAMES = { prd: 'prd.json', yaml: 'p.yaml', plan: 'PLAN.md', tasks: 'tasks.jsonl' } as const;
@@ -136,7 +138,24 @@ Some words.
   test('becomes a prd.json with ids, order, epics and states', () => {
     const { losses, text } = convert('PLAN.md', PLAN, 'prd');
     assert.deepEqual(losses, [{ kind: 'lines', count: 1 }]);
-    sameValue(model(listOf('prd.json', text)), model(listOf('PLAN.md', PLAN)));
+    const { stories, ...heading } = model(listOf('PLAN.md', PLAN));
+    const descriptions: Record<string, string> = { T001: 'In the header.' };
+    sameValue(model(listOf('prd.json', text)), {
+      ...heading,
+      // Without the line that is the title already.
+      stories: stories.map(story => ({ ...story, description: descriptions[story.id] ?? '' })),
+    });
+  });
+
+  test('of Kiro has descriptions without their titles in every other format', () => {
+    const kiro = '- [ ] 1. Set up\n  - Write the config\n  - _Requirements: 1.1_\n';
+    for (const target of ['prd', 'yaml', 'tasks'] as const) {
+      const { losses, text } = convert('tasks.md', kiro, target);
+      assert.deepEqual(losses, []);
+      const [story] = listOf(NAMES[target], text).stories;
+      assert.equal(story?.title, '1. Set up');
+      assert.equal(story?.description, '- Write the config\n- _Requirements: 1.1_');
+    }
   });
 
   test('reports renumbered stories of a list without ids, if there are any', () => {
@@ -202,6 +221,20 @@ test('a task graph gives stories without ids their own, and what waits for them 
   assert.match(
     text,
     /^\{"id":"T-2","title":"One","status":"ready","blockedBy":\[\],"created":"2026-01-02T/,
+  );
+});
+
+test('a sprint of BMAD keeps its ids, and loses the way to the files of its stories', () => {
+  const text =
+    'project: Shop\nstory_location: stories\ndevelopment_status:\n  epic-1: backlog\n  1-1-basket: done\n  1-2-till: backlog\n';
+  const { losses } = convert('sprint-status.yaml', text, 'prd');
+  assert.deepEqual(lossOf(losses, 'keys'), undefined);
+  assert.deepEqual(lossOf(losses, 'details'), {
+    ...{ kind: 'story', fact: 'details', storyIds: ['1-1-basket', '1-2-till'] },
+  });
+  assert.deepEqual(
+    lossLines(losses, english).find(line => line.includes('1-1-basket')),
+    'what the files of the stories describe; agents would not be led to them: 1-1-basket, 1-2-till',
   );
 });
 

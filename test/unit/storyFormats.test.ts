@@ -11,6 +11,7 @@ import {
   findStoryFile,
   OTHER_STORY_FILE_PLACES,
   parseStoryFile,
+  storyFileWith,
 } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
@@ -486,8 +487,20 @@ describe('finding a story file', () => {
     const first = await put('specs/001-a/tasks.md', '- [ ] x');
     await put('specs/002-b/notes.md', '- [ ] x');
     assert.equal(await findStoryFile(workspace), first);
-    await put('specs/002-b/tasks.md', '- [ ] x');
+    const second = await put('specs/002-b/tasks.md', '- [ ] x');
     assert.equal(await findStoryFile(workspace), undefined);
+    // What is done is not what somebody wants to work on.
+    await put('specs/001-a/tasks.md', '- [x] x');
+    assert.equal(await findStoryFile(workspace), second);
+    const planned = join(workspace, 'specs', '003-c', 'tasks.md');
+    assert.equal(await storyFileWith(workspace, planned), undefined);
+    await put('specs/002-b/tasks.md', '- [x] x');
+    assert.equal(await findStoryFile(workspace), undefined);
+    assert.equal(await storyFileWith(workspace, planned), planned);
+    const graph = join(workspace, '.ralph', 'tasks.jsonl');
+    assert.equal(await storyFileWith(workspace, graph), graph);
+    const prd = await put('prd.json', '[]');
+    assert.equal(await storyFileWith(workspace, graph), prd);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Story } from './story.ts';
+import type { Story, StoryFile } from './story.ts';
 
 /** The next story to run, or why there is none. */
 export type NextStory =
@@ -64,6 +64,13 @@ export function readyStories(stories: readonly Story[]): readonly Story[] {
   return readyAmong(
     stories.filter(({ done, parked }) => !done && parked !== true),
     stories,
+  );
+}
+
+/** Whether a file has stories that are left to do; one that cannot be read may have them. */
+export function hasOpenStories(file: StoryFile): boolean {
+  return (
+    file.kind === 'invalid' || file.stories.some(({ done, parked }) => !done && parked !== true)
   );
 }
 

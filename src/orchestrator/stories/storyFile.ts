@@ -11,6 +11,7 @@ import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
+import { hasOpenStories } from './select.ts';
 import type {
   InvalidStoryFile,
   StoryFile,
@@ -32,8 +33,8 @@ export const STORY_FILE_PLACES = [
 
 /**
  * Other possible paths of story files, if there is no `prd.json`: the first file that contains stories is used. A
- * `*` stands for one name; such a path only counts if exactly one file there contains stories, so that nothing is
- * guessed.
+ * `*` stands for one name; such a path only counts if exactly one file there contains open stories, or stories at
+ * all, so that nothing is guessed.
  */
 export const OTHER_STORY_FILE_PLACES = [
   '.omc/github.json',
@@ -85,35 +86,78 @@ export const OTHER_STORY_FILE_PLACES = [
 export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
-export async function findStoryFile(workspaceDir: string): Promise<string | undefined> {
+export function findStoryFile(workspaceDir: string): Promise<string | undefined> {
+  return usedFile(workspaceDir, undefined);
+}
+
+/**
+ * Like {@link findStoryFile}, as if there were one more file, with open stories.
+ * @param planned its absolute path
+ */
+export function storyFileWith(workspaceDir: string, planned: string): Promise<string | undefined> {
+  return usedFile(workspaceDir, planned);
+}
+
+async function usedFile(
+  workspaceDir: string,
+  planned: string | undefined,
+): Promise<string | undefined> {
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
-    if (await isFile(path)) {
+    if (path === planned || (await isFile(path))) {
       return path;
     }
   }
   for (const place of OTHER_STORY_FILE_PLACES) {
-    const [path, ...others] = await filesWithStories(workspaceDir, place);
-    if (path !== undefined && others.length === 0) {
-      return path;
+    const isPlanned = planned !== undefined && isAt(workspaceDir, place, planned);
+    const others = (await filesWithStories(workspaceDir, place)).filter(
+      ({ path }) => path !== planned,
+    );
+    const found = isPlanned ? [...others, { path: planned, isOpen: true }] : others;
+    const open = found.filter(({ isOpen }) => isOpen);
+    const [only, ...more] = open.length === 1 ? open : found;
+    if (only !== undefined && more.length === 0) {
+      return only.path;
     }
   }
   return undefined;
 }
 
+/** A file or folder at one of the known paths. */
+export interface KnownSource {
+  readonly path: string;
+  /** Stories are left to do, or it cannot be read, so that nobody knows. */
+  readonly isOpen: boolean;
+}
+
 /** All files at the known paths that contain stories, the default one first. */
 export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]> {
-  const found: string[] = [];
+  return (await knownSources(workspaceDir)).map(({ path }) => path);
+}
+
+/** Like {@link findAtKnownPlaces}, with whether there is something to do. */
+export async function knownSources(workspaceDir: string): Promise<KnownSource[]> {
+  const found: KnownSource[] = [];
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
     if (await isFile(path)) {
-      found.push(path);
+      const file = await readStoryFile(path);
+      found.push({ path, isOpen: file !== undefined && hasOpenStories(file) });
     }
   }
   for (const place of OTHER_STORY_FILE_PLACES) {
     found.push(...(await filesWithStories(workspaceDir, place)));
   }
   return found;
+}
+
+/** Whether a path is at a place, which may have a `*`. */
+function isAt(workspaceDir: string, place: string, path: string): boolean {
+  const [start = '', ending] = join(workspaceDir, place).split('*');
+  const name = path.slice(start.length, path.length - (ending ?? '').length);
+  return ending === undefined
+    ? path === start
+    : path.startsWith(start) && path.endsWith(ending) && name !== '' && !/[\\/]/.test(name);
 }
 
 /** Whether stories may be there: a file, or a folder with tasks. */
@@ -127,13 +171,13 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /** The files at a path that contain stories, or might if they could be read. */
-async function filesWithStories(workspaceDir: string, place: string): Promise<string[]> {
-  const found: string[] = [];
+async function filesWithStories(workspaceDir: string, place: string): Promise<KnownSource[]> {
+  const found: KnownSource[] = [];
   for (const path of await filesAt(workspaceDir, place)) {
     if (await isSource(path)) {
       const file = await readStoryFile(path);
       if (file !== undefined && belongsAt(place, file)) {
-        found.push(path);
+        found.push({ path, isOpen: hasOpenStories(file) });
       }
     }
   }

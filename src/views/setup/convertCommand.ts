@@ -10,6 +10,7 @@ import {
 import { conversionSource } from '../../orchestrator/stories/convert/conversionSource.ts';
 import { convertStories } from '../../orchestrator/stories/convert/convertStories.ts';
 import { usualPlace } from '../../orchestrator/stories/convert/targetPlaces.ts';
+import { storyFileWith } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
 import { lossLines } from '../../presentation/conversionLosses.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
@@ -47,12 +48,30 @@ export async function convertCommand(folder: Folder): Promise<void> {
   const all = document.validateRange(new Range(0, 0, document.lineCount, 0));
   await editor.edit(edit => edit.replace(all, conversion.text));
   void window.showInformationMessage(
-    l10n.t(
-      '{0} stories of {1}. Review them, then save the file to use them.',
-      conversion.stories,
-      plainSentence(relative(folder, source)),
-    ),
+    [
+      l10n.t(
+        '{0} stories of {1}. Review them, then save the file.',
+        conversion.stories,
+        plainSentence(relative(folder, source)),
+      ),
+      await whatIsUsed(folder, file),
+    ].join(' '),
   );
+}
+
+/** Which file runs work on after the new one is saved: it can take the place of the old one. */
+async function whatIsUsed(folder: Folder, file: string): Promise<string> {
+  const { chosenFile } = folder.stories;
+  const used = chosenFile ?? (await storyFileWith(folder.path, file));
+  if (used === file) {
+    return l10n.t('From then on, {0} is used.', plainSentence(relative(folder, file)));
+  }
+  return used === undefined
+    ? l10n.t('To use it, choose it with “Choose the Story File…”.')
+    : l10n.t(
+        '{0} is still used then. To use the new file, choose it with “Choose the Story File…”.',
+        plainSentence(relative(folder, used)),
+      );
 }
 
 /** Whether the person agrees to what is lost, and to the new text of a file that exists. */

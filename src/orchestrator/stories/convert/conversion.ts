@@ -23,6 +23,8 @@ export type LostFact =
   | 'effort'
   | 'maxTurns'
   | 'discoveredFrom'
+  /** The way to the file that describes the story. */
+  | 'details'
   /** Keys that no story has here. */
   | 'keys';
 

@@ -33,7 +33,7 @@ export function convertStories(
   now: Date,
 ): Conversion {
   const { file } = parsed;
-  const stories = storiesFor(target, file.stories);
+  const stories = storiesFor(target, withoutTitles(file));
   const text = textOf({ ...file, stories }, target, now);
   const written = parseStoryFile(FILE_NAMES[target], text);
   const found = written.kind === 'stories' ? written.stories : [];
@@ -51,13 +51,21 @@ export function convertStories(
         losses.add(story, fact);
       }
     }
-    losses.addKeys(story, otherKeys(parsed, story));
+    // As the file has it.
+    losses.addKeys(story, otherKeys(parsed, file.stories[story.position] ?? story));
   }
   return {
     text,
     stories: stories.length,
     losses: [...losses.all(file.stories), ...lossesOfFile(parsed, { stories, written, found })],
   };
+}
+
+/** The description of an item of a plan begins with its title, because both are one text there. */
+function withoutTitles({ format, stories }: StoryList): readonly Story[] {
+  return format === 'plan' || format === 'specsIndex'
+    ? stories.map(story => ({ ...story, description: descriptionBelow(story) }))
+    : stories;
 }
 
 /** The stories in the order, and with the ids, that the target has. */
@@ -120,7 +128,14 @@ function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
   check('parked', before.parked === after.parked);
   check('priority', before.priority === after.priority);
   check('dependsOn', isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort()));
-  for (const fact of ['epic', 'model', 'effort', 'maxTurns', 'discoveredFrom'] as const) {
+  for (const fact of [
+    'epic',
+    'model',
+    'effort',
+    'maxTurns',
+    'discoveredFrom',
+    'details',
+  ] as const) {
     check(fact, before[fact] === after[fact]);
   }
   return lost;

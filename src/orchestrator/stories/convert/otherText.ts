@@ -90,7 +90,8 @@ function commentLines(text: string): number {
 
 /** The story as it is in its file; `undefined` if its text alone does not say. */
 function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Entry | undefined {
-  if (file.format === 'plan' || file.format === 'specsIndex') {
+  // A story of BMAD is a key with its status, and has no keys of its own.
+  if (file.format === 'plan' || file.format === 'specsIndex' || file.format === 'bmad') {
     return undefined;
   }
   const { end, start } = spanOf(position);
