@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
@@ -10,6 +11,7 @@ import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.
 import {
   findAtKnownPlaces,
   findStoryFile,
+  knownSources,
   readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
@@ -89,9 +91,9 @@ export async function whyNoStoryFile(
   files: RunFiles,
 ): Promise<{ readonly found: Message; readonly choice?: Message }> {
   const { workspace } = files;
-  const candidates = (await findAtKnownPlaces(workspace)).map(file =>
-    shorten(path.relative(workspace, file), 100),
-  );
+  const sources = await knownSources(workspace);
+  const nameOf = ({ path: file }: { path: string }) => shorten(path.relative(workspace, file), 100);
+  const candidates = sources.map(nameOf);
   if (candidates.length === 0) {
     const left = await newestLeftOnBranch(files);
     if (left !== undefined) {
@@ -114,7 +116,7 @@ export async function whyNoStoryFile(
       ),
     };
   }
-  const [first = ''] = candidates;
+  const open = sources.find(({ isOpen }) => isOpen);
   const named = candidates.slice(0, MAX_NAMED).join(', ');
   const more = candidates.length - MAX_NAMED;
   return {
@@ -122,8 +124,41 @@ export async function whyNoStoryFile(
       more > 0
         ? say('There are several story files in {0}: {1} and {2} more.', workspace, named, more)
         : say('There are several story files in {0}: {1}.', workspace, named),
-    choice: say('Name the one you mean, such as --file {0}.', first),
+    // Nobody should be sent to a list that is finished.
+    choice:
+      open === undefined
+        ? say('All of their stories are done. Add one, or name a file with --file.')
+        : say('Name the one you mean, such as --file {0}.', shellWord(nameOf(open))),
   };
+}
+
+/**
+ * Which other lists with open stories there are, for a person who has not chosen one.
+ * @param used the one that is used
+ * @returns `undefined` if there are none
+ */
+export async function alsoFound(
+  { workspace }: RunFiles,
+  used: string,
+): Promise<Message | undefined> {
+  // One file can have two names, through a link or because upper and lower case are the same there.
+  const byFile = new Map<string, string>();
+  for (const { isOpen, path: file } of await knownSources(workspace)) {
+    const real = await realpath(file).catch(() => file);
+    if (isOpen && !byFile.has(real)) {
+      byFile.set(real, shorten(path.relative(workspace, file), 100));
+    }
+  }
+  byFile.delete(await realpath(used).catch(() => used));
+  const names = [...byFile.values()];
+  if (names.length === 0) {
+    return undefined;
+  }
+  const named = names.slice(0, MAX_NAMED).join(', ');
+  const more = names.length - MAX_NAMED;
+  return more > 0
+    ? say('Also found, and not used: {0} and {1} more; choose with --file', named, more)
+    : say('Also found, and not used: {0}; choose with --file', named);
 }
 
 /**

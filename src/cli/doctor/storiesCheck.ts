@@ -1,7 +1,7 @@
 import { englishOf } from '../../base/say.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
-import { storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
+import { alsoFound, storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
 
@@ -41,10 +41,12 @@ export async function storiesCheck({
     if (list.stories.length === 0) {
       return [wrong('stories', `${file} contains no stories yet.`, 'Add at least one.')];
     }
+    const others = named === undefined ? await alsoFound(files, file) : undefined;
     return [
       problems.length === 0
         ? good('stories', facts)
         : warn('stories', `${facts}. ${some(problems, ' ')}`, null),
+      ...(others === undefined ? [] : [good('stories', others)]),
     ];
   } catch (error) {
     return [wrongBy('stories', error)];

@@ -1,6 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { englishOf, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
@@ -45,7 +45,7 @@ import { canAsk } from '../canAsk.ts';
 import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
-import { requireRunsStoryFile } from '../storyFiles.ts';
+import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
 import { beginGithub, isMirror, namedSource, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
@@ -92,6 +92,14 @@ export async function startRun(request: StartRequest): Promise<number> {
   const earlier = chosen.earlier?.state;
   if (earlier === undefined && !flags.quiet) {
     await tellCutOff(files);
+  }
+  if (
+    earlier === undefined &&
+    !flags.quiet &&
+    places.storyFile !== undefined &&
+    !namesPlace(flags)
+  ) {
+    await tellOthers(files, places.storyFile);
   }
   if (earlier !== undefined && !namesPlace(flags)) {
     await requireRunsStoryFile(files);
@@ -212,6 +220,14 @@ async function choose(
     });
   } catch (error) {
     throw error instanceof OtherWorkError ? new UsageError(error.said) : error;
+  }
+}
+
+/** A list that was chosen among several, unasked, is not always the one that a person means. */
+async function tellOthers(files: RunFiles, storyFile: string): Promise<void> {
+  const others = await alsoFound(files, storyFile);
+  if (others !== undefined) {
+    process.stderr.write(`ralph-fresh: ${englishOf(others)}\n`);
   }
 }
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { shellWord } from '../../src/base/shellWord.ts';
+import { Workspace } from '../support/ralph.ts';
+
+const SECOND = path.join('specs', '002-b', 'tasks.md');
+const OTHERS = `Also found, and not used: PLAN.md, ${SECOND}; choose with --file`;
+
+async function withFiles(t: TestContext, files: Readonly<Record<string, string>>) {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
+    await workspace.write(file, text);
+  }
+  return workspace;
+}
+
+describe('several lists of stories in one folder', { concurrency: 2 }, () => {
+  test('those that are not used are named by the doctor and at the start, unless a person has chosen', async t => {
+    const workspace = await withFiles(t, {
+      'IMPLEMENTATION_PLAN.md': '- [ ] T001 First\n',
+      'fix_plan.md': '- [x] T102 Finished\n',
+      'PLAN.md': '- [ ] T101 Other\n',
+      'specs/001-a/tasks.md': '- [x] T201 Finished\n',
+      'specs/002-b/tasks.md': '- [ ] T202 Open\n',
+    });
+
+    const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+    assert.ok(doctor.stdout.split('\n').includes(`✓ ${OTHERS}`), doctor.stdout);
+    const dry = await workspace.run('scripted', '--dry-run').finished;
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.equal(dry.stderr, `ralph-fresh: ${OTHERS}\n`);
+
+    const named = ['--file', 'PLAN.md'] as const;
+    const chosen = await workspace.cli('doctor', '--only', 'stories', ...named).finished;
+    assert.doesNotMatch(chosen.stdout, /Also found/);
+    assert.equal((await workspace.run('scripted', '--dry-run', ...named).finished).stderr, '');
+  });
+
+  test('of several specifications, the only open one is used, and no finished one is suggested', async t => {
+    const workspace = await withFiles(t, {
+      'specs/001-a/tasks.md': '- [x] T201 Finished\n',
+      'specs/002-b/tasks.md': '- [ ] T202 Open\n',
+      'specs/003-c/tasks.md': '',
+    });
+    const next = await workspace.cli('next').finished;
+    assert.match(next.stdout, /T202/);
+
+    await workspace.write('specs/003-c/tasks.md', '- [ ] T301 Open\n');
+    const several = await workspace.cli('next').finished;
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /several story files .*001-a/);
+    assert.ok(several.stderr.includes(`such as --file ${shellWord(SECOND)}.`), several.stderr);
+
+    for (const name of ['002-b', '003-c']) {
+      await workspace.write(`specs/${name}/tasks.md`, '- [x] T202 Finished\n');
+    }
+    const none = await workspace.cli('next').finished;
+    assert.match(
+      none.stderr,
+      /All of their stories are done\. Add one, or name a file with --file\./,
+    );
+  });
+});
