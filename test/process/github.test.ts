@@ -16,7 +16,11 @@ async function start(
   const github = await FakeGithub.start('octo/garden', issues);
   t.after(() => github[Symbol.asyncDispose]());
   const workspace = await Workspace.create(t, { stories: undefined });
-  Object.assign(workspace.env, { GITHUB_TOKEN: github.token, GH_TOKEN: github.token });
+  // The other two would be for github.com.
+  const { token } = github;
+  Object.assign(workspace.env, {
+    ...{ GITHUB_ENTERPRISE_TOKEN: token, GITHUB_TOKEN: `${token}com`, GH_TOKEN: `${token}com` },
+  });
   return { github, workspace };
 }
 
@@ -233,6 +237,8 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     await workspace.write('.omc/config.json', '{ "githubOutsiders": true }');
     const refused = await sync(workspace);
     assert.match(refused.stderr, /githubOutsiders/);
+    await workspace.write('.omc/config.json', '{ "githubWhenDone": "close" }');
+    assert.match((await sync(workspace)).stderr, /githubWhenDone/);
     await workspace.write('.omc/config.json', '{}');
     const allowed = await workspace.script([['work']], ...source(github), '--github-outsiders')
       .finished;
@@ -350,18 +356,18 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     };
     await fails(/not named a repository in this folder/, {});
     await fails(
-      /does not accept the token of GITHUB_TOKEN/,
-      { GITHUB_TOKEN: 'ghp_wrong' },
+      /does not accept the token of GITHUB_ENTERPRISE_TOKEN/,
+      { GITHUB_ENTERPRISE_TOKEN: 'ghp_wrong' },
       ...source(github),
     );
     await fails(
-      /There is no token for GitHub.*gh auth login/,
-      { GITHUB_TOKEN: '', GH_TOKEN: '' },
+      /no token for 127\.0\.0\.1.*gh auth login --hostname 127\.0\.0\.1.*GITHUB_ENTERPRISE_TOKEN/,
+      { GITHUB_ENTERPRISE_TOKEN: '' },
       ...source(github),
     );
     const other = ['--github', 'octo/nothing', '--github-url', github.url];
     await fails(
-      /GitHub has no octo\/nothing\/issues that the token of GITHUB_TOKEN may see/,
+      /GitHub has no octo\/nothing\/issues that the token of GITHUB_ENTERPRISE_TOKEN may see/,
       {},
       ...other,
     );
@@ -385,7 +391,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       status: 403,
       message: 'Resource not accessible by personal access token',
     });
-    await fails(/does not let the token of GITHUB_TOKEN do this/, {}, ...source(github));
+    await fails(/does not let the token of GITHUB_ENTERPRISE_TOKEN do this/, {}, ...source(github));
     github.trouble(() => true, { status: 422, message: 'Validation Failed' });
     await fails(/did not accept the request \(422/, {}, ...source(github));
     assert.equal((await sync(workspace, ...source(github), '--milestone', 'v1')).code, 0);
@@ -400,10 +406,48 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     await sync(workspace, ...source(github));
     assert.match((await workspace.cli('github', 'forget').finished).stdout, /octo\/garden/);
     const before = github.requests.length;
-    const run = await workspace.script([['work']]).finished;
+    workspace.env['RALPH_FRESH_GITHUB_TOKEN'] = github.token;
+    const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env"' }, 'work'];
+    const run = await workspace.script([steps]).finished;
     assert.equal(run.code, 0, run.stderr);
     assert.match(run.stderr, /you have not asked for it in this folder/);
     assert.equal(github.requests.length, before);
+    // Its agents get no token either.
+    assert.match(await readFile(path.join(workspace.notesDir, 'env'), 'utf8'), /^PATH=/m);
+    assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
+  });
+
+  test('agents of other runs do not get the session of the window', async t => {
+    const workspace = await Workspace.create(t);
+    workspace.env['RALPH_FRESH_GITHUB_TOKEN'] = 'ghp_ofTheWindow';
+    workspace.env['GITHUB_TOKEN'] = 'ghp_ofThePerson';
+    const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env"' }, 'work'];
+    const run = await workspace.script([steps, ['work']]).finished;
+    assert.equal(run.code, 0, run.stderr);
+    const env = await readFile(path.join(workspace.notesDir, 'env'), 'utf8');
+    assert.doesNotMatch(env, /ghp_ofTheWindow/);
+    assert.match(env, /^GITHUB_TOKEN=ghp_ofThePerson$/m);
+  });
+
+  test('notes that lead to another server send it no request', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    const other = await FakeGithub.start('octo/garden', [
+      { number: 2, title: 'Theirs', labels: LABEL },
+    ]);
+    t.after(() => other[Symbol.asyncDispose]());
+    await sync(workspace, ...source(github));
+    const notes = JSON.parse(await workspace.read('.omc/state/github.json'));
+    for (const page of Object.values<Record<string, unknown>>(notes.pages)) {
+      page['next'] = `${other.url}/repos/octo/garden/issues?state=all`;
+    }
+    await workspace.write('.omc/state/github.json', JSON.stringify(notes));
+    const { code, stderr } = await sync(workspace);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(other.requests, []);
+    assert.deepEqual(
+      (await mirror(workspace)).map(({ id }) => id),
+      ['GH-1'],
+    );
   });
 
   test('deleted and moved issues are not commented on; an own file at that path is not overwritten', async t => {

@@ -29,7 +29,9 @@ test('issues on GitHub become the stories of a window, with the account of VS Co
   await mkdir(own, { recursive: true });
   await writeFile(path.join(own, 'config.json'), JSON.stringify({ githubUrl: github.url }));
   await using workbench = await Workbench.open({
-    ...{ workspace, env, settings, otherExtensions: [fakeSession] },
+    ...{ workspace, env, otherExtensions: [fakeSession] },
+    // The account of VS Code for github.com is not used for another server.
+    settings: { ...settings, 'github-enterprise.uri': github.url },
   });
   const { page } = workbench;
   await workbench.view('Ralph');

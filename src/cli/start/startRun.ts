@@ -34,7 +34,7 @@ import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
-import { TOKEN_NAMES } from '../../orchestrator/trackers/github/githubToken.ts';
+import { TOKEN_NAMES, WINDOW_TOKEN } from '../../orchestrator/trackers/github/githubToken.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
 import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
@@ -129,7 +129,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   if (flags.detach) {
     return loopDetached(files, request);
   }
-  const env = tracker instanceof BeadsTracker ? process.env : hideGithubTokens(tracker);
+  const env = hideGithubTokens(isMirror(files, work.storyFile));
   const stop = new StopSwitch();
   const fallbackAgent = await fallbackAgentOf(settings, {
     env: process.env,
@@ -188,12 +188,14 @@ async function trackerOf(
     : undefined;
 }
 
-/** Agents, checks and everything else that this process starts get no token. @returns their environment */
-function hideGithubTokens(tracker: Tracker | undefined): NodeJS.ProcessEnv {
-  if (tracker !== undefined) {
-    for (const name of TOKEN_NAMES) {
-      delete process.env[name];
-    }
+/**
+ * Agents, checks and everything else that this process starts get no token.
+ * @param areIssues whether the stories are a copy of issues, also one that came with a repository
+ * @returns their environment
+ */
+function hideGithubTokens(areIssues: boolean): NodeJS.ProcessEnv {
+  for (const name of areIssues ? TOKEN_NAMES : [WINDOW_TOKEN]) {
+    delete process.env[name];
   }
   return process.env;
 }

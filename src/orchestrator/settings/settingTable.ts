@@ -283,7 +283,11 @@ const SETTINGS = {
   outsideLinks: { kind: folders, flag: '--outside-links <path>', isPersonal: always },
   preset: { kind: oneOf(COMMAND_PRESETS), flag: '--preset <name>', isPersonal: always },
   githubUrl: { kind: apiUrl, flag: '--github-url <url>', isPersonal: always },
-  githubWhenDone: { kind: oneOf(GITHUB_WHEN_DONE), flag: '--github-when-done <what>' },
+  githubWhenDone: {
+    kind: oneOf(GITHUB_WHEN_DONE),
+    flag: '--github-when-done <what>',
+    isPersonal: always,
+  },
   githubOutsiders: { kind: onOff, flag: '--github-outsiders', isPersonal: always },
   apiKey: {
     kind: oneOf(['use', 'remove']),

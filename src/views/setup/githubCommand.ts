@@ -3,11 +3,10 @@ import { l10n, ProgressLocation, window } from 'vscode';
 import { UsageError } from '../../base/usageError.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import { repositoryOf } from '../../orchestrator/trackers/github/githubSource.ts';
-import { WINDOW_TOKEN } from '../../orchestrator/trackers/github/githubToken.ts';
 import { runOwnCommand } from '../../orchestrator/workspace/ownCommand.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
-import { githubToken } from './githubSession.ts';
+import { githubEnvironment } from './githubSession.ts';
 
 /**
  * "Use GitHub Issues as Stories…": asks for the repository and a label, copies its issues, and shows the copy.
@@ -35,7 +34,7 @@ export async function githubCommand(folder: Folder, program: string): Promise<vo
   if (label === undefined) {
     return;
   }
-  const env = { ...process.env, [WINDOW_TOKEN]: await githubToken() };
+  const env = await githubEnvironment(folder.path);
   const labels = label.trim() === '' ? [] : [`--label=${label.trim()}`];
   await window.withProgress(
     { location: ProgressLocation.Notification, title: l10n.t('Reading issues from GitHub…') },

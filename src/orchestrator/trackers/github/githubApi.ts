@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
-import { isOfApi } from './githubSource.ts';
+import { urlOfApi } from './githubSource.ts';
 
 /** In ms, for one request. */
 const TIME_LIMIT_MS = 20_000;
@@ -123,9 +123,16 @@ export class GithubApi {
     headers: Readonly<Record<string, string>>,
     body: Readonly<Record<string, unknown>> | undefined,
   ): Promise<GithubAnswer> {
+    const url = urlOfApi(place, this.baseUrl);
+    if (url === undefined) {
+      throw new GithubError(
+        'invalid',
+        say('{0} is no address of the API at {1}, so it is not asked.', place, this.baseUrl),
+      );
+    }
     try {
       const response = await this.octokit.request({
-        ...{ method, url: place, ...body },
+        ...{ method, url, ...body },
         headers: {
           accept: 'application/vnd.github+json',
           'x-github-api-version': '2022-11-28',
@@ -162,7 +169,7 @@ export class GithubApi {
 
   private nextPage(link: string | undefined): string | undefined {
     const next = /<([^<>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
-    return next !== undefined && isOfApi(next, this.baseUrl) ? next : undefined;
+    return next !== undefined && urlOfApi(next, this.baseUrl) !== undefined ? next : undefined;
   }
 
   private movedWords(place: string): Message {

@@ -18,23 +18,29 @@ export interface GithubGrant {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const grantsSchema = z.object({
-  folders: z.record(z.string(), z.object({ source: githubSourceSchema, baseUrl: z.string() })),
+const grantSchema = z.object({
+  source: githubSourceSchema,
+  baseUrl: z.string().refine(url => URL.canParse(url)),
 });
+
+/** One entry that is not valid must not take the others with it. */
+const grantsSchema = z.looseObject({ folders: z.record(z.string(), z.unknown()) });
 
 function grantsFile(env: Environment): string | undefined {
   const settings = ownSettingsFile(env, process.platform);
   return settings === undefined ? undefined : path.join(path.dirname(settings), 'github.json');
 }
 
-async function readGrants(env: Environment): Promise<z.infer<typeof grantsSchema>> {
-  const file = grantsFile(env);
-  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+/** @returns `undefined` if the file cannot be read as what it should be */
+async function readGrants(
+  file: string | undefined,
+): Promise<z.infer<typeof grantsSchema> | undefined> {
   try {
-    const parsed = grantsSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : { folders: {} };
-  } catch {
-    return { folders: {} };
+    const text = file === undefined ? undefined : await readFile(file, 'utf8');
+    return text === undefined ? { folders: {} } : grantsSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return isAbsent ? { folders: {} } : undefined;
   }
 }
 
@@ -43,9 +49,11 @@ export async function readGrant(
   env: Environment,
   folder: string,
 ): Promise<GithubGrant | undefined> {
-  const { folders } = await readGrants(env);
-  const grant = Object.hasOwn(folders, folder) ? folders[folder] : undefined;
-  return grant && { baseUrl: grant.baseUrl, source: withoutAbsent(grant.source) };
+  const { folders = {} } = (await readGrants(grantsFile(env))) ?? {};
+  const grant = grantSchema.safeParse(Object.hasOwn(folders, folder) ? folders[folder] : undefined);
+  return grant.success
+    ? { baseUrl: grant.data.baseUrl, source: withoutAbsent(grant.data.source) }
+    : undefined;
 }
 
 /** @param grant absent: the person does not want it any more */
@@ -62,11 +70,20 @@ export async function writeGrant(
       ),
     );
   }
-  const { folders } = await readGrants(env);
-  const others = Object.entries(folders).filter(([name]) => name !== folder);
+  const known = await readGrants(file);
+  if (known === undefined) {
+    throw new HumanError(
+      say(
+        '{0} cannot be read, so it is not written to. Correct it, or delete it to name your repositories again.',
+        file,
+      ),
+    );
+  }
+  const others = Object.entries(known.folders).filter(([name]) => name !== folder);
   await mkdir(path.dirname(file), { recursive: true });
   const all = grant === undefined ? others : [...others, [folder, grant]];
-  await writePlainFile(file, `${JSON.stringify({ folders: Object.fromEntries(all) }, null, 2)}\n`);
+  const text = JSON.stringify({ ...known, folders: Object.fromEntries(all) }, null, 2);
+  await writePlainFile(file, `${text}\n`);
 }
 
 function withoutAbsent({

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readPlainFile, writePlainFile } from '../../../base/plainFile.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import { issueSchema } from './githubIssue.ts';
-import { type GithubSource, githubSourceSchema, isSameSource } from './githubSource.ts';
+import { type GithubSource, githubSourceSchema, isSameSource, urlOfApi } from './githubSource.ts';
 
 /** What is remembered between two looks at GitHub: which is never a token. */
 const notesSchema = z.object({
@@ -64,8 +64,17 @@ export async function readNotes(
   }
   // With another choice of issues or texts, the entries must be compared anew, but what was said stays said.
   return isSameSource(parsed.data.source, source) && parsed.data.outsiders === outsiders
-    ? parsed.data
+    ? { ...parsed.data, pages: pagesOfApi(parsed.data) }
     : { ...fresh, told };
+}
+
+/** Somebody may have written the file: what leads elsewhere is asked for anew. */
+function pagesOfApi({ baseUrl, pages }: GithubNotes): GithubNotes['pages'] {
+  return Object.fromEntries(
+    Object.entries(pages).filter(
+      ([, { next }]) => next === undefined || urlOfApi(next, baseUrl) !== undefined,
+    ),
+  );
 }
 
 export async function writeNotes(files: RunFiles, notes: GithubNotes): Promise<void> {

@@ -51,11 +51,25 @@ export function isInsider(association: string): boolean {
 /** The API of github.com. */
 export const GITHUB_API = 'https://api.github.com';
 
-/** Text in URLs of pages is not a secret, but a token only goes to the API that it is for. */
-export function isOfApi(url: string, baseUrl: string): boolean {
-  try {
-    return new URL(url).origin === new URL(baseUrl).origin;
-  } catch {
-    return false;
+/**
+ * The whole URL of a place of an API: a token only goes to the API that it is for.
+ * @param place below the API, or the whole URL of a further page
+ * @returns `undefined` if it is somewhere else
+ */
+export function urlOfApi(place: string, baseUrl: string): string | undefined {
+  const base = new URL(`${baseUrl.replace(/\/+$/, '')}/`);
+  const whole = place.startsWith('/') ? `${base.href.slice(0, -1)}${place}` : place;
+  if (!URL.canParse(whole)) {
+    return undefined;
   }
+  const { origin, pathname, search } = new URL(whole);
+  if (origin !== base.origin || !pathname.startsWith(base.pathname)) {
+    return undefined;
+  }
+  // For the library, `:name` and `{name}` are places to fill in.
+  const plain = `${pathname}${search}`
+    .replaceAll(':', '%3A')
+    .replaceAll('{', '%7B')
+    .replaceAll('}', '%7D');
+  return `${origin}${plain}`;
 }

@@ -8,6 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The window passes the token of its session on in this one. */
 export const WINDOW_TOKEN = 'RALPH_FRESH_GITHUB_TOKEN';
+/** The address of the API that {@link WINDOW_TOKEN} is for. */
+export const WINDOW_API = 'RALPH_FRESH_GITHUB_API';
 
 /** Everything in which a token of GitHub is usually passed on. Agents and checks get none of them. */
 export const TOKEN_NAMES: readonly string[] = [
@@ -33,12 +35,15 @@ export interface GithubToken {
  * @throws {HumanError} if there is none
  */
 export async function findGithubToken(env: Environment, baseUrl: string): Promise<GithubToken> {
-  const isPublic = new URL(baseUrl).origin === new URL(GITHUB_API).origin;
-  // The person has named the other server; its own token comes first.
+  const isPublic = isPublicApi(baseUrl);
+  // What opens an account on github.com is not sent to another server.
   const names = isPublic
-    ? [WINDOW_TOKEN, 'GITHUB_TOKEN', 'GH_TOKEN']
-    : [WINDOW_TOKEN, 'GITHUB_ENTERPRISE_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_TOKEN', 'GH_TOKEN'];
-  for (const name of names) {
+    ? ['GITHUB_TOKEN', 'GH_TOKEN']
+    : ['GITHUB_ENTERPRISE_TOKEN', 'GH_ENTERPRISE_TOKEN'];
+  const ofWindow = env[WINDOW_API] ?? GITHUB_API;
+  const isForWindow =
+    URL.canParse(ofWindow) && new URL(ofWindow).origin === new URL(baseUrl).origin;
+  for (const name of isForWindow ? [WINDOW_TOKEN, ...names] : names) {
     const token = env[name]?.trim();
     if (token) {
       return { token, from: name === WINDOW_TOKEN ? 'VS Code' : name };
@@ -48,15 +53,24 @@ export async function findGithubToken(env: Environment, baseUrl: string): Promis
   if (token !== undefined) {
     return { token, from: 'gh auth token' };
   }
+  const host = hostOf(baseUrl);
   throw new HumanError(
     say(
-      'There is no token for GitHub. Log in with “gh auth login”, or set GITHUB_TOKEN to a token that may read issues, and write them for comments.',
+      'There is no token for {0}. Log in with “{1}”, or set {2} to a token that may read issues, and write them for comments.',
+      ...(isPublic
+        ? ['GitHub', 'gh auth login', 'GITHUB_TOKEN']
+        : [host, `gh auth login --hostname ${host}`, 'GITHUB_ENTERPRISE_TOKEN']),
     ),
   );
 }
 
+/** Whether it is the API of github.com. */
+export function isPublicApi(baseUrl: string): boolean {
+  return new URL(baseUrl).origin === new URL(GITHUB_API).origin;
+}
+
 /** The API of an own server is below its host, or on a host `api.…`. */
-function hostOf(baseUrl: string): string {
+export function hostOf(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/^api\./, '');
 }
 

@@ -3,17 +3,27 @@
 const vscode = require('vscode');
 
 exports.activate = context => {
+  // The fake server is none of github.com, so that only the other account may be used for it.
+  for (const [id, label] of [
+    ['github', 'GitHub'],
+    ['github-enterprise', 'GitHub Enterprise'],
+  ]) {
+    register(context, id, label);
+  }
+};
+
+function register(context, id, label) {
   const emitter = new vscode.EventEmitter();
   const sessions = [];
   context.subscriptions.push(
     emitter,
-    vscode.authentication.registerAuthenticationProvider('github', 'GitHub', {
+    vscode.authentication.registerAuthenticationProvider(id, label, {
       onDidChangeSessions: emitter.event,
       getSessions: async () => sessions,
       createSession: async scopes => {
         const session = {
           id: 'fake',
-          accessToken: process.env.FAKE_GITHUB_SESSION,
+          accessToken: `${id === 'github' ? 'wrong-' : ''}${process.env.FAKE_GITHUB_SESSION}`,
           account: { id: 'octocat', label: 'octocat' },
           scopes: [...scopes],
         };
@@ -24,4 +34,4 @@ exports.activate = context => {
       removeSession: async () => undefined,
     }),
   );
-};
+}
