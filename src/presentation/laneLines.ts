@@ -1,6 +1,7 @@
 import { shorten } from '../base/text.ts';
 import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { pausedStories, type RunState, settledStories } from '../orchestrator/journal/runState.ts';
+import { titleNextTo } from './storyTitle.ts';
 
 /** A line for each lane, then for each story that waits to land, in the order of the queue. */
 export function laneLines(state: RunState): string[] {
@@ -22,7 +23,7 @@ export function laneLines(state: RunState): string[] {
   };
   const line = (where: string, current: CurrentIteration) => {
     const { storyId = '', storyTitle = '' } = current;
-    const what = `${shorten(storyId, 40)}: ${shorten(storyTitle, 60)}`;
+    const what = `${shorten(storyId, 40)}: ${shorten(titleNextTo(storyId, storyTitle), 60)}`;
     return [where, `${what} · ${shorten(words(current), 80)}`] as const;
   };
   const atWork = running.filter(({ queued }) => !queued);

@@ -2,6 +2,7 @@ import { shorten, withoutControls } from '../base/text.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { duplicateWords } from './duplicateLines.ts';
 import { outcomeWord } from './iterationWords.ts';
+import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
 
@@ -64,7 +65,9 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
   return withoutControls(
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
-      ...(story === null ? [] : [shorten(`${story}: ${title ?? ''}`, MAX_SUBJECT)]),
+      ...(story === null
+        ? []
+        : [shorten(`${story}: ${titleNextTo(story, title ?? '')}`, MAX_SUBJECT)]),
       [
         t('{0} min', minutes(durationMs, t)),
         ...(isUntold(iteration, iteration.turns) ? [] : [turnCount(iteration.turns, t)]),

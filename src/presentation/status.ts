@@ -32,6 +32,7 @@ import {
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
+import { titleNextTo } from './storyTitle.ts';
 import { costWords, dollars, english } from './translate.ts';
 
 /** Maximum number of open stories that are named. */
@@ -301,7 +302,7 @@ function statusLines(
       ? laneLines(state)
       : current?.storyId === undefined
         ? []
-        : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
+        : [`${current.storyId}: ${titleNextTo(current.storyId, current.storyTitle ?? '')}`]),
     ...(later.length === 0
       ? []
       : [`After the others, because of no progress: ${shorten(later.join(', '), 200)}`]),

@@ -5,6 +5,7 @@ import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
 import { answerCommand } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
+import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { english } from './translate.ts';
 
@@ -24,7 +25,7 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     countsAsDone(story) ? '✓' : '·',
     shorten(story.id, MAX_ID),
     stateWords(story),
-    shorten(story.title, MAX_TITLE),
+    shorten(titleNextTo(story.id, story.title), MAX_TITLE),
   ]);
   return [
     `${done}/${stories.length} stories complete · ${source}`,
@@ -48,6 +49,9 @@ function stateWords({ blockedBy, question, state }: StoryData): string {
   }
   if (state === 'settling') {
     return 'you settle it';
+  }
+  if (state === 'parked') {
+    return 'put aside';
   }
   return state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID);
 }
@@ -88,7 +92,7 @@ export function nextText(
 ): string {
   if (next.id !== null) {
     const title = stories.find(story => story.id === next.id)?.title ?? '';
-    const facts = [shorten(title, MAX_TITLE), ...choiceWords(next, english)];
+    const facts = [shorten(titleNextTo(next.id, title), MAX_TITLE), ...choiceWords(next, english)];
     return `${shorten(next.id, MAX_ID)}: ${facts.join(' · ')}`;
   }
   switch (next.reason) {

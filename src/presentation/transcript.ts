@@ -37,6 +37,7 @@ import {
   storyStuck,
 } from './storyLines.ts';
 import { isMixed, withStoryPrefix } from './storyPrefix.ts';
+import { titleNextTo } from './storyTitle.ts';
 import { subagentEnded, withSubagent } from './subagentLines.ts';
 import { resultLines, type ToolCall, ToolCalls, toolDenied } from './toolLines.ts';
 import {
@@ -201,7 +202,12 @@ function lines(
         ...(state.isolated ? [] : statusLine(event.stories, t)),
         ...(event.storyId === undefined
           ? []
-          : [own('plain', `${event.storyId}: ${event.storyTitle ?? ''}`)]),
+          : [
+              own(
+                'plain',
+                `${event.storyId}: ${titleNextTo(event.storyId, event.storyTitle ?? '')}`,
+              ),
+            ]),
         ...chosenLine(event, t),
         ...(event.stuckFor > 0
           ? [own('warning', t('No progress on it for {0}', iterationCount(event.stuckFor, t)))]

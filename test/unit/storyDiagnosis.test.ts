@@ -426,3 +426,27 @@ test('the story files shown in the documents have no problems', async () => {
     );
   }
 });
+
+test('hints on the form name their story, and a copy of issues gets none', () => {
+  const text = JSON.stringify({
+    userStories: [
+      { id: 'US-001', title: 'One', passes: false },
+      { id: 'US-002', passes: false, dependsOn: ['gone'] },
+      { title: 'Three', passes: false },
+    ],
+  });
+  const told = (file: string) =>
+    diagnoseStories(file, text).diagnoses.map(({ code, message }) => [code, englishOf(message)]);
+  const words =
+    'no acceptance criteria, so nobody can tell when it is done: add what can be checked.';
+  assert.deepEqual(
+    told('/w/prd.json').flatMap(([code, message]) =>
+      code === 'missingAcceptanceCriteria' ? [message] : [],
+    ),
+    [`US-001 has ${words}`, `US-002 has ${words}`, `This story has ${words}`],
+  );
+  assert.ok(told('/w/prd.json').some(([, message]) => message?.startsWith('US-002 has no title')));
+  // What is wrong is still said.
+  const ofCopy = told('/w/.omc/github.json').map(([code]) => code);
+  assert.ok(ofCopy.length > 0 && ofCopy.every(code => !code?.startsWith('missing')), ofCopy.join());
+});

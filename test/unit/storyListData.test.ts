@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { nextData, storyListData } from '../../src/presentation/storyListData.ts';
+import { nextText, storyListText } from '../../src/presentation/storyListText.ts';
 import { type EventMatch, living } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 
@@ -111,4 +112,20 @@ test('the next story is returned, or the reason why there is none', () => {
     id: null,
     reason: 'waiting',
   });
+});
+
+test('for people, what its file has put aside is called that, and an id is said once', () => {
+  const file = parseStoryFile(
+    '/w/prd.json',
+    '[{"id":"A","title":"First","parked":true,"passes":false}]',
+  );
+  assert.match(storyListText(storyListData(file)), /A +put aside +First/);
+  const plan = parseStoryFile('/w/PLAN.md', '- [x] 1. Set up\n- [ ] T002 [P] Configure\n');
+  assert.match(
+    storyListText(storyListData(plan)),
+    /✓ +1 +done +Set up\n· +T002 +ready +\[P\] Configure/,
+  );
+  assert.ok(plan.kind === 'stories');
+  assert.equal(nextText(nextData(plan), plan), 'T002: [P] Configure');
+  assert.equal(storyListData(plan).stories[1]?.title, 'T002 [P] Configure');
 });

@@ -10,6 +10,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
+import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -118,7 +119,9 @@ function timeAndCost({
 
 function tooltip(row: IterationRow, facts: readonly string[]): MarkdownString {
   const text = new MarkdownString();
-  const title = [row.storyId, row.storyTitle].filter(Boolean).join(' ');
+  const title = [row.storyId, titleNextTo(row.storyId ?? '', row.storyTitle ?? '')]
+    .filter(Boolean)
+    .join(' ');
   text.appendMarkdown('**').appendText(l10n.t('Iteration {0}', row.number)).appendMarkdown('**');
   if (title !== '') {
     appendWords(text.appendMarkdown('\n\n'), shorten(title, 300));

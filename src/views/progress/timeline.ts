@@ -1,6 +1,7 @@
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
+import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { compact, dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { IterationProofs } from './iterationProofs.ts';
 import type {
@@ -136,7 +137,7 @@ export function shownStory(
 ): ShownStory | undefined {
   return id === undefined
     ? undefined
-    : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
+    : { id: shorten(id, MAX_ID), title: shorten(titleNextTo(id, title ?? ''), MAX_TITLE) };
 }
 
 /** The icon of an iteration, and its words for the start of a line. */

@@ -1,6 +1,7 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
+import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -38,7 +39,7 @@ export async function chooseStory(
 function itemOf(story: Story): QuickPickItem & { readonly story: Story } {
   return {
     label: plainLabel(story.id, 60),
-    description: plainLabel(story.title, 150),
+    description: plainLabel(titleNextTo(story.id, story.title), 150),
     story,
   };
 }

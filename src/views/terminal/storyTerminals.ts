@@ -1,5 +1,6 @@
 import { l10n, type QuickPickItem, type Terminal, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
+import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -72,7 +73,7 @@ export async function pickRunStory(
   const items: (QuickPickItem & { readonly storyId?: string })[] = [...titles].map(
     ([storyId, title]) => ({
       label: plainLabel(storyId, MAX_NAME),
-      description: plainLabel(title, MAX_TITLE),
+      description: plainLabel(titleNextTo(storyId, title), MAX_TITLE),
       ...(storyId === shown && { detail: l10n.t('shown now') }),
       storyId,
     }),

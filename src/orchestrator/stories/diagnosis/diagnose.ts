@@ -97,8 +97,18 @@ function* all(
     }
   }
   if (document !== undefined) {
-    yield* checkEntries(document, context.taken);
+    for (const found of checkEntries(document, context.taken)) {
+      // Nobody should write into a copy of another tool's list.
+      if (found.severity !== 'info' || !isCopy(file.path)) {
+        yield found;
+      }
+    }
   }
+}
+
+/** Whether a `prd.json` is a copy of issues on GitHub, which has the form that they have there. */
+function isCopy(path: string): boolean {
+  return /(?:^|[\\/])\.omc[\\/]github\.json$/.test(path);
 }
 
 /** For another format, or a file that cannot be used: covers the rest of the line. */

@@ -132,26 +132,35 @@ function* checkTexts(
     };
   };
   if (ownId(entry) === undefined && habits.hasIds) {
-    const id = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
+    const free = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
     yield missing(
       'id',
       say('This story has no id, so nothing can refer to it: give it one.'),
-      () => id,
+      () => free,
     );
   }
+  const id = ownId(entry);
+  const name = id === undefined ? undefined : plainText(id);
   if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
     yield missing(
       'title',
-      say('This story has no title: say in one line what to do.'),
+      name === undefined
+        ? say('This story has no title: say in one line what to do.')
+        : say('{0} has no title: say in one line what to do.', name),
       () => EXAMPLE_TITLE,
     );
   }
   if (readCriteria(entry).length === 0 && habits.hasCriteria && !hasOtherCriteria) {
     yield missing(
       habits.criteriaKey,
-      say(
-        'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
-      ),
+      name === undefined
+        ? say(
+            'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+          )
+        : say(
+            '{0} has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+            name,
+          ),
       () => EXAMPLE_CRITERIA,
     );
   }

@@ -1,0 +1,20 @@
+/**
+ * The title of a story as it is shown next to its id: items of plans often begin with it, `T002 [P] Configure…`, and it
+ * need not be read twice. A title that has nothing else stays.
+ */
+export function titleNextTo(id: string, title: string): string {
+  const [, mark = '', found] = /^(\*\*|__|[`[(])?(.*)$/su.exec(title.trim()) ?? [];
+  if (id === '' || found?.startsWith(id) !== true) {
+    return title;
+  }
+  // Not “T10” for “T1”, “1.2” for “1”, or “US-1-b” for “US-1”; what closes the mark belongs to the id.
+  const [, closed, rest = ''] =
+    /^(?![\p{L}\p{N}_-]|\.\d)([.:)\]`*_]*)\s*(?:[-–—:|]\s+)?(.*)$/su.exec(found.slice(id.length)) ??
+    [];
+  const isWhole = closed !== undefined && (mark === '' || closed.includes(closing(mark)));
+  return isWhole && rest !== '' ? rest : title;
+}
+
+function closing(mark: string): string {
+  return mark === '[' ? ']' : mark === '(' ? ')' : mark;
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { titleNextTo } from '../../src/presentation/storyTitle.ts';
+
+test('a title that begins with the id of its story is shown without it', () => {
+  for (const [id, title, shown] of [
+    ['T002', 'T002 [P] Configure linting', '[P] Configure linting'],
+    ['2.1', '2.1 Create the model', 'Create the model'],
+    ['1', '1. Set up', 'Set up'],
+    ['T1', '**T1**: Begin', 'Begin'],
+    ['T1', '[T1] Begin', 'Begin'],
+    ['US-1', 'US-1 – Sign in', 'Sign in'],
+    // The id of another story, a part of a name, a bold beginning, and nothing else.
+    ['T1', 'T10 Begin', 'T10 Begin'],
+    ['1', '1.2 Begin', '1.2 Begin'],
+    ['US-1', 'US-1-b Begin', 'US-1-b Begin'],
+    ['T1', '**T1 Begin** now', '**T1 Begin** now'],
+    ['T1', 'T1', 'T1'],
+    ['T1', 'Begin', 'Begin'],
+  ] as const) {
+    assert.equal(titleNextTo(id, title), shown);
+  }
+});
+
+test('nothing but the id and what surrounds it is left out', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (id, title) => {
+      const shown = titleNextTo(id, title);
+      assert.ok(title.endsWith(shown) || title.trim().endsWith(shown));
+      const left = title.trim().slice(0, title.trim().length - shown.trim().length);
+      assert.ok(shown === title || left.includes(id));
+    }),
+  );
+});
