@@ -123,8 +123,12 @@ export function withCommits(
   if (commits?.of(position) === undefined || file.kind === 'invalid') {
     return bom + text;
   }
-  const short = hashes.map(hash => hash.slice(0, HASH_DIGITS));
-  return bom + applyEdits(text, [...commits.edits(position, short)]);
+  return bom + applyEdits(text, [...commits.edits(position, shortHashes(hashes))]);
+}
+
+/** Hashes as they are listed in a story file. */
+export function shortHashes(hashes: readonly string[]): string[] {
+  return hashes.map(hash => hash.slice(0, HASH_DIGITS));
 }
 
 /** Like {@link editStoryDone}, with the undo of the edit. */
@@ -314,7 +318,8 @@ function restored(
   }
   const before = applyEdits(text, [...edits]);
   const now = parseStoryText(file.path, before).file;
-  const story = now.kind === 'stories' ? now.stories[position] : undefined;
+  const story =
+    now.kind === 'stories' ? now.stories.find(one => one.position === position) : undefined;
   return story?.id === id && story.done === done ? { edits, text: before } : undefined;
 }
 
