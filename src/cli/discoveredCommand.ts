@@ -19,7 +19,7 @@ import { discoveryOrigin } from '../presentation/discoveryLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tellWarning } from './print.ts';
 import { fileOption, requireStoryFile, storyFileOf } from './storyFiles.ts';
 
 /** Maximum number of ids in a message. */
@@ -122,6 +122,7 @@ async function accept(id: string, { cwd, file: named, json }: Flags): Promise<vo
   const accepted = await acceptFoundWork(files, storyFile, discovery, {
     mayRun: true,
     env: process.env,
+    onWarning: tellWarning,
   });
   const storyId = accepted.kind === 'added' ? accepted.storyId : null;
   if (json) {

@@ -1,9 +1,14 @@
 import { styleText } from 'node:util';
+import { englishOf, type Message } from '../base/say.ts';
+import { shorten, withoutControls } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { Transcript } from '../presentation/transcript.ts';
 import type { Style } from '../presentation/transcriptLine.ts';
 import { english } from '../presentation/translate.ts';
+
+/** In UTF-16 units. */
+const MAX_WARNING = 2_000;
 
 const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>> = {
   plain: undefined,
@@ -45,6 +50,13 @@ export function eventPrinter({
 /** Prints one line to standard output. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Says what went wrong although the command has done its work. Not on standard output, which a program may read. */
+export function tellWarning(warning: Message): void {
+  process.stderr.write(
+    `ralph-fresh: ${withoutControls(shorten(englishOf(warning), MAX_WARNING))}\n`,
+  );
 }
 
 /** Says below a draft how to get it into its file. Not on standard output, which a program may read. */

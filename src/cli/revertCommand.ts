@@ -13,7 +13,7 @@ import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tellWarning } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { fileOption, findStory, storyFileOf } from './storyFiles.ts';
 
@@ -53,7 +53,12 @@ async function revert(storyId: string | undefined, flags: RevertFlags): Promise<
   const commit =
     flags.dryRun === true
       ? undefined
-      : await revertWork(files, planned, revertMessage(planned, await titleOf(of, storyFile)));
+      : await revertWork(
+          files,
+          planned,
+          revertMessage(planned, await titleOf(of, storyFile)),
+          tellWarning,
+        );
   if (chosen !== undefined) {
     tellPassedOver(chosen, flags.json === true);
   }

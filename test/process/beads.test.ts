@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { englishOf, type Message } from '../../src/base/say.ts';
 import { addTrackedStory } from '../../src/orchestrator/trackers/addTracked.ts';
+import { BeadsTracker } from '../../src/orchestrator/trackers/beads/beadsTracker.ts';
 import { BeadsFolder, type BeadsIssue, installFakeBd } from '../support/beadsFolder.ts';
-import { fakeAgent, Workspace } from '../support/ralph.ts';
+import { fakeAgent, until, Workspace } from '../support/ralph.ts';
 
 const ISSUES: readonly BeadsIssue[] = [
   { id: 'bd-a1', title: 'First', status: 'open', priority: 1, issue_type: 'task' },
@@ -121,9 +124,9 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
   });
 });
 
-describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
-  const FILE = '.beads/issues.jsonl';
+const FILE = '.beads/issues.jsonl';
 
+describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
   test('close what is proven there, with the commit, and reopen what the checks refuse', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
     const steps = (id: string) => [
@@ -153,6 +156,45 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
     assert.equal(revert.code, 0, revert.stderr);
     assert.equal(await statusOf(beads, 'bd-a1'), 'open');
     assert.deepEqual(calls.slice(0, 2), ['close bd-a2 --reason Mine', 'reopen bd-a2']);
+  });
+
+  test('reopen what an agent has closed by itself, each time its claim is refused', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const attempt = [
+      { write: ['bd-a1.txt', 'a'] },
+      { tickAny: [FILE] },
+      { shell: 'bd close bd-a1 --reason Mine' },
+      { result: ['Done', {}] },
+    ];
+    const run = await workspace.scriptOf(
+      { 'bd-a1': [attempt, attempt] },
+      ...['--verify', 'false', '--max-iterations', '2', '--story', 'bd-a1'],
+    ).finished;
+    assert.notEqual(run.code, 0, run.stderr + run.stdout);
+    const calls = (await beads.calls()).filter(call => /^(?:close|reopen) bd-a1/.test(call));
+    const pair = ['close bd-a1 --reason Mine', 'reopen bd-a1'];
+    assert.deepEqual(calls, [...pair, ...pair]);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'open');
+  });
+
+  test('are reverted, and recorded as open, although bd refuses', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const steps = [{ write: ['a.txt', 'a'] }, { commit: 'feat: a' }, { tickAny: [FILE] }];
+    const run = await workspace.scriptOf(
+      { 'bd-a1': [[...steps, { result: ['Done', {}] }]] },
+      ...['--story', 'bd-a1'],
+    ).finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    const reverted = await workspace.cliWith({ FAKE_BD_FAILS: 'show' }, 'revert', 'bd-a1').finished;
+    assert.equal(reverted.code, 0, reverted.stderr);
+    assert.match(reverted.stdout, /Commit [0-9a-f]{7} reverts/);
+    assert.match(reverted.stderr, /bd-a1 could not be changed.*is locked.*bd reopen bd-a1/s);
+    assert.equal((await beads.inFile())['bd-a1'], 'open');
+    const ticks = await workspace.events('story.ticked');
+    assert.deepEqual(
+      ticks.map(({ done, storyId }) => [storyId, done]),
+      [['bd-a1', false]],
+    );
   });
 
   test('with lanes: agents change their copies of the file, and what lands is closed in the database', async t => {
@@ -214,19 +256,119 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
   });
 });
 
-test('work that is accepted is created by bd, and is in the file afterwards', async t => {
-  const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
-  const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
-  const access = { mayRun: true, env: workspace.env };
+describe('work that is accepted', { concurrency: 4 }, () => {
   const title = '--force; "quotes" and $(text)';
-  const found = { id: 'found-1', title, why: 'It was in the way', from: 'bd-a1' };
-  const id = await addTrackedStory(file, found, access);
-  const created = (await beads.inDatabase()).find(issue => issue.id === id);
-  assert.equal(created?.['title'], title);
-  assert.match(JSON.stringify(created?.['dependencies']), /"bd-a1","type":"discovered-from"/);
-  assert.equal((await beads.inFile())[id], 'open');
-  await assert.rejects(
-    addTrackedStory(file, found, { ...access, mayRun: false }),
-    /Restricted Mode/,
-  );
+  const found = { id: 'DISC-1-1-1', title, why: 'It was in the way', from: 'bd-a1' };
+
+  async function acceptIn(t: TestContext) {
+    const made = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(made.workspace.folder, '.beads', 'issues.jsonl');
+    const warnings: string[] = [];
+    const access = {
+      mayRun: true,
+      env: made.workspace.env,
+      onWarning: (warning: Message) => warnings.push(englishOf(warning)),
+    };
+    return { ...made, file, access, warnings };
+  }
+
+  test('is created by bd, and is in the file afterwards; every other byte of it stays', async t => {
+    const { access, beads, file, warnings } = await acceptIn(t);
+    // Only the file has these: an issue, a tick, and a key that bd does not know.
+    const before = `${await readFile(file, 'utf8')}{"id": "bd-own", "title": "Own",  "status": "closed", "x": 1}`;
+    await writeFile(file, before);
+    const id = await addTrackedStory(file, found, access);
+    const created = (await beads.inDatabase()).find(issue => issue.id === id);
+    assert.equal(created?.['title'], title);
+    assert.match(JSON.stringify(created?.['dependencies']), /"bd-a1","type":"discovered-from"/);
+    const after = await readFile(file, 'utf8');
+    assert.ok(after.startsWith(`${before}\n`), after);
+    const line = JSON.parse(after.slice(before.length));
+    assert.deepEqual(
+      [line.id, line.title, line.status, line.description],
+      [id, title, 'open', created?.['description']],
+    );
+    assert.match(line.description, /It was in the way/);
+    assert.deepEqual(warnings, []);
+    await assert.rejects(
+      addTrackedStory(file, found, { ...access, mayRun: false }),
+      /Restricted Mode/,
+    );
+  });
+
+  test('is not created again if nobody could record that it was', async t => {
+    const { access, beads, file } = await acceptIn(t);
+    const first = await addTrackedStory(file, found, access);
+    const after = await readFile(file, 'utf8');
+    assert.equal(await addTrackedStory(file, found, access), first);
+    // Its number is the beginning of the other's.
+    const other = { ...found, id: 'DISC-1-1-11' };
+    assert.notEqual(await addTrackedStory(file, other, access), first);
+    assert.equal((await beads.inDatabase()).length, ISSUES.length + 2);
+    assert.ok((await readFile(file, 'utf8')).startsWith(after));
+  });
+
+  test('has its id also if the file cannot take it', async t => {
+    const { access, beads, file, warnings } = await acceptIn(t);
+    await writeFile(file, '{"id": "bd-a1", "title": \n');
+    const id = await addTrackedStory(file, found, access);
+    assert.ok((await beads.inDatabase()).some(issue => issue.id === id));
+    assert.equal(warnings.length, 1);
+    assert.ok(warnings[0]?.startsWith(`${id} is in the database of Beads, but could not be added`));
+    assert.equal(await readFile(file, 'utf8'), '{"id": "bd-a1", "title": \n');
+  });
+});
+
+describe('a bd that does not answer', { concurrency: 4 }, () => {
+  test('is asked once, and not for each story; later again', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+    let now = 0;
+    const env: Record<string, string | undefined> = { ...workspace.env, FAKE_BD_HANGS: 'show' };
+    const tracker = new BeadsTracker(file, { env, timeLimitMs: 1_500, now: () => now });
+    const settled = { done: [], open: ['bd-a1', 'bd-a2'] };
+    const notes = await tracker.sync(settled);
+    assert.deepEqual(
+      notes.map(({ code }) => code),
+      ['beadsNotTold'],
+    );
+    assert.deepEqual(await tracker.sync(settled), []);
+    assert.deepEqual(await beads.calls(), ['show bd-a1 --json']);
+    now += 3_600_000;
+    assert.deepEqual(await tracker.sync(settled), []);
+    assert.deepEqual(await beads.calls(), ['show bd-a1 --json', 'show bd-a1 --json']);
+  });
+
+  test('is ended by a stop', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+    const env = { ...workspace.env, FAKE_BD_HANGS: 'show' };
+    const tracker = new BeadsTracker(file, { env });
+    const stop = new AbortController();
+    const synced = tracker.sync({ done: [], open: ['bd-a1', 'bd-a2'] }, stop.signal);
+    await until('the call', async () => (await beads.calls()).length > 0);
+    stop.abort();
+    assert.deepEqual(await synced, []);
+    assert.deepEqual(await beads.calls(), ['show bd-a1 --json']);
+  });
+
+  test('does not hold up the stop of a run', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const run = workspace.cliWith(
+      {
+        FAKE_AGENT_SCRIPT: JSON.stringify({
+          'bd-a1': [[{ tickAny: [FILE] }, { result: ['', {}] }]],
+        }),
+        FAKE_BD_HANGS: 'show',
+      },
+      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+    );
+    await until('the call', async () => (await beads.calls()).length > 0);
+    const stopped = await workspace.cli('stop').finished;
+    assert.equal(stopped.code, 0, stopped.stderr);
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 130, stderr + stdout);
+    // The limit of a call has not been reached.
+    assert.deepEqual(await workspace.events('warning'), []);
+  });
 });

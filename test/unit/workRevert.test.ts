@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { englishOf, type Message } from '../../src/base/say.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
@@ -19,6 +20,8 @@ import { gitFolder } from '../support/gitFolder.ts';
 
 const RUN = '2026-11-22T05-00-00-000-abcdef';
 const STORY_TWO: Revertible = { kind: 'story', storyId: 'US-002' };
+
+const unexpected = (warning: Message) => assert.fail(englishOf(warning));
 
 describe('reverting a story or an iteration', () => {
   let temp: TempDir;
@@ -165,7 +168,12 @@ describe('reverting a story or an iteration', () => {
       planned.reopens.map(({ id }) => id),
       ['US-002'],
     );
-    const made = await revertWork(files, planned, revertMessage(planned, 'Title of US-002'));
+    const made = await revertWork(
+      files,
+      planned,
+      revertMessage(planned, 'Title of US-002'),
+      unexpected,
+    );
     assert.equal(await git('log', '-1', '--format=%H'), made);
     const message = await git('log', '-1', '--format=%B');
     assert.match(
@@ -183,7 +191,7 @@ describe('reverting a story or an iteration', () => {
   test('a story file that is untracked or changed is edited in place', async () => {
     await writeFile(path.join(temp.path, 'repository', '.gitignore'), '.omc\n');
     await run();
-    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    await revertWork(files, await plan(STORY_TWO), 'Revert it', unexpected);
     done = ['US-001', 'US-003'];
     assert.equal(await read('.omc/prd.json'), prd());
     assert.equal(await git('ls-files', '*.txt'), 'US-001.txt\nUS-003.txt');
@@ -199,7 +207,7 @@ describe('reverting a story or an iteration', () => {
     await rename(storyFile(), path.join(folder, 'stories.json'));
     await symlink('../stories.json', storyFile());
     await run();
-    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    await revertWork(files, await plan(STORY_TWO), 'Revert it', unexpected);
     done = ['US-001', 'US-003'];
     assert.equal(await read('stories.json'), prd());
     assert.equal(await git('status', '--porcelain'), '');
@@ -210,7 +218,7 @@ describe('reverting a story or an iteration', () => {
     await run();
     const changed = prd().replace('Title of US-001', 'Another title');
     await write('.omc/prd.json', changed);
-    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    await revertWork(files, await plan(STORY_TWO), 'Revert it', unexpected);
     assert.equal(await read('.omc/prd.json'), changed.replace(/(US-002"[^}]*)true/s, '$1false'));
     assert.equal(await git('status', '--porcelain'), 'M packages/app/.omc/prd.json');
   });
@@ -218,7 +226,7 @@ describe('reverting a story or an iteration', () => {
   test('reverting an iteration removes the tick of the story it finished', async () => {
     await run();
     const planned = await plan({ kind: 'iteration', runId: RUN, iteration: 3 });
-    await revertWork(files, planned, revertMessage(planned, undefined));
+    await revertWork(files, planned, revertMessage(planned, undefined), unexpected);
     assert.equal(await git('log', '-1', '--format=%s'), 'Revert iteration 3 (1 commit)');
     assert.deepEqual(await ticked(), [['US-003', false]]);
     // Done again by hand, it is not the iteration's doing any more.
@@ -236,7 +244,7 @@ describe('reverting a story or an iteration', () => {
     const attempt = await acquireRunLock(files, RUN);
     assert.equal(attempt.kind, 'acquired');
     const before = await git('rev-parse', 'HEAD');
-    await assert.rejects(revertWork(files, planned, 'Revert it'), AlreadyRunningError);
+    await assert.rejects(revertWork(files, planned, 'Revert it', unexpected), AlreadyRunningError);
     assert.equal(await git('rev-parse', 'HEAD'), before);
     assert.equal(await read('.omc/prd.json'), prd());
     await (attempt.kind === 'acquired' ? attempt.lock.release() : undefined);

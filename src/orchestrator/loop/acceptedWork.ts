@@ -1,5 +1,7 @@
 import { HumanError } from '../../base/humanError.ts';
+import type { Message } from '../../base/say.ts';
 import type { Run } from '../run/run.ts';
+import { warn } from '../run/warn.ts';
 import { addTrackedStory } from '../trackers/addTracked.ts';
 
 /** Brings work that was accepted into the story file, while no agent works on it. */
@@ -14,7 +16,8 @@ export class AcceptedWork {
 
   /** Call it between two iterations; with lanes at any time, as agents have copies of the file. */
   async add(): Promise<void> {
-    const { config, env, journal, state, storyFile } = this.run;
+    const { config, env, journal, state, stop, storyFile } = this.run;
+    const onWarning = (warning: Message) => warn(journal, 'beadsNotTold', warning);
     if (storyFile === undefined) {
       return;
     }
@@ -28,7 +31,7 @@ export class AcceptedWork {
         continue;
       }
       try {
-        const access = { mayRun: true, env };
+        const access = { mayRun: true, env, signal: stop.endSignal, onWarning };
         const storyId = await addTrackedStory(storyFile, { id, title, why, from }, access);
         journal.append({ type: 'discovery.added', id, storyId });
       } catch (error) {

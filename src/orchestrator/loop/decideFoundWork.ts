@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { HumanError } from '../../base/humanError.ts';
 import type { KnownDiscovery } from '../journal/discoveries.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
-import { addTrackedStory } from '../trackers/addTracked.ts';
+import { noStoryFile, readStoryBytes } from '../stories/storyFile.ts';
+import { type AddAccess, addTrackedStory } from '../trackers/addTracked.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
-import type { TrackerAccess } from '../trackers/trackedStory.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { deliverRequest, recordRequest } from '../workspace/requests.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -28,14 +28,18 @@ export async function acceptFoundWork(
   files: RunFiles,
   storyFile: string,
   { from, id, title, why }: KnownDiscovery,
-  access: Pick<TrackerAccess, 'env' | 'mayRun'>,
+  access: AddAccess,
 ): Promise<Accepted> {
   const story: NewStory = { id, title, why, from };
   await requireRecordable(files);
   if ((await livingRun(files))?.runId !== undefined) {
     if ((await beadsDatabase(storyFile)) === undefined) {
       // Tells now what the loop could only say later.
-      addToText(storyFile, await readFile(storyFile), story);
+      const content = await readStoryBytes(storyFile);
+      if (content === undefined) {
+        throw new HumanError(noStoryFile(storyFile));
+      }
+      addToText(storyFile, content, story);
     }
     const { kind } = await deliverRequest(files, {
       ...{ type: 'discovery', action: 'accept', id, title },

@@ -53,6 +53,9 @@ import { settledStories } from './settledStories.ts';
 import { goToBranch } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
 
+/** In ms: what a tracker may take after a stop. */
+const LAST_WORDS_MS = 5_000;
+
 /** The parts needed to start a run. */
 export interface RunParts {
   readonly place: Place;
@@ -297,7 +300,7 @@ export class FreshRun {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
     await this.accepted.add();
-    await this.askTracker();
+    await this.askTracker(run.stop.endSignal);
     const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
@@ -335,7 +338,7 @@ export class FreshRun {
   }
 
   /** The list is a copy: what is settled here is said where it really is, and what is new there comes into the list. */
-  private async askTracker(): Promise<void> {
+  private async askTracker(signal: AbortSignal): Promise<void> {
     const { options, run, snapshot } = this;
     const { stories, storyFileProblem } = snapshot;
     if (options.tracker === undefined) {
@@ -345,9 +348,17 @@ export class FreshRun {
       stories === undefined || storyFileProblem !== undefined
         ? undefined
         : settledStories(stories.stories, run.state());
-    for (const { code, detail } of await options.tracker.sync(settled)) {
+    for (const { code, detail } of await options.tracker.sync(settled, signal)) {
       warn(run.journal, code, detail);
     }
+  }
+
+  /** How long the last questions to a tracker may take: who stops a run waits for its end. */
+  private lastWords(): AbortSignal {
+    const { endSignal, killSignal } = this.run.stop;
+    return endSignal.aborted
+      ? AbortSignal.any([killSignal, AbortSignal.timeout(LAST_WORDS_MS)])
+      : endSignal;
   }
 
   /** @returns what ends a run with lanes, which knows stories by their ids, unless it is put right while agents work */
@@ -393,7 +404,7 @@ export class FreshRun {
         const { snapshot } = this;
         this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
       }
-      await this.askTracker();
+      await this.askTracker(this.lastWords());
     } catch (error) {
       // The branch or its repository may be gone; the end must be recorded in any case.
       warn(journal, 'gitUnreadable', saidOf(error));

@@ -12,7 +12,7 @@ export const beads: Precondition = {
     if (storyFile === undefined || database === undefined) {
       return undefined;
     }
-    return (await Bd.find(storyFile, env)) === undefined
+    return (await Bd.find(storyFile, { env })) === undefined
       ? {
           level: 'refuses',
           message: say(

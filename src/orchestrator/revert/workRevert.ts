@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { isNumberId } from '../../base/numberId.ts';
-import { type Message, say } from '../../base/say.ts';
+import { type Message, say, sentences } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
@@ -21,7 +21,7 @@ import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { isStoryFolder } from '../stories/storyFolder.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
-import { requireBd, tellBeads } from '../trackers/trackedStory.ts';
+import { requireBd, type TrackerAccess, tellBeads } from '../trackers/trackedStory.ts';
 import { committedStories, viewFolder } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
@@ -128,6 +128,7 @@ export async function planWorkRevert(
  * Does the revert: one new commit, and the stories are open again.
  *
  * @param message of the new commit
+ * @param onWarning gets what could not be said to the database of Beads; the revert is done nevertheless
  * @returns the new commit's full hash; `undefined` if there was nothing to commit
  * @throws {AlreadyRunningError} while a run is active in the folder
  * @throws {HumanError} if it cannot be reverted (any more), with the next step
@@ -136,6 +137,7 @@ export async function revertWork(
   files: RunFiles,
   { isStoryFileCommitted, plan, reopens, storyFile }: WorkRevert,
   message: string,
+  onWarning: (warning: Message) => void,
 ): Promise<string | undefined> {
   await requireRecordable(files);
   const undos = new Map<string, TickUndo | undefined>();
@@ -148,26 +150,56 @@ export async function revertWork(
     // Before anything is changed.
     await requireBd(inBeads, access);
   }
-  const commit = await alone(files, async () => {
-    const made =
-      plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
-    if (!isStoryFileCommitted && storyFile !== undefined) {
+  let commit: string | undefined;
+  try {
+    commit = await alone(files, async () => {
+      const made =
+        plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
       for (const { id, position } of reopens) {
-        const { undo } = await setStoryDone(storyFile, { id, position }, false);
-        undos.set(id, undo);
+        if (isStoryFileCommitted || storyFile === undefined) {
+          undos.set(id, undefined);
+        } else {
+          const { undo } = await setStoryDone(storyFile, { id, position }, false);
+          undos.set(id, undo);
+        }
       }
+      return made;
+    });
+  } finally {
+    // What is open in the file is recorded, also if another edit has failed, and before a program can hang.
+    for (const [id, undo] of undos) {
+      await recordTick(files, id, false, undo);
     }
-    if (inBeads !== undefined) {
-      for (const { id } of reopens) {
-        await tellBeads(inBeads, id, false, access);
-      }
-    }
-    return made;
-  });
-  for (const { id } of reopens) {
-    await recordTick(files, id, false, undos.get(id));
+  }
+  if (inBeads !== undefined) {
+    await reopenInBeads(inBeads, reopens, access, onWarning);
   }
   return commit;
+}
+
+/** A commit cannot be taken back because a database was busy. */
+async function reopenInBeads(
+  storyFile: string,
+  reopens: readonly Story[],
+  access: TrackerAccess,
+  onWarning: (warning: Message) => void,
+): Promise<void> {
+  for (const { id } of reopens) {
+    try {
+      await tellBeads(storyFile, id, false, access);
+    } catch (error) {
+      if (!(error instanceof HumanError)) {
+        throw error;
+      }
+      onWarning(
+        sentences([
+          say('{0} could not be changed in the database of Beads.', id),
+          error.said,
+          say('Reopen it there: bd reopen {0}', id),
+        ]),
+      );
+    }
+  }
 }
 
 /** The message of the reverting commit. */

@@ -7,14 +7,13 @@ import {
   type TickEdit,
 } from '../stories/edit/edit.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { Bd } from './beads/bd.ts';
+import { Bd, type BdOptions } from './beads/bd.ts';
 import { beadsDatabase } from './beads/beadsDatabase.ts';
 
 /** What may be done for a story file whose issues are kept by another program. */
-export interface TrackerAccess {
+export interface TrackerAccess extends BdOptions {
   /** False in Restricted Mode: no program is run. */
   readonly mayRun: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Said to the tracker when an issue is closed. */
   readonly reason?: string;
 }
@@ -52,9 +51,9 @@ export async function tellBeads(
   storyFile: string,
   id: string,
   done: boolean,
-  { env, mayRun, reason }: TrackerAccess,
+  { reason, ...access }: TrackerAccess,
 ): Promise<{ readonly hasChanged: boolean }> {
-  const bd = await requireBd(storyFile, { env, mayRun });
+  const bd = await requireBd(storyFile, access);
   if ((await bd.isClosed(id)) === done) {
     return { hasChanged: false };
   }
@@ -65,7 +64,7 @@ export async function tellBeads(
 /** @throws {HumanError} if it is not installed, or nothing may run */
 export async function requireBd(
   storyFile: string,
-  { env, mayRun }: Pick<TrackerAccess, 'env' | 'mayRun'>,
+  { mayRun, ...options }: Omit<TrackerAccess, 'reason'>,
 ): Promise<Bd> {
   if (!mayRun) {
     throw new HumanError(
@@ -74,7 +73,7 @@ export async function requireBd(
       ),
     );
   }
-  const bd = await Bd.find(storyFile, env);
+  const bd = await Bd.find(storyFile, options);
   if (bd === undefined) {
     throw new HumanError(
       say(

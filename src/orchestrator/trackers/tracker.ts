@@ -29,7 +29,8 @@ export interface Tracker {
   /**
    * Brings the file up to date and says there what is done here. What fails is tried again the next time.
    * @param settled absent: nothing is certain, so nothing is said
+   * @param signal ends it early; what is not said then is said the next time
    * @returns problems, each one once
    */
-  sync(settled: SettledStories | undefined): Promise<readonly TrackerNote[]>;
+  sync(settled: SettledStories | undefined, signal?: AbortSignal): Promise<readonly TrackerNote[]>;
 }

@@ -16,6 +16,7 @@ import { FixableError } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
@@ -83,7 +84,10 @@ export function revertCommands(
     await requireNoRun(folder);
     const commit = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Reverting…') },
-      () => revertWork(folder.files, planned, revertMessage(planned, title)),
+      () =>
+        revertWork(folder.files, planned, revertMessage(planned, title), warning => {
+          void window.showWarningMessage(plainSentence(translate.said(warning)));
+        }),
     );
     await folder.stories.refresh();
     log.info(`Reverted ${name} in ${folder.path} by ${commit}`);

@@ -1,5 +1,6 @@
 import { type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
+import type { Message } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import {
   type KnownDiscovery,
@@ -14,6 +15,7 @@ import {
 import { readFoundWork } from '../../orchestrator/workspace/foundWork.ts';
 import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
 import { Command } from '../common/contributions.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { parseDiscoveryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
@@ -37,7 +39,13 @@ export function discoveredCommands(folders: Folders, log: LogOutputChannel) {
     if (file === undefined) {
       throw new HumanError(l10n.t('The story file is missing. Restore it, then try again.'));
     }
-    const access = { mayRun: workspace.isTrusted, env: process.env };
+    const access = {
+      mayRun: workspace.isTrusted,
+      env: process.env,
+      onWarning: (warning: Message) => {
+        void window.showWarningMessage(plainSentence(translate.said(warning)));
+      },
+    };
     await settle(folder, () => acceptFoundWork(folder.files, file.path, discovery, access));
   }
 

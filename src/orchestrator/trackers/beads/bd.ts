@@ -1,4 +1,5 @@
-import { homedir } from 'node:os';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../../../base/humanError.ts';
@@ -16,7 +17,22 @@ const MAX_MESSAGE = 300;
 /** Where the database is and who works on it is decided by the folder, not by a session around us. */
 const NOT_PASSED_ON = new Set(['BEADS_DIR', 'BEADS_DB', 'BD_DB', 'GIT_DIR', 'GIT_WORK_TREE']);
 
-const issueSchema = z.looseObject({ id: z.string(), status: z.string().optional() });
+/** It did not answer: asked again at once, it would not answer either. */
+export class BdTimeout extends HumanError {}
+
+/** How the program may be run. */
+export interface BdOptions {
+  readonly env: Environment;
+  /** Ends a call. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeLimitMs?: number | undefined;
+}
+
+const issueSchema = z.looseObject({
+  id: z.string(),
+  status: z.string().optional(),
+  description: z.string().optional(),
+});
 
 /** An issue to create. */
 export interface NewIssue {
@@ -36,16 +52,17 @@ export class Bd {
   private readonly program: string;
   /** The folder that has `.beads`. */
   private readonly dir: string;
-  private readonly env: Environment;
+  private readonly options: BdOptions;
 
-  private constructor(program: string, dir: string, env: Environment) {
+  private constructor(program: string, dir: string, options: BdOptions) {
     this.program = program;
     this.dir = dir;
-    this.env = env;
+    this.options = options;
   }
 
   /** @returns `undefined` if it is not installed. @param storyFile absolute path of a file in `.beads` */
-  static async find(storyFile: string, env: Environment): Promise<Bd | undefined> {
+  static async find(storyFile: string, options: BdOptions): Promise<Bd | undefined> {
+    const { env } = options;
     const program = await findProgram('bd', {
       env,
       home: env['HOME'] ?? env['USERPROFILE'] ?? homedir(),
@@ -53,7 +70,7 @@ export class Bd {
     });
     return program === undefined
       ? undefined
-      : new Bd(program, path.dirname(path.dirname(storyFile)), env);
+      : new Bd(program, path.dirname(path.dirname(storyFile)), options);
   }
 
   /** @throws {HumanError} if `bd` does not know the issue */
@@ -106,33 +123,52 @@ export class Bd {
     return issue.id;
   }
 
-  /** Writes the issues of the database into the file. @throws {HumanError} with what `bd` says */
-  async exportTo(storyFile: string): Promise<void> {
-    await this.run(['export', '-o', storyFile]);
+  /**
+   * Looks through all issues, closed ones too, for one with this line in its description. They are exported to a
+   * folder of their own: an export to the story file would replace what only that file has.
+   * @returns its id. @throws {HumanError} with what `bd` says
+   */
+  async findNoted(line: string): Promise<string | undefined> {
+    const dir = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-beads-'));
+    try {
+      const file = path.join(dir, 'issues.jsonl');
+      await this.run(['export', '-o', file]);
+      const issues = (await readFile(file, 'utf8')).split('\n').map(parseJson);
+      return issues
+        .map(issue => issueSchema.safeParse(issue).data)
+        .find(issue => issue?.description?.split(/\r?\n/).includes(line))?.id;
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
   }
 
   private async run(args: readonly string[]): Promise<string> {
     const { execa } = await import('execa');
-    const names = Object.entries(this.env).filter(([name]) => !NOT_PASSED_ON.has(name));
+    const { env, signal, timeLimitMs = TIME_LIMIT_MS } = this.options;
+    const names = Object.entries(env).filter(([name]) => !NOT_PASSED_ON.has(name));
     const result = await execa(this.program, [...args], {
       cwd: this.dir,
       env: Object.fromEntries(names),
       extendEnv: false,
       stdin: 'ignore',
-      timeout: TIME_LIMIT_MS,
+      timeout: timeLimitMs,
+      ...(signal && { cancelSignal: signal }),
       maxBuffer: MAX_OUTPUT,
       reject: false,
       windowsHide: true,
     });
     const [command = ''] = args;
     if (result.timedOut) {
-      throw new HumanError(
+      throw new BdTimeout(
         say(
           '“bd {0}” did not answer within {1} seconds, so it was ended. Look whether another bd holds the database.',
           command,
-          TIME_LIMIT_MS / 1_000,
+          timeLimitMs / 1_000,
         ),
       );
+    }
+    if (result.isCanceled) {
+      throw new HumanError(say('“bd {0}” was ended, because the run stops.', command));
     }
     if (result.failed) {
       const said = shorten(`${result.stderr}`.trim() || `${result.stdout}`.trim(), MAX_MESSAGE);

@@ -67,6 +67,8 @@ export class GithubApi {
   /** Where the token comes from, for messages. */
   private readonly tokenFrom: string;
   private readonly now: () => number;
+  /** Ends requests early. */
+  signal: AbortSignal | undefined;
 
   private constructor(octokit: Octokit, baseUrl: string, tokenFrom: string, now: () => number) {
     this.octokit = octokit;
@@ -139,7 +141,10 @@ export class GithubApi {
           ...headers,
         },
         // A redirection must take neither the token nor a comment elsewhere.
-        request: { redirect: 'manual', signal: AbortSignal.timeout(TIME_LIMIT_MS) },
+        request: {
+          redirect: 'manual',
+          signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT_MS), this.signal ?? []].flat()),
+        },
       });
       if (response.status >= 300) {
         throw new GithubError('moved', this.movedWords(place));

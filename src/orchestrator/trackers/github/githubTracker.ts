@@ -74,7 +74,11 @@ export class GithubTracker implements Tracker {
     }
   }
 
-  async sync(settled: SettledStories | undefined): Promise<readonly TrackerNote[]> {
+  async sync(
+    settled: SettledStories | undefined,
+    signal?: AbortSignal,
+  ): Promise<readonly TrackerNote[]> {
+    this.options.api.signal = signal;
     const now = this.now();
     if (now < this.limitedUntil) {
       return [];
