@@ -137,6 +137,67 @@ suite('A sprint status of BMAD', () => {
     assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
   });
 
+  test('a status that is not a word of its own line is said, and is never written over', () => {
+    for (const value of ['[x]', '{a: b}', '\n    - x', '|\n    x\n    y']) {
+      const text = `development_status:\n  1-1-a: ${value}\n  1-2-b: backlog\n`;
+      assert.deepEqual(
+        parseStoryFile(FILE, text).problems.map(({ code, line }) => [code, line]),
+        [['unknownStatus', 2]],
+        value,
+      );
+      if (!value.startsWith('|')) {
+        assert.throws(
+          () => editStoryDone(text, { id: '1-1-a' }, true, FILE),
+          /1-1-a cannot be changed on its own.* Write it in the file as “1-1-a: done”/,
+          value,
+        );
+      }
+      assert.equal(
+        editStoryDone(text, { id: '1-2-b' }, true, FILE),
+        text.replace('1-2-b: backlog', '1-2-b: done'),
+      );
+    }
+  });
+
+  test('a status that other lines share is read, and changed only where that changes one story', () => {
+    const text = 'development_status:\n  1-1-a: &q done\n  1-2-b: *q\n  1-3-c: &r backlog\n';
+    assert.deepEqual(
+      storiesOf(text).map(({ done, status }) => [done, status]),
+      [
+        [true, 'done'],
+        [true, 'done'],
+        [false, 'backlog'],
+      ],
+    );
+    assert.throws(() => editStoryDone(text, { id: '1-1-a' }, false, FILE), /other lines share it/);
+    assert.equal(
+      editStoryDone(text, { id: '1-2-b' }, false, FILE),
+      text.replace('*q', 'ready-for-dev'),
+    );
+    assert.equal(
+      editStoryDone(text, { id: '1-3-c' }, true, FILE),
+      text.replace('&r backlog', '&r done'),
+    );
+  });
+
+  test('a key that is there twice is named, and the time grows with the length only', () => {
+    const twice = 'development_status:\n  1-1-a: done\n  1-2-b: done\n  1-1-a: backlog\n';
+    assert.deepEqual(
+      parseStoryFile(FILE, twice).problems.map(({ code, line }) => [code, line]),
+      [['invalidYaml', 4]],
+    );
+    const timeOf = (count: number) => {
+      const keys = Array.from({ length: count }, (_, n) => `  1-${n + 1}-story: backlog\n`);
+      const text = `development_status:\n${keys.join('')}`;
+      const started = process.cpuUsage().user;
+      assert.equal(storiesOf(text).length, count);
+      return process.cpuUsage().user - started;
+    };
+    timeOf(2_000);
+    const small = timeOf(2_000);
+    assert.ok(timeOf(20_000) < small * 40);
+  });
+
   test('a story is moved within its epic', () => {
     const parsed = parseStoryText(FILE, SPRINT);
     const [first, , third] = storiesOf(SPRINT);
@@ -145,6 +206,13 @@ suite('A sprint status of BMAD', () => {
     assert.match(
       parsed.move(third, first, 'before'),
       / {2}1-3a-plant-data-model: 'ready-for-dev'\n {2}1-1-user-authentication: done\n {2}1-2-account-management: review {3}# waits for Ann\n/,
+    );
+    const shared = 'development_status:\n  1-1-a: &q done\n  1-2-b: *q\n';
+    const [a, b] = storiesOf(shared);
+    assert.ok(a && b);
+    assert.throws(
+      () => parseStoryText(FILE, shared).move(b, a, 'before'),
+      /1-2-b cannot be moved on its own/,
     );
   });
 

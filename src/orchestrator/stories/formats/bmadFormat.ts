@@ -1,4 +1,6 @@
-import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { type Document, isAlias, isMap, isScalar, type YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { requireSameGroup, type Side } from '../edit/workOrder.ts';
@@ -25,7 +27,8 @@ const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/;
 interface Entry {
   readonly key: string;
   readonly status: string;
-  readonly pair: Pair;
+  /** Whether its value is a list or a map, which says nothing about its state. */
+  readonly isUnclear: boolean;
   readonly span: Span;
 }
 
@@ -41,7 +44,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const root = parsed.document.contents;
   const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
-  const entries = isMap(map) ? entriesOf(map) : [];
+  const entries = isMap(map) ? entriesOf(map, parsed.document) : [];
   const found = entries.filter(({ key }) => STORY.test(key));
   if (!isMap(map) || found.length === 0) {
     return {
@@ -68,6 +71,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ),
       ...lines.at(span.start),
     })),
+    ...found
+      .filter(({ isUnclear }) => isUnclear)
+      .map(({ key, span }) => ({
+        code: 'unknownStatus' as const,
+        message: say(
+          'The status of {0} is not one word, so the story counts as not done. Write it as “{0}: backlog”.',
+          plainText(key),
+        ),
+        ...lines.at(span.start),
+      })),
     ...findStatusProblems(
       // An older version has a word of its own for a story that is being prepared.
       found.map(({ status }) => ({ status: status === 'contexted' ? 'drafted' : status })),
@@ -82,23 +95,52 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       const entry = found[position];
       return entry === undefined
         ? []
-        : [setPair(text, map, entry.key, done ? 'done' : 'ready-for-dev')];
+        : statusEdits(text, map, entry.key, done ? 'done' : 'ready-for-dev');
     },
     spanOf: position => found[position]?.span ?? { start: 0, end: 0 },
     move: (...move) => moved(text, map, found, move),
   };
 }
 
-function entriesOf(map: YAMLMap): Entry[] {
-  return map.items.flatMap(pair => {
-    const { key, value } = pair;
+/** @throws {HumanError} if the new status would also change something else, or would not be one */
+function statusEdits(text: string, map: YAMLMap, key: string, word: string): readonly Edit[] {
+  const edits = [setPair(text, map, key, word)];
+  const rest = (of: string) => {
+    const parsed = parseYaml(of);
+    const root = 'message' in parsed ? {} : (parsed.root as Readonly<Record<string, unknown>>);
+    const statuses = { ...(root[LIST] as Readonly<Record<string, unknown>> | undefined) };
+    return { root: { ...root, [LIST]: { ...statuses, [key]: word } }, word: statuses[key] };
+  };
+  const after = rest(applyEdits(text, edits));
+  if (after.word !== word || !isDeepStrictEqual(after.root, rest(text).root)) {
+    throw new HumanError(
+      say(
+        'The status of {0} cannot be changed on its own: other lines share it (&, *), or it is not one word. Write it in the file as “{0}: {1}”.',
+        plainText(key),
+        word,
+      ),
+    );
+  }
+  return edits;
+}
+
+function entriesOf(map: YAMLMap, document: Document): Entry[] {
+  return map.items.flatMap(({ key, value }) => {
     if (!isScalar(key)) {
       return [];
     }
     const [start = 0, keyEnd = 0] = key.range ?? [];
-    const end = isScalar(value) ? (value.range?.[1] ?? keyEnd) : keyEnd;
-    const status = isScalar(value) && value.value !== null ? String(value.value).trim() : '';
-    return [{ key: String(key.value), status, pair, span: { start, end: Math.max(end, keyEnd) } }];
+    const own = isScalar(value) || isAlias(value) ? value : undefined;
+    const meant = isAlias(value) ? value.resolve(document) : value;
+    const isWord = isScalar(meant);
+    return [
+      {
+        key: String(key.value),
+        status: isWord && meant.value !== null ? String(meant.value).trim() : '',
+        isUnclear: !isWord && meant !== null && meant !== undefined,
+        span: { start, end: Math.max(own?.range?.[1] ?? keyEnd, keyEnd) },
+      },
+    ];
   });
 }
 
@@ -135,14 +177,6 @@ function moved(
   [story, target, side]: readonly [story: Story, target: Story, side: Side],
 ): string {
   requireSameGroup(story, target);
-  if (map.flow === true) {
-    throw new HumanError(
-      say(
-        '{0} cannot be moved on its own, because of the way this YAML is written: move its lines in the file.',
-        plainText(story.id),
-      ),
-    );
-  }
   const isSibling = (key: string) => STORY.exec(key)?.[1] === STORY.exec(story.id)?.[1];
   const siblings = found.filter(({ key }) => isSibling(key));
   const blocks = siblings.map(({ span: { end, start } }) => ({
@@ -150,5 +184,18 @@ function moved(
     end: end + (/^[^\r\n]*/.exec(text.slice(end))?.[0].trimEnd().length ?? 0),
   }));
   const at = (id: string) => siblings.findIndex(({ key }) => key === id);
-  return moveBlock(text, blocks, at(story.id), indexBeside(at(story.id), at(target.id), side));
+  const to = indexBeside(at(story.id), at(target.id), side);
+  const after = map.flow === true ? '' : moveBlock(text, blocks, at(story.id), to);
+  const [old, now] = [text, after]
+    .map(parseYaml)
+    .map(one => ('root' in one ? one.root : undefined));
+  if (!isDeepStrictEqual(old, now)) {
+    throw new HumanError(
+      say(
+        '{0} cannot be moved on its own, because of the way this YAML is written: move its lines in the file.',
+        plainText(story.id),
+      ),
+    );
+  }
+  return after;
 }

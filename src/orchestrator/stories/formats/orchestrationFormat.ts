@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
@@ -114,25 +123,50 @@ interface Unreadable {
 /** Parses YAML; numbers stay as they are written. */
 export function parseYaml(text: string): { document: Document; root: unknown } | Unreadable {
   try {
-    const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true });
+    const document = parseDocument(text, {
+      prettyErrors: false,
+      logLevel: 'error',
+      merge: true,
+      // The library compares each key with all before it, which takes seconds for thousands of stories.
+      uniqueKeys: false,
+    });
     const [error] = document.errors;
     if (error !== undefined) {
       return { message: yamlMessage(error.code, error.message), offset: error.pos[0] };
     }
+    let repeated: number | undefined;
     // 1.10 is an id, not the number 1.1.
     visit(document, {
+      Map(_, map) {
+        repeated ??= repeatedKey(map);
+      },
       Scalar(_, node) {
         if (typeof node.value === 'number' && node.source !== undefined) {
           node.value = node.source;
         }
       },
     });
-    return { document, root: document.toJS({ maxAliasCount: 1000 }) };
+    return repeated === undefined
+      ? { document, root: document.toJS({ maxAliasCount: 1000 }) }
+      : { message: yamlMessage('', 'Map keys must be unique'), offset: repeated };
   } catch (error) {
     // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
     const message = error instanceof Error ? error.message : '';
     return { message: yamlMessage('', message), offset: 0 };
   }
+}
+
+/** Where a key of a map stands for the second time. */
+function repeatedKey({ items }: YAMLMap): number | undefined {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    const name = isScalar(key) ? key.value : key;
+    if (seen.has(name)) {
+      return startOf(key);
+    }
+    seen.add(name);
+  }
+  return undefined;
 }
 
 function yamlMessage(code: string, message: string): Message {
