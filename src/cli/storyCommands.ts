@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
+import { shorten } from '../base/text.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import {
   INITIAL_RUN_STATE,
@@ -11,6 +13,7 @@ import { comeLast } from '../orchestrator/loop/policy.ts';
 import { tickStory } from '../orchestrator/loop/tickStory.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
+import { closedTaskOf } from '../orchestrator/stories/asideReason.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
@@ -25,6 +28,9 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { fileOption, findStory, requireReadable, requireStoryFile } from './storyFiles.ts';
+
+/** Of an id in a message, in UTF-16 units. */
+const MAX_ID = 80;
 
 /** `ralph-fresh stories`, `next`, `tick`, `untick`. */
 export function addStoryCommands(program: Command): void {
@@ -130,6 +136,28 @@ async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Pro
   if (!(await tickStory(files, file, { id }, done, { onWritten, access }))) {
     print(`Already ${words}: ${about}`);
   }
+  if (!done) {
+    const why = whyNotWorkedOn(requireReadable(await readStoryFileOrThrow(file)), id);
+    if (why !== undefined) {
+      print(why);
+    }
+  }
+}
+
+/** Why a story that is not done any more is not worked on either; `undefined` if it is. */
+function whyNotWorkedOn(list: StoryList, id: string): string | undefined {
+  const story = list.stories.find(one => one.id === id);
+  if (story === undefined || story.done || story.parked !== true) {
+    return undefined;
+  }
+  const name = shorten(id, MAX_ID);
+  const task = closedTaskOf(list, story);
+  if (task === undefined) {
+    return `${name} is set back, but it is put aside in the story file, so no agent works on it.`;
+  }
+  return task.done
+    ? `${name} is set back, but its task ${shorten(task.id, MAX_ID)} is done, so no agent works on it. Also run: ralph-fresh untick ${shellWord(task.id)}`
+    : `${name} is set back, but its task ${shorten(task.id, MAX_ID)} is put aside (${shorten(task.status ?? '', MAX_ID)}), so no agent works on it. Reopen that task in the story file.`;
 }
 
 /** Runs according to their journals, the newest last. */

@@ -1,8 +1,10 @@
 import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { openStatus } from '../orchestrator/journal/storyStatus.ts';
+import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum number of stories that are named with their reason. */
@@ -15,6 +17,7 @@ const MAX_REASON = 200;
 export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'skipped' }
   | { readonly kind: 'blocked'; readonly reason: string }
+  | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /** `check`: the command that failed; otherwise `reason`. */
   | {
       readonly kind: 'failed';
@@ -26,7 +29,7 @@ export type Hindrance = { readonly storyId: string } & (
 
 /** Why the run has left its open stories alone, in their order. */
 export function hindrancesOf(
-  state: Pick<RunState, 'open' | 'storyRecords' | 'storyNotes'>,
+  state: Pick<RunState, 'aside' | 'open' | 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
   return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
     const record = state.storyRecords.get(storyId);
@@ -38,8 +41,12 @@ export function hindrancesOf(
         return [{ storyId, kind: 'blocked', reason: status.message }];
       case 'failed':
         return [{ storyId, kind: 'failed', times: status.times, ...lastFailure(state, storyId) }];
-      default:
-        return [];
+      default: {
+        const waits = state.aside?.find(({ id }) => id === storyId);
+        return waits === undefined
+          ? []
+          : [{ storyId, kind: 'aside', on: waits.on, status: waits.status }];
+      }
     }
   });
 }
@@ -71,16 +78,22 @@ export function hindranceWords(
   if (hindrances.length === 0) {
     return undefined;
   }
-  const named = hindrances.slice(0, MAX_NAMED).map(hindrance => words(hindrance, t));
+  const named = hindrances
+    .slice(0, MAX_NAMED)
+    .map(hindrance => words(hindrance, t, withSkipped ? 'window' : 'terminal'));
   const more = hindrances.length - named.length;
   return [...named, ...(more > 0 ? [t('And {0} more.', more)] : [])].join(' ');
 }
 
-function words(hindrance: Hindrance, t: Translate): string {
+function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'): string {
   const id = shorten(hindrance.storyId, MAX_ID);
   switch (hindrance.kind) {
     case 'skipped':
       return t('{0} is skipped.', id);
+    case 'aside': {
+      const { on, status } = hindrance;
+      return asideWords({ id: hindrance.storyId, on, status }, t, door);
+    }
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
     case 'failed': {
@@ -96,4 +109,21 @@ function words(hindrance: Hindrance, t: Translate): string {
     default:
       return assertNever(hindrance);
   }
+}
+
+/** That a story waits for one that is put aside, and what a person can do. */
+export function asideWords(
+  { id, on, status }: WaitsAside,
+  t: Translate,
+  door: 'window' | 'terminal',
+): string {
+  const story = shorten(id, MAX_ID);
+  const other = shorten(on, MAX_ID);
+  const waits =
+    status === undefined
+      ? t('{0} waits for {1}, which is put aside.', story, other)
+      : t('{0} waits for {1}, which is put aside ({2}).', story, other, shorten(status, MAX_ID));
+  return door === 'window'
+    ? `${waits} ${t('Reopen {0} in the story file, or mark it as done.', other)}`
+    : `${waits} ${t('Reopen {0} in the story file, or run: {1}', other, `ralph-fresh tick ${shellWord(on)}`)}`;
 }

@@ -54,6 +54,8 @@ export interface RunEnd {
   /** How many iterations were running then. */
   readonly killedStories?: number | undefined;
   readonly uncommitted?: RunState['uncommitted'] | undefined;
+  /** How many stories are put aside in a file whose others are all done. */
+  readonly putAside?: number | undefined;
 }
 
 /** Where a run was when its loop was killed. */
@@ -95,6 +97,10 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     killed,
     killedStories: killed === undefined ? undefined : killedStories(state),
     uncommitted,
+    putAside:
+      outcome === 'completed' && state.onlyStories === undefined
+        ? stories.total - stories.done
+        : undefined,
   };
 }
 
@@ -115,11 +121,15 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
   const detail = englishOf(end.detail ?? '');
   switch (end.outcome) {
     case 'completed':
-      return iterations === 0
-        ? t('All stories complete, nothing to do')
-        : iterations === 1
-          ? t('COMPLETE after 1 iteration')
-          : t('COMPLETE after {0} iterations', iterations);
+      return withAside(
+        iterations === 0
+          ? t('All stories complete, nothing to do')
+          : iterations === 1
+            ? t('COMPLETE after 1 iteration')
+            : t('COMPLETE after {0} iterations', iterations),
+        end.putAside ?? 0,
+        t,
+      );
     case 'maxIterations':
       return stories.total === 0
         ? t(
@@ -196,6 +206,18 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     default:
       return assertNever(end.outcome);
   }
+}
+
+/** A run that says no more than that it is complete would hide them. */
+function withAside(text: string, count: number, t: Translate): string {
+  return count > 0 ? `${text}. ${putAsideWords(count, t)}` : text;
+}
+
+/** That no agent works on some stories. */
+export function putAsideWords(count: number, t: Translate): string {
+  return count === 1
+    ? t('No agent works on what the story file has put aside: 1 story.')
+    : t('No agent works on what the story file has put aside: {0} stories.', count);
 }
 
 /** With lanes, agents of several stories may have asked. */

@@ -1,9 +1,11 @@
 import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
+import { asideCount, waitsForAside } from '../orchestrator/stories/asideReason.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
-import { answerCommand } from './sentences.ts';
+import { asideWords } from './hindrances.ts';
+import { answerCommand, putAsideWords } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
@@ -21,6 +23,7 @@ const MAX_HINTS = 5;
 /** Stories as lines for a terminal, with the problems of their file below. */
 export function storyListText({ discovered, source, stories, problems }: StoryListData): string {
   const done = stories.filter(countsAsDone).length;
+  const aside = stories.filter(({ state }) => state === 'parked').length;
   const rows = stories.map(story => [
     countsAsDone(story) ? '✓' : '·',
     shorten(story.id, MAX_ID),
@@ -28,7 +31,11 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     shorten(titleNextTo(story.id, story.title), MAX_TITLE),
   ]);
   return [
-    `${done}/${stories.length} stories complete · ${source}`,
+    [
+      `${done}/${stories.length} stories complete`,
+      ...(aside > 0 ? [`${aside} put aside`] : []),
+      source,
+    ].join(' · '),
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...stories.flatMap(questionLine),
     ...problemLines(problems),
@@ -95,16 +102,21 @@ export function nextText(
     const facts = [shorten(titleNextTo(next.id, title), MAX_TITLE), ...choiceWords(next, english)];
     return `${shorten(next.id, MAX_ID)}: ${facts.join(' · ')}`;
   }
+  const waiting = waitsForAside(stories);
   switch (next.reason) {
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return 'All stories complete, nothing to do.';
+      return ['All stories complete, nothing to do.', ...asideLine(asideCount(stories))].join(' ');
     case 'working':
       return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':
       if (next.circle !== undefined) {
         return `No story is ready, because these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;
+      }
+      if (waiting.length > 0) {
+        const first = waiting.slice(0, MAX_NAMED).map(one => asideWords(one, english, 'terminal'));
+        return ['No story is ready.', ...first].join(' ');
       }
       return 'No story is ready: all remaining ones wait for others. "ralph-fresh stories" shows which.';
     case 'skipped':
@@ -114,6 +126,10 @@ export function nextText(
     default:
       return assertNever(next.reason);
   }
+}
+
+function asideLine(count: number): string[] {
+  return count > 0 ? [putAsideWords(count, english)] : [];
 }
 
 function ids(blockedBy: readonly string[]): string {

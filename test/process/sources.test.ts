@@ -158,13 +158,48 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     });
   }
 
+  test('Task Master: a subtask of a done task is set back with what to do, and a run says what is put aside', async t => {
+    const subtask = { id: 1, title: 'Beans', status: 'done' };
+    const deferred = { ...master(3, 'Fence', []), status: 'deferred' };
+    const source = {
+      file: '.taskmaster/tasks/tasks.json',
+      text: json({
+        master: {
+          tasks: [{ ...master(2, 'Plant', []), status: 'done', subtasks: [subtask] }, deferred],
+        },
+      }),
+      ticks: {},
+    };
+    const workspace = await workspaceOf(t, source);
+    const { stdout } = await finish(workspace.cli('untick', '2.1'));
+    assert.match(
+      stdout,
+      /^2\.1 is set back, but its task 2 is done, so no agent works on it\. Also run: ralph-fresh untick 2$/m,
+    );
+    const ended = await finish(run(workspace, source));
+    assert.match(
+      ended.stdout,
+      /All stories complete, nothing to do\. No agent .* put aside: 2 stories\./,
+    );
+
+    await workspace.write(
+      source.file,
+      json({ master: { tasks: [deferred, master(4, 'Gate', [3])] } }),
+    );
+    const stuck = await run(workspace, source).finished;
+    const why =
+      /4 waits for 3, which is put aside \(deferred\)\. Reopen 3 in the story file, or run: ralph-fresh tick 3/;
+    assert.match(stuck.stdout, why);
+    assert.match((await finish(workspace.cli('next'))).stdout, why);
+  });
+
   test('BMAD: the prompt leads to what describes the story, and done is not review', async t => {
     const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
     await finish(run(workspace, SOURCES['BMAD'] as Source));
 
     const prompt = await workspace.prompt(1);
     assert.match(prompt, /1-1-users\.md, next to it or in its story_location/);
-    assert.match(prompt, /done, and not review/);
+    assert.match(prompt, /\(1-1-users: `done`, and not review: /);
     assert.doesNotMatch(prompt, /\[fresh-context\]/);
   });
 });

@@ -5,10 +5,17 @@ import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { runLoop } from '../../orchestrator/loop/run.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
+import { asideCount } from '../../orchestrator/stories/asideReason.ts';
+import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
-import { outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
+import {
+  outcomeSentence,
+  putAsideWords,
+  runEnd,
+  waitingSentence,
+} from '../../presentation/sentences.ts';
 import { workElsewhere } from '../../presentation/status.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
@@ -16,6 +23,7 @@ import { readRun } from '../loopEnd.ts';
 import { print } from '../print.ts';
 import { givenFlags } from '../settingFlags.ts';
 import { keepHeapSmall } from '../smallHeap.ts';
+import { storyFileOf } from '../storyFiles.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 
 /** Passed to the detached loop in another form, or not meant for it. */
@@ -48,7 +56,7 @@ export async function loopHere(
       },
     });
     if (state === undefined) {
-      tellNothingToDo(flags);
+      await tellNothingToDo(options.storyFile, flags);
       return 0;
     }
     await tellElsewhere(options.files, state, flags);
@@ -100,7 +108,7 @@ export async function loopDetached(
     env: process.env,
   });
   if (launch.kind === 'nothingToDo') {
-    tellNothingToDo(flags);
+    await tellNothingToDo(await storyFileOf(files, flags.file), flags);
     return 0;
   }
   if (launch.kind === 'ended') {
@@ -138,10 +146,18 @@ function tellEnd(state: RunState, { quiet }: RunFlags): number {
   return state.exitCode ?? EXIT_FAILURE;
 }
 
-function tellNothingToDo({ quiet, story }: RunFlags): void {
+async function tellNothingToDo(
+  storyFile: string | undefined,
+  { quiet, story }: RunFlags,
+): Promise<void> {
   if (!quiet) {
+    const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+    const aside = story === undefined ? asideCount(list?.stories ?? []) : 0;
     const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
-    print(`${what} complete, nothing to do. Add a story, or reopen one: ralph-fresh untick ID.`);
+    const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
+    print(
+      `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`,
+    );
   }
 }
 

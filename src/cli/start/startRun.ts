@@ -276,7 +276,9 @@ async function settingsFor(
   const file = storyFile === undefined ? undefined : await readStoryFile(storyFile);
   return {
     ...DEFAULT_SETTINGS,
-    ...(planDir === undefined ? sourceDefaults(file?.format) : PLAN_DEFAULTS),
+    ...(planDir === undefined
+      ? sourceDefaults(file?.kind === 'stories' ? file : undefined)
+      : PLAN_DEFAULTS),
     ...given,
   };
 }

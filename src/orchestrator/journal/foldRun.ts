@@ -427,6 +427,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         detail: event.detail,
         open: event.open,
         circle: event.circle,
+        aside: event.aside,
         uncommitted: event.uncommitted,
         stories: storyCount(event.stories),
       };

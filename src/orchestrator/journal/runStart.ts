@@ -58,6 +58,7 @@ function continuedRun(
     detail: undefined,
     open: undefined,
     circle: undefined,
+    aside: undefined,
     uncommitted: undefined,
     pause: undefined,
     stopMode: undefined,

@@ -201,6 +201,13 @@ export interface RunState {
   readonly open?: readonly string[];
   /** The ones among them that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
+  /** The ones among them that wait for a story that is put aside. */
+  readonly aside?: readonly {
+    readonly id: string;
+    /** The story that is put aside. */
+    readonly on: string;
+    readonly status?: string | undefined;
+  }[];
   /** At the end of the run: stories that are done without a commit, and the files that are not committed. */
   readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;

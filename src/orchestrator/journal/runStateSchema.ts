@@ -278,6 +278,9 @@ export const runStateSchema = once(() => {
       .optional(),
     open: z.array(z.string()).optional(),
     circle: z.array(z.string()).optional(),
+    aside: z
+      .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))
+      .optional(),
     rolledBack: z
       .object({ iteration: count, commit: z.string(), of: z.string().optional() })
       .optional(),

@@ -394,7 +394,7 @@ export class FreshRun {
     return elsewhere ?? missingWork(run, history);
   }
 
-  async end({ circle, detail, open, outcome }: RunEnd): Promise<RunState> {
+  async end({ aside, circle, detail, open, outcome }: RunEnd): Promise<RunState> {
     const { desk, place, run } = this;
     const { files, id, journal, marker } = run;
     try {
@@ -438,6 +438,7 @@ export class FreshRun {
       detail: detail && withTexts(detail, text => text.slice(0, 4_000)),
       open: open === undefined ? undefined : [...open],
       circle: circle === undefined ? undefined : [...circle],
+      aside: aside === undefined ? undefined : [...aside],
       uncommitted,
       head,
       stories: storyCountOf(this.snapshot),

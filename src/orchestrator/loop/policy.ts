@@ -13,9 +13,13 @@ import {
 import { asProven, leftAlone } from '../run/storiesLeft.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
+import { waitsForAside } from '../stories/asideReason.ts';
 import { nextStory } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
+
+/** More stories that wait for one that is put aside are not recorded. */
+const MAX_ASIDE = 20;
 
 /** The information for deciding the next step. */
 export interface Situation {
@@ -312,6 +316,7 @@ function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
+  const aside = waitsForAside(stories ?? []).slice(0, MAX_ASIDE);
   return {
     kind: 'end',
     outcome: 'noReadyStory',
@@ -319,6 +324,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
     detail: open.join(', '),
     open,
     circle,
+    ...(aside.length > 0 && { aside }),
   };
 }
 

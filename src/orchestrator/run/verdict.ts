@@ -1,5 +1,6 @@
 import type { Message, Words } from '../../base/say.ts';
 import type { RunOutcome } from '../journal/eventCodes.ts';
+import type { WaitsAside } from '../stories/asideReason.ts';
 
 /** A result of an iteration that ends the run. */
 export type Verdict =
@@ -21,4 +22,6 @@ export interface RunEnd {
   readonly open?: readonly string[];
   /** Ids of open stories that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
+  /** Open stories that wait for one that is put aside; absent if there are none. */
+  readonly aside?: readonly WaitsAside[];
 }

@@ -124,6 +124,8 @@ export interface StoryList extends StoryFileHeading {
   readonly path: string;
   readonly stories: readonly Story[];
   readonly problems: readonly StoryProblem[];
+  /** For an orchestration: its tasks are in phases, and the file is not a plain list such as that of ralphy. */
+  readonly hasPhases?: true;
   /** SHA-256 of the file's bytes, hex. */
   readonly hash: string;
 }

@@ -383,9 +383,18 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const { add, commits, heading, stories, problems, edits, move, spanOf } = read;
+  const { add, commits, hasPhases, heading, stories, problems, edits, move, spanOf } = read;
   return {
-    file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
+    file: {
+      kind: 'stories',
+      format: format.name,
+      path,
+      ...heading,
+      stories,
+      problems,
+      hash,
+      ...(hasPhases && { hasPhases }),
+    },
     text,
     bom,
     edits,

@@ -121,6 +121,10 @@ export function runSchemas() {
       open: z.array(z.string()).optional(),
       /** For `noReadyStory`: ids of stories that form a cycle; the first one is repeated at the end. */
       circle: z.array(z.string()).optional(),
+      /** For `noReadyStory`: stories that wait for one that is put aside. */
+      aside: z
+        .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))
+        .optional(),
       uncommitted: uncommitted.optional(),
       /** HEAD, if an iteration is not judged yet: later commits are not its work. '' before the first commit. */
       head: z.string().optional(),

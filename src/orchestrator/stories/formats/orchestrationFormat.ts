@@ -101,6 +101,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     heading: readHeading(parsed.root),
     stories,
     problems,
+    ...(isEntry(parsed.root) && Array.isArray(parsed.root['phases']) && { hasPhases: true }),
     edits: (story, done) => editsOf(text, tasks, story, done),
     add: story => appendTask(text, tasks, story),
     spanOf: position => {

@@ -158,8 +158,10 @@ export function openWord(
   const words = others
     .map(other => other.status)
     .filter(word => word.trim() !== '' && !isDoneWord(word));
+  // A word that is not known here may mean anything, also that a story is put aside.
   const idle = words.filter(
-    word => !BUSY_WORDS.has(normalise(word)) && !PARKED_WORDS.has(normalise(word)),
+    word =>
+      isKnownStatus(word) && !BUSY_WORDS.has(normalise(word)) && !PARKED_WORDS.has(normalise(word)),
   );
   return mostUsed(idle) ?? inCaseOf(usual, current);
 }

@@ -12,6 +12,8 @@ export interface StoryText {
   readonly stories: readonly Story[];
   /** Problems that hide no story. */
   readonly problems: readonly StoryProblem[];
+  /** See `StoryList`. */
+  readonly hasPhases?: true;
   /**
    * The edits that mark one of these stories, which has the other status, as done or not done.
    *

@@ -84,12 +84,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const place = lines.at(skipSpace(text, 0));
     return { code: 'noStories', message: noTasks(), ...place };
   }
-  // As in Task Master: the tasks of the other tags belong to other work, and are only listed.
-  const current =
+  // Its ids are those of Task Master, and stay so whatever is done.
+  const main =
     tags.find(({ name, items }) => name === MAIN_TAG && items.length > 0) ??
     tags.find(({ items }) => items.length > 0);
   const tasks = tags.flatMap(tag => readTasks(text, tag));
-  const stories = readStories(tasks, current, lines);
+  const stories = readStories(tasks, { main, tags }, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const task = tasks[position];
     const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
@@ -189,19 +189,32 @@ function ofTaskMaster(entry: Entry): Entry {
   );
 }
 
-function readStories(tasks: readonly Task[], current: Tag | undefined, lines: TextLines): Story[] {
+/** The tags of a file; the tasks of `main` have their ids without the tag. */
+interface Tags {
+  readonly tags: readonly Tag[];
+  readonly main: Tag | undefined;
+}
+
+function readStories(tasks: readonly Task[], { main, tags }: Tags, lines: TextLines): Story[] {
   const told = new Map(
     tasks.map((task, position) => [
       task,
       readStory(task.entry, position, lines.at(task.span.start).line),
     ]),
   );
-  const needs = new Needs(tasks, task => idOf(task, current));
+  const isAside = ({ entry, parent }: Task) =>
+    hasStatus(entry, PARKED) ||
+    (parent !== undefined && (told.get(parent)?.done === true || hasStatus(parent.entry, PARKED)));
+  const open = new Set(
+    tasks.flatMap(task => (told.get(task)?.done === true || isAside(task) ? [] : [task.tag])),
+  );
+  // One tag after the other, for each is work of its own: the others are only listed.
+  const current = [main, ...tags].find(tag => tag !== undefined && open.has(tag)) ?? main;
+  const needs = new Needs(tasks, task => idOf(task, main));
   return [...told].map(([task, story]) => {
     const { entry, parent, subtasks, tag } = task;
-    const id = idOf(task, current);
-    const closed = parent && (told.get(parent)?.done === true || hasStatus(parent.entry, PARKED));
-    const isParked = tag !== current || closed === true || hasStatus(entry, PARKED);
+    const id = idOf(task, main);
+    const isParked = tag !== current || isAside(task);
     const head = parent ?? (subtasks === undefined ? undefined : task);
     const group = head && told.get(head)?.title;
     const strategy = firstText(entry, ['testStrategy']);
@@ -213,16 +226,15 @@ function readStories(tasks: readonly Task[], current: Tag | undefined, lines: Te
       criteria: strategy === undefined ? story.criteria : [{ text: strategy }],
       priority: story.priority ?? (parent && told.get(parent)?.priority),
       dependsOn: needs.of(task),
-      epic:
-        tag === current ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
+      epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
       ...(isParked && !story.done ? { parked: true } : {}),
     };
   });
 }
 
-/** The ids of the tag that is worked on are those of Task Master; other tags use the same ones again. */
-function idOf({ name, tag }: Named, current: Tag | undefined): string {
-  return tag === current || tag.name === undefined ? name : `${tag.name}/${name}`;
+/** The ids of the main tag are those of Task Master; other tags use the same ones again. */
+function idOf({ name, tag }: Named, main: Tag | undefined): string {
+  return tag === main || tag.name === undefined ? name : `${tag.name}/${name}`;
 }
 
 function descriptionOf(entry: Entry): string {

@@ -1,0 +1,38 @@
+import type { Story, StoryList } from './story.ts';
+
+/** A story that waits for one that is put aside, so that it can never start. */
+export interface WaitsAside {
+  readonly id: string;
+  /** The story that is put aside. */
+  readonly on: string;
+  /** Its word in the file, such as `deferred`. */
+  readonly status?: string | undefined;
+}
+
+/** Which open stories wait for one that is put aside, each with the first such one, in the order of the file. Pure. */
+export function waitsForAside(stories: readonly Story[]): readonly WaitsAside[] {
+  const aside = new Map(stories.flatMap(story => (isAside(story) ? [[story.id, story]] : [])));
+  return stories.flatMap(story => {
+    const on = story.done || isAside(story) ? undefined : story.dependsOn.find(id => aside.has(id));
+    return on === undefined ? [] : [{ id: story.id, on, status: aside.get(on)?.status }];
+  });
+}
+
+/** How many stories no agent works on because their file has put them aside. */
+export function asideCount(stories: readonly Story[]): number {
+  return stories.filter(isAside).length;
+}
+
+/** The task whose state keeps its subtask from being worked on, as in Task Master. */
+export function closedTaskOf({ format, stories }: StoryList, story: Story): Story | undefined {
+  const end = story.id.lastIndexOf('.');
+  const parent =
+    format === 'taskMaster' && end > 0
+      ? stories.find(({ id }) => id === story.id.slice(0, end))
+      : undefined;
+  return parent !== undefined && (parent.done || isAside(parent)) ? parent : undefined;
+}
+
+function isAside({ done, parked }: Story): boolean {
+  return !done && parked === true;
+}

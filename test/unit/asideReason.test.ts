@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import { sourceDefaults } from '../../src/orchestrator/settings/sourceDefaults.ts';
+import {
+  asideCount,
+  closedTaskOf,
+  waitsForAside,
+} from '../../src/orchestrator/stories/asideReason.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
+import { nextData, storyListData } from '../../src/presentation/storyListData.ts';
+import { nextText, storyListText } from '../../src/presentation/storyListText.ts';
+import { english } from '../../src/presentation/translate.ts';
+
+const PATH = '.taskmaster/tasks/tasks.json';
+
+function listOf(text: string, path = PATH): StoryList {
+  const file = parseStoryFile(path, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file));
+  return file;
+}
+
+function tasks(...all: readonly (readonly [id: number, status: string, ...needs: number[]])[]) {
+  return all.map(([id, status, ...dependencies]) => ({
+    ...{ id, title: `Task ${id}`, status, dependencies, testStrategy: '' },
+  }));
+}
+
+const next = (list: StoryList) => nextText(nextData(list), list);
+
+describe('stories that are put aside', () => {
+  const waiting = listOf(
+    JSON.stringify({ master: { tasks: tasks([3, 'deferred'], [4, 'pending', 3]) } }),
+  );
+
+  test('are named with what waits for them', () => {
+    assert.deepEqual(waitsForAside(waiting.stories), [{ id: '4', on: '3', status: 'deferred' }]);
+    assert.equal(
+      next(waiting),
+      'No story is ready. 4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or run: ralph-fresh tick 3',
+    );
+  });
+
+  test('are counted where all others are done', () => {
+    const list = listOf(JSON.stringify({ master: { tasks: tasks([1, 'done'], [2, 'deferred']) } }));
+    assert.equal(asideCount(list.stories), 1);
+    assert.equal(
+      next(list),
+      'All stories complete, nothing to do. No agent works on what the story file has put aside: 1 story.',
+    );
+    assert.match(storyListText(storyListData(list)), /^1\/2 stories complete · 1 put aside · /);
+    const end = (total: number) =>
+      outcomeSentence(
+        runEnd({ ...INITIAL_RUN_STATE, stories: { done: 1, total }, iteration: 2 }, 'completed'),
+        english,
+      ).text;
+    assert.equal(end(1), 'COMPLETE after 2 iterations');
+    assert.equal(
+      end(3),
+      'COMPLETE after 2 iterations. No agent works on what the story file has put aside: 2 stories.',
+    );
+  });
+
+  test('include a subtask whose task is done', () => {
+    const [task] = tasks([2, 'done']);
+    const subtasks = [{ id: 1, title: 'Beans', status: 'pending' }];
+    const list = listOf(JSON.stringify({ master: { tasks: [{ ...task, subtasks }] } }));
+    const [parent, story] = list.stories;
+    assert.ok(story);
+    assert.equal(story.parked, true);
+    assert.equal(closedTaskOf(list, story), parent);
+  });
+});
+
+describe('the tags of Task Master', () => {
+  const text = JSON.stringify({
+    api: { tasks: tasks([1, 'done']) },
+    shop: { tasks: tasks([1, 'pending']) },
+    master: { tasks: tasks([1, 'pending'], [2, 'deferred']) },
+  });
+
+  test('are worked on one after the other, with the ids that they had before', () => {
+    const first = listOf(text);
+    assert.deepEqual(
+      first.stories.map(({ id, parked = false }) => [id, parked]),
+      [
+        ['api/1', false],
+        ['shop/1', true],
+        ['1', false],
+        ['2', true],
+      ],
+    );
+    assert.equal(nextStory(first.stories).story?.id, '1');
+    const second = listOf(editStoryDone(text, { id: '1' }, true, PATH));
+    assert.deepEqual(
+      second.stories.map(({ epic, id }) => [id, epic]),
+      first.stories.map(({ epic, id }) => [id, epic]),
+    );
+    assert.equal(nextStory(second.stories).story?.id, 'shop/1');
+  });
+});
+
+describe('the defaults of a file', () => {
+  test('are smaller for an orchestration with phases, and the general ones for a plain list', () => {
+    const phases = listOf('phases:\n- tasks:\n  - {id: a, status: pending}\n', 'a.yaml');
+    assert.equal(sourceDefaults(phases).maxIterations, 10);
+    const ralphy = listOf('tasks:\n- title: Dig\n  completed: false\n', 'tasks.yaml');
+    assert.deepEqual(sourceDefaults(ralphy), {});
+    assert.deepEqual(sourceDefaults(waitingPlan), {});
+  });
+});
+
+const waitingPlan = listOf('- [ ] T1: Dig\n', 'PLAN.md');
+
+test('a word that is not known is not written where a tick is taken back', () => {
+  const file = JSON.stringify(
+    tasks([1, 'done'], [2, 'zurück'], [3, 'zurück']).map(({ id, status }) => ({ id, status })),
+  );
+  const back = listOf(editStoryDone(file, { id: '1' }, false, 'prd.json'), 'prd.json');
+  assert.equal(back.stories[0]?.status, 'pending');
+});
