@@ -1,19 +1,28 @@
+import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
 import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
+import { AlreadyRunningError } from '../orchestrator/loop/exclusiveWork.ts';
 import { settledStories } from '../orchestrator/loop/settledStories.ts';
 import { givenSettings } from '../orchestrator/settings/settings.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
+import { EXIT_FAILURE } from './exitCodes.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { labels } from './runCommand.ts';
 import { settingOptions, settingsOf } from './settingFlags.ts';
-import { beginGithub, type GithubFlags, namedSource, tellNotes } from './start/githubStart.ts';
+import {
+  beginGithub,
+  type GithubFlags,
+  isMirror,
+  namedSource,
+  tellNotes,
+} from './start/githubStart.ts';
 import { requireReadable } from './storyFiles.ts';
 
 /** `ralph-fresh github sync` and `github forget`. */
@@ -58,7 +67,17 @@ async function syncNow(
     env: process.env,
     platform: process.platform,
   });
-  const tracker = await beginGithub(files, namedSource(flags), settings);
+  const loop = await livingLoop(files);
+  if (loop !== undefined && (await worksOnIssues(files, loop.runId))) {
+    if (flags.github !== undefined) {
+      throw new AlreadyRunningError(loop);
+    }
+    print(
+      'A run is active on these issues. It brings their copy up to date itself, between two agents.',
+    );
+    return;
+  }
+  const tracker = await beginGithub(files, namedSource(flags), settings, false);
   if (tracker === undefined) {
     throw new HumanError(
       say(
@@ -67,11 +86,15 @@ async function syncNow(
     );
   }
   const read = async () => requireReadable(await readStoryFileOrThrow(tracker.file));
-  if ((await livingLoop(files)) === undefined) {
+  if (loop === undefined) {
     // What a run has claimed and nobody has judged yet is not said.
     const runId = await newestRunId(files);
     const state = runId === undefined ? INITIAL_RUN_STATE : await readRun(files, runId);
-    tellNotes(await tracker.sync(settledStories((await read()).stories, state)));
+    const notes = await tracker.tellDone(settledStories((await read()).stories, state));
+    tellNotes(notes);
+    if (notes.some(({ code }) => code !== 'githubTooMany')) {
+      process.exitCode = EXIT_FAILURE;
+    }
   }
   const { stories } = await read();
   const count = (isCounted: (story: (typeof stories)[number]) => boolean) =>
@@ -79,6 +102,11 @@ async function syncNow(
   print(
     `${tracker.file}: ${stories.length} issues, ${count(({ done }) => done)} done, ${count(({ parked }) => parked === true)} put aside.`,
   );
+}
+
+async function worksOnIssues(files: RunFiles, runId: string): Promise<boolean> {
+  const { storyFile } = await readRun(files, runId);
+  return storyFile !== undefined && isMirror(files, path.resolve(files.workspace, storyFile));
 }
 
 async function forget(cwd: string): Promise<void> {

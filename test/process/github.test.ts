@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
-import { type Finished, Workspace } from '../support/ralph.ts';
+import { type Finished, until, Workspace } from '../support/ralph.ts';
 
 const LABEL = ['ralph'];
 const MIRROR = '.omc/github.json';
@@ -469,5 +469,123 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     const refused = await sync(workspace);
     assert.match(refused.stderr, /is not a copy of issues on GitHub/);
     assert.equal(await workspace.read(MIRROR), '{ "userStories": [] }');
+  });
+
+  test('ticks of a copy that came with a repository are not said on GitHub', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    await sync(workspace, ...source(github));
+    await workspace.cli('github', 'forget').finished;
+    // With its notes, as somebody else could have committed both.
+    await workspace.cli('tick', 'GH-1').finished;
+    const { code, stderr } = await sync(workspace, ...source(github));
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(github.comments.size, 0);
+    assert.equal((await mirror(workspace))[0]?.['passes'], false);
+    // From then on, they are the person's own.
+    await workspace.cli('tick', 'GH-1').finished;
+    await sync(workspace, ...source(github));
+    assert.match(github.comments.get(1)?.[0]?.body ?? '', /^Marked as done/);
+  });
+
+  test('while a run is active, neither a sync nor a second run asks GitHub', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    const steps = [
+      {
+        shell:
+          'touch "$FAKE_AGENT_NOTES/begun"; until [ -e "$FAKE_AGENT_NOTES/go" ]; do sleep 0.05; done',
+      },
+      'work',
+    ];
+    const run = workspace.script([steps], ...source(github));
+    await until('the agent', () => existsSync(path.join(workspace.notesDir, 'begun')));
+    const before = github.requests.length;
+    github.issue(1).title = 'Another';
+    const synced = await sync(workspace);
+    assert.deepEqual([synced.code, synced.stderr], [0, '']);
+    assert.match(synced.stdout, /A run is active on these issues/);
+    for (const args of [source(github), []]) {
+      const second = await workspace.script([['work']], ...args).finished;
+      assert.notEqual(second.code, 0);
+      assert.match(second.stderr, /A run is already active in this folder/);
+    }
+    assert.match((await sync(workspace, ...source(github))).stderr, /already active/);
+    assert.equal(github.requests.length, before);
+    await writeFile(path.join(workspace.notesDir, 'go'), '');
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+  });
+
+  test('a copy that was put back gets what it has lost', async t => {
+    const { github, workspace } = await start(t, [
+      { number: 1, title: 'One', labels: LABEL },
+      { number: 2, title: 'Two', labels: LABEL },
+    ]);
+    await sync(workspace, ...source(github));
+    const old = await workspace.read(MIRROR);
+    Object.assign(github.issue(1), { title: 'Another', state: 'closed' });
+    await sync(workspace);
+    await workspace.write(MIRROR, old);
+    await sync(workspace);
+    assert.deepEqual(
+      (await mirror(workspace)).map(({ passes, title }) => [title, passes]),
+      [
+        ['Another', true],
+        ['Two', false],
+      ],
+    );
+  });
+
+  test('half of a copy is not replaced, and stays as it is', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    await sync(workspace, ...source(github));
+    const half = (await workspace.read(MIRROR)).slice(0, -20);
+    await workspace.write(MIRROR, half);
+    const { code, stderr } = await sync(workspace);
+    assert.equal(code, 1);
+    assert.match(stderr, /is not a copy of issues on GitHub/);
+    assert.equal(await workspace.read(MIRROR), half);
+  });
+
+  test('a dry run asks nobody and writes nothing', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    const none = await workspace.script([], ...source(github), '--dry-run').finished;
+    assert.equal(none.code, 1);
+    assert.match(
+      none.stderr,
+      /no copy of the issues of octo\/garden yet.*github sync --github octo/,
+    );
+    assert.equal(existsSync(path.join(workspace.folder, MIRROR)), false);
+    assert.match((await sync(workspace)).stderr, /not named a repository/);
+    await sync(workspace, ...source(github));
+    const before = github.requests.length;
+    const text = await workspace.read(MIRROR);
+    github.issue(1).title = 'Another';
+    for (const args of [source(github), []]) {
+      const dry = await workspace.script([], ...args, '--dry-run').finished;
+      assert.equal(dry.code, 0, dry.stderr);
+      assert.match(dry.stdout, /GH-1/);
+    }
+    assert.equal(github.requests.length, before);
+    assert.equal(await workspace.read(MIRROR), text);
+  });
+
+  test('offline, a sync fails and says what to do', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    const list = (_method: string, at: string) => at.includes('/issues?');
+    github.trouble(list, { status: 503 });
+    const first = await sync(workspace, ...source(github));
+    assert.equal(first.code, 1);
+    assert.match(first.stderr, /status 503.*first look at the issues of octo\/garden needs GitHub/);
+    await sync(workspace, ...source(github));
+    github.trouble(list, { status: 503 });
+    const later = await sync(workspace);
+    assert.deepEqual([later.code, later.stdout], [1, '']);
+    assert.match(later.stderr, /The copy stays as it was\. Try again later/);
+    assert.doesNotMatch(later.stderr, /run continues/);
+    await workspace.cli('tick', 'GH-1').finished;
+    github.trouble(method => method === 'POST', { status: 503 });
+    const untold = await sync(workspace);
+    assert.equal(untold.code, 1);
+    assert.match(untold.stderr, /GH-1 is done; that is said on GitHub later/);
   });
 });

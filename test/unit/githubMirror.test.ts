@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { HalfWritten } from '../../src/orchestrator/stories/edit/fileEdit.ts';
 import {
   blockersOf,
   type GithubIssue,
   issueEntry,
   priorityOf,
 } from '../../src/orchestrator/trackers/github/githubIssue.ts';
-import { mergeMirror } from '../../src/orchestrator/trackers/github/githubMirror.ts';
+import {
+  mergeMirror,
+  requireMirrorOf,
+} from '../../src/orchestrator/trackers/github/githubMirror.ts';
 
 const SOURCE = { repository: 'octo/garden', labels: ['ralph'] };
 
@@ -90,7 +94,62 @@ describe('the copy of the issues', () => {
     assert.equal(merged(entry(1, { title: 'Theirs' })).title, 'Theirs');
     // Closed there and opened again.
     const closed = entry(1, { state: 'closed' });
-    const again = JSON.parse(merge(JSON.stringify(here), [entry(1), entry(2)], [closed, entry(2)]));
+    const then = merge(JSON.stringify(here), [closed, entry(2)], [entry(1), entry(2)]);
+    const again = JSON.parse(merge(then, [entry(1), entry(2)], [closed, entry(2)]));
+    assert.equal(JSON.parse(then).userStories[0].passes, true);
     assert.equal(again.userStories[0].passes, false);
+  });
+
+  test('a copy that was put back gets again what has changed since then, and keeps ticks', () => {
+    const before = [entry(1), entry(2), entry(3)];
+    const old = JSON.parse(merge(undefined, before));
+    old.userStories[2].passes = true;
+    const now = [entry(1, { title: 'New' }), entry(2, { state: 'closed' }), entry(3)];
+    const { userStories } = JSON.parse(merge(JSON.stringify(old), now, now));
+    assert.deepEqual(
+      userStories.map(({ passes, title }: Record<string, unknown>) => [title, passes]),
+      [
+        ['New', false],
+        ['Issue 2', true],
+        ['Issue 3', true],
+      ],
+    );
+  });
+
+  test('a copy whose look was not noted, because we were killed, keeps what a person did since', () => {
+    const now = [entry(1, { state: 'closed' }), entry(2)];
+    const here = JSON.parse(merge(undefined, now));
+    here.userStories[0].passes = false;
+    assert.equal(
+      JSON.parse(merge(JSON.stringify(here), now, [entry(1), entry(2)])).userStories[0].passes,
+      false,
+    );
+  });
+
+  test('ticks that came with the repository do not count', () => {
+    const here = JSON.parse(merge(undefined, [entry(1), entry(2)]));
+    Object.assign(here.userStories[0], { passes: true });
+    const now = [entry(1), entry(2, { state: 'closed' })];
+    const passes = (isForeign: boolean) =>
+      JSON.parse(
+        mergeMirror(JSON.stringify(here), {
+          ...{ source: SOURCE, entries: now, base: new Map(), keep: new Set<string>(), isForeign },
+        }),
+      ).userStories.map((story: Record<string, unknown>) => story['passes']);
+    assert.deepEqual(passes(true), [false, true]);
+    assert.deepEqual(passes(false), [true, true]);
+  });
+
+  test('a text that is no copy, or half of one, is not replaced', () => {
+    const text = merge(undefined, [entry(1)]);
+    for (const half of [text.slice(0, -9), '', '{ "userStories": [] }']) {
+      assert.throws(() => merge(half, [entry(1)]));
+      assert.throws(() => requireMirrorOf('a.json', half, SOURCE), HalfWritten);
+    }
+    requireMirrorOf('a.json', text, { ...SOURCE, repository: 'Octo/Garden' });
+    assert.throws(
+      () => requireMirrorOf('a.json', text, { ...SOURCE, repository: 'octo/other' }),
+      /a\.json is a copy of the issues of octo\/garden/,
+    );
   });
 });

@@ -1,14 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { englishOf } from '../../base/say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { englishOf, say } from '../../base/say.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
+import { AlreadyRunningError } from '../../orchestrator/loop/exclusiveWork.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
 import type { GithubGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
-import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
+import { MIRROR_FILE, requireMirrorOf } from '../../orchestrator/trackers/github/githubMirror.ts';
 import { GITHUB_API, type GithubSource } from '../../orchestrator/trackers/github/githubSource.ts';
 import type { GithubTracker } from '../../orchestrator/trackers/github/githubTracker.ts';
 import type { TrackerNote } from '../../orchestrator/trackers/tracker.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { livingLoop } from '../loopEnd.ts';
 import type { RunFlags } from './startFlags.ts';
 
 /** What a person has said about issues on GitHub, with this command or an earlier one. */
@@ -30,13 +34,22 @@ export function namedSource({
 /**
  * Opens the issues of a repository as the stories of this folder, and makes or renews their copy.
  * @returns `undefined` if the person has not asked for that, with this command or before
+ * @param isRun whether it is for a run, which continues without GitHub if it has a copy
  * @throws {HumanError} if there is no token, or GitHub cannot be read and there is no copy yet
  */
 export async function beginGithub(
   files: RunFiles,
   named: GithubSource | undefined,
   settings: GithubSettings,
+  isRun: boolean,
 ): Promise<GithubTracker | undefined> {
+  if (isRun) {
+    // The loop that is active works on the copy, and brings it up to date itself.
+    const loop = await livingLoop(files);
+    if (loop !== undefined) {
+      throw new AlreadyRunningError(loop);
+    }
+  }
   // Loaded on demand: most runs have nothing to do with GitHub.
   const { readGrant, writeGrant } = await import(
     '../../orchestrator/trackers/github/githubGrants.ts'
@@ -61,12 +74,34 @@ export async function beginGithub(
     ...{ files, api, baseUrl, source: grant.source },
     whenDone: settings.githubWhenDone ?? 'comment',
     includesOutsiders: settings.githubOutsiders ?? false,
+    isFirst: known === undefined || !isOfRepository(known, grant),
+    isRun,
   });
   tellNotes(await tracker.begin());
   if (named !== undefined) {
     await writeGrant(process.env, files.workspace, grant);
   }
   return tracker;
+}
+
+function isOfRepository(one: GithubGrant, other: GithubGrant): boolean {
+  const name = ({ source }: GithubGrant) => source.repository.toLowerCase();
+  return one.baseUrl === other.baseUrl && name(one) === name(other);
+}
+
+/** A dry run asks nobody and writes nothing. @throws {HumanError} if there is no copy that it could read */
+export async function requireCopy(files: RunFiles, source: GithubSource): Promise<void> {
+  const file = path.join(files.workspace, MIRROR_FILE);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    throw new HumanError(
+      say(
+        'There is no copy of the issues of {0} yet, and a dry run does not ask GitHub. Make it first: ralph-fresh github sync --github {0}',
+        source.repository,
+      ),
+    );
+  }
+  requireMirrorOf(file, text, source);
 }
 
 /** Whether a story file is the copy of issues on GitHub. */

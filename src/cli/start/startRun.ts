@@ -46,7 +46,7 @@ import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
-import { beginGithub, isMirror, namedSource, tellNotes } from './githubStart.ts';
+import { beginGithub, isMirror, namedSource, requireCopy, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
@@ -82,8 +82,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
   await requireWork(files, request, places, named);
-  const source = namedSource(flags);
-  const asked = source && (await beginGithub(files, source, set));
+  const asked = await askedIssues(files, request, set);
   if (!flags.dryRun) {
     // Its agent may still be changing what is read next.
     await closeRunFoundDead(files);
@@ -125,7 +124,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     });
   }
   const work = workOf(files, request, { ...places, prepare: named }, chosen);
-  const tracker = asked ?? (await trackerOf(files, work.storyFile, set));
+  const tracker = asked ?? (await trackerOf(files, work.storyFile, set, flags.dryRun));
   if (flags.detach) {
     return loopDetached(files, request);
   }
@@ -170,14 +169,35 @@ export async function startRun(request: StartRequest): Promise<number> {
   return loopHere(options, stop, flags);
 }
 
+/** The issues that the command line names; a dry run only needs their copy. */
+async function askedIssues(
+  files: RunFiles,
+  { flags }: StartRequest,
+  settings: GivenSettings,
+): Promise<Tracker | undefined> {
+  const source = namedSource(flags);
+  if (source === undefined) {
+    return undefined;
+  }
+  if (flags.dryRun) {
+    await requireCopy(files, source);
+    return undefined;
+  }
+  return beginGithub(files, source, settings, true);
+}
+
 /** Where the stories of this file really are. */
 async function trackerOf(
   files: RunFiles,
   storyFile: string | undefined,
   settings: GivenSettings,
+  isDryRun = false,
 ): Promise<Tracker | undefined> {
   if (isMirror(files, storyFile)) {
-    const tracker = await beginGithub(files, undefined, settings);
+    if (isDryRun) {
+      return undefined;
+    }
+    const tracker = await beginGithub(files, undefined, settings, true);
     if (tracker === undefined) {
       tellNotes([{ code: 'githubNotAsked', detail: NOT_ASKED }]);
     }

@@ -42,17 +42,22 @@ export function notesFile(files: RunFiles): string {
   return path.join(files.stateDir, 'github.json');
 }
 
-/** @returns new ones if there are none for this source, or they cannot be read */
-export async function readNotes(
-  files: RunFiles,
-  wanted: Pick<GithubNotes, 'baseUrl' | 'outsiders'> & { readonly source: GithubSource },
-): Promise<GithubNotes> {
-  const { baseUrl, outsiders, source } = wanted;
+type Wanted = Pick<GithubNotes, 'baseUrl' | 'outsiders'> & { readonly source: GithubSource };
+
+/** As before the first look. */
+export function freshNotes({ baseUrl, outsiders, source }: Wanted): GithubNotes {
   const { labels, milestone, repository } = source;
-  const fresh: GithubNotes = {
+  return {
     source: { repository, labels: [...labels], ...(milestone !== undefined && { milestone }) },
     ...{ baseUrl, outsiders, pages: {}, others: {}, told: {} },
   };
+}
+
+/** @returns new ones if there are none for this source, or they cannot be read */
+export async function readNotes(files: RunFiles, wanted: Wanted): Promise<GithubNotes> {
+  const { baseUrl, outsiders, source } = wanted;
+  const { repository } = source;
+  const fresh = freshNotes(wanted);
   const bytes = await readPlainFile(notesFile(files), MAX_BYTES).catch(() => undefined);
   const parsed = notesSchema.safeParse(parseJson(bytes?.toString('utf8')));
   if (!parsed.success || parsed.data.baseUrl !== baseUrl) {

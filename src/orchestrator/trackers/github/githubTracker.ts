@@ -1,9 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
 import { type Message, say, sentences } from '../../../base/say.ts';
 import type { GithubWhenDone } from '../../settings/config.ts';
+import { createFile } from '../../stories/edit/createFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
@@ -19,8 +20,8 @@ import {
   storyIdOf,
 } from './githubIssue.ts';
 import { fetchIssues } from './githubIssues.ts';
-import { MIRROR_FILE, mergeMirror, sourceOfMirror } from './githubMirror.ts';
-import { type GithubNotes, readNotes, writeNotes } from './githubNotes.ts';
+import { MIRROR_FILE, mergeMirror, requireMirrorOf } from './githubMirror.ts';
+import { freshNotes, type GithubNotes, readNotes, writeNotes } from './githubNotes.ts';
 import type { GithubSource } from './githubSource.ts';
 
 export interface GithubOptions {
@@ -30,6 +31,10 @@ export interface GithubOptions {
   readonly baseUrl: string;
   readonly whenDone: GithubWhenDone;
   readonly includesOutsiders: boolean;
+  /** The person has not asked for these issues in this folder before: what is there came with the repository. */
+  readonly isFirst: boolean;
+  /** Whether a run continues with the copy if GitHub cannot be asked. */
+  readonly isRun: boolean;
   readonly now?: () => number;
 }
 
@@ -47,18 +52,21 @@ export class GithubTracker implements Tracker {
   /** Nothing is asked before, in ms since the epoch. */
   private limitedUntil = 0;
   private lookedAt = 0;
+  /** Until the first look. */
+  private isForeign: boolean;
   /** What GitHub refuses is not tried again in this process. */
   private readonly refused = new Set<string>();
   private readonly said = new Set<string>();
 
   constructor(options: GithubOptions) {
     this.options = options;
+    this.isForeign = options.isFirst;
     this.file = path.join(options.files.workspace, MIRROR_FILE);
   }
 
   /**
    * The first look, which makes the copy.
-   * @returns problems, if there is a copy to continue with
+   * @returns problems, if a run has a copy to continue with
    * @throws {HumanError} if there is none, or the person must do something
    */
   async begin(): Promise<readonly TrackerNote[]> {
@@ -67,11 +75,38 @@ export class GithubTracker implements Tracker {
     } catch (error) {
       const isPassing =
         error instanceof GithubError && (error.failure === 'offline' || error.failure === 'limit');
-      if (!isPassing || (await this.text()) === undefined) {
+      if (!isPassing) {
         throw error;
+      }
+      if (this.isForeign || (await this.text()) === undefined) {
+        throw new HumanError(
+          sentences([
+            error.said,
+            say(
+              'The first look at the issues of {0} needs GitHub. Try again when it can be reached.',
+              this.options.source.repository,
+            ),
+          ]),
+        );
+      }
+      if (!this.options.isRun) {
+        throw new HumanError(
+          sentences([
+            error.said,
+            say('The copy stays as it was. Try again later: ralph-fresh github sync'),
+          ]),
+        );
       }
       return this.noteOf(error);
     }
+  }
+
+  /**
+   * Says on GitHub what is done here.
+   * @throws {HumanError} if GitHub cannot be asked
+   */
+  async tellDone(settled: SettledStories): Promise<readonly TrackerNote[]> {
+    return (await this.hasNews(settled)) ? this.look(settled) : [];
   }
 
   async sync(
@@ -104,7 +139,8 @@ export class GithubTracker implements Tracker {
 
   private notes(): Promise<GithubNotes> {
     const { baseUrl, files, includesOutsiders, source } = this.options;
-    return readNotes(files, { baseUrl, source, outsiders: includesOutsiders });
+    const wanted = { baseUrl, source, outsiders: includesOutsiders };
+    return this.isForeign ? Promise.resolve(freshNotes(wanted)) : readNotes(files, wanted);
   }
 
   private noteOf(error: unknown): readonly TrackerNote[] {
@@ -170,6 +206,7 @@ export class GithubTracker implements Tracker {
       }
     }
     await writeNotes(files, now);
+    this.isForeign = false;
     const problems = found.isCut
       ? this.once(
           'githubTooMany',
@@ -221,40 +258,19 @@ export class GithubTracker implements Tracker {
       entries,
       base: new Map(base.map(entry => [entry.id, entry])),
       keep,
+      isForeign: this.isForeign,
     };
-    const text = await this.text();
-    if (text !== undefined) {
-      this.requireOurs(text);
-    }
-    if (text === undefined) {
+    if ((await this.text()) === undefined) {
       requireInside(this.file);
-      await mkdir(path.dirname(this.file), { recursive: true });
-      await writeFile(this.file, mergeMirror(undefined, merge), { flag: 'wx' });
-      return;
+      if (await createFile(this.file, Buffer.from(mergeMirror(undefined, merge)))) {
+        return;
+      }
     }
-    await editFile(this.file, before => Buffer.from(mergeMirror(before.toString('utf8'), merge)));
-  }
-
-  /** @throws {HumanError} if the file is somebody's, or a copy of another repository */
-  private requireOurs(text: string): void {
-    const { repository } = this.options.source;
-    const copied = sourceOfMirror(text)?.repository;
-    if (copied === undefined) {
-      throw new HumanError(
-        say(
-          '{0} is not a copy of issues on GitHub, so it is not written to. Move it elsewhere, or correct it.',
-          this.file,
-        ),
-      );
-    }
-    if (copied.toLowerCase() !== repository.toLowerCase()) {
-      throw new HumanError(
-        say(
-          '{0} is a copy of the issues of {1}. Move it elsewhere to work on those of {2}.',
-          ...[this.file, copied, repository],
-        ),
-      );
-    }
+    await editFile(this.file, before => {
+      const text = before.toString('utf8');
+      requireMirrorOf(this.file, text, this.options.source);
+      return Buffer.from(mergeMirror(text, merge));
+    });
   }
 
   private async tell(
