@@ -39,7 +39,7 @@ export async function storyFileOf(
   named: string | undefined,
 ): Promise<string | undefined> {
   if (named !== undefined) {
-    return namedSource(path.resolve(files.workspace, named));
+    return namedSource(files.workspace, named);
   }
   const loop = await livingLoop(files);
   const ofRun = loop && (await readRun(files, loop.runId)).storyFile;
@@ -111,7 +111,7 @@ export async function whyNoStoryFile(
     }
     return {
       found: say(
-        'No story file was found in {0}: no prd.json (.omc/ and other usual places), no feature_list.json, no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no task graph (.ralph/tasks.jsonl), no tasks of Task Master (.taskmaster/tasks/tasks.json), no Beads issues (.beads/issues.jsonl), no YAML with tasks (.claude/orchestration/*.yaml, .ralphy/tasks.yaml).',
+        'No story file was found in {0}: no prd.json, no Markdown plan, and no list of another tool (Task Master, Backlog.md, Spec Kit, Kiro, OpenSpec, BMAD, Beads, …).',
         workspace,
       ),
     };

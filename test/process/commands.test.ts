@@ -185,7 +185,12 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
   test('a branch without the stories is not named', async t => {
     const workspace = await leftBranch(t);
     await git(workspace, 'branch', '--quiet', '-D', 'ralph/login');
-    await refused(workspace, 1, /No story file was found in .* no prd\.json .*--file/, 'stories');
+    await refused(
+      workspace,
+      1,
+      /No story file was found in .* no prd\.json, .*Backlog\.md.*--file/,
+      'stories',
+    );
   });
 });
 
@@ -1235,7 +1240,7 @@ describe('doctor', { concurrency: 4 }, () => {
     const workspace = await Workspace.create(t, { stories: undefined });
     assert.match(
       (await workspace.cli('doctor', '--only', 'stories').finished).stdout,
-      /^! No story file was found\. .*ralph-fresh plan "your task" --write.*\.omc\/prd\.json.*--file/m,
+      /^✗ No story file was found\. .*ralph-fresh plan "your task" --write.*\.omc\/prd\.json.*--file/m,
     );
     for (const name of ['login', 'search']) {
       await mkdir(path.join(workspace.folder, 'specs', name), { recursive: true });
@@ -1243,7 +1248,7 @@ describe('doctor', { concurrency: 4 }, () => {
     }
     assert.match(
       (await workspace.cli('doctor', '--only', 'stories').finished).stdout,
-      /^! There are several story files .*such as --file specs/m,
+      /^✗ There are several story files .*such as --file specs/m,
     );
   });
 

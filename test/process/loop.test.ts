@@ -1177,7 +1177,7 @@ describe('what prevents a start', { concurrency: 4 }, () => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await refused(
       workspace,
-      /No story file was found in .*workspace: no prd\.json .*IMPLEMENTATION_PLAN\.md.*\.beads\/issues\.jsonl.*\.claude\/orchestration\/\*\.yaml.* plan "your task" --write, .*run --prd "your task"; .*--file; .*ralph-fresh run "/,
+      /No story file was found in .*workspace: no prd\.json, no Markdown plan, .*Task Master, .*BMAD, Beads.* plan "your task" --write, .*run --prd "your task"; .*--file; .*ralph-fresh run "/,
     );
   });
 

@@ -193,6 +193,30 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     assert.match((await finish(workspace.cli('next'))).stdout, why);
   });
 
+  test('a part of Backlog.md, and a folder with tasks.md, are refused with what to name', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    for (const [file, text] of [
+      ['backlog/config.yml', 'project_name: Plants\n'],
+      ['backlog/tasks/task-1 - Dig.md', '---\nid: task-1\ntitle: Dig\nstatus: To Do\n---\n'],
+      ['specs/002-b/tasks.md', '- [ ] T001 Dig\n'],
+    ] as const) {
+      await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
+      await workspace.write(file, text);
+    }
+    for (const [named, expected] of [
+      ['backlog/config.yml', /is a file of Backlog\.md\. Name the folder: --file backlog$/m],
+      [
+        'backlog/tasks/task-1 - Dig.md',
+        /is a file of Backlog\.md\. Name the folder: --file backlog$/m,
+      ],
+      ['specs/002-b', /is a folder\. Name the file in it: --file specs.002-b.tasks\.md$/m],
+    ] as const) {
+      const { code, stderr } = await workspace.cli('stories', '--file', named).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, expected);
+    }
+  });
+
   test('BMAD: the prompt leads to what describes the story, and done is not review', async t => {
     const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
     await finish(run(workspace, SOURCES['BMAD'] as Source));

@@ -59,6 +59,26 @@ describe('the task graph', { concurrency: 2 }, () => {
     assert.match((await workspace.cli('tasks', 'compact').finished).stdout, /^Nothing to compact/);
   });
 
+  test('is made of another list by convert, and nobody is sent in a circle', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('PLAN.md', '- [ ] T001 Dig\n');
+    const from = await workspace.cli('tasks', 'import').finished;
+    assert.match(
+      from.stderr,
+      /PLAN\.md is not a prd\.json.*: ralph-fresh convert \S*PLAN\.md --to tasks$/m,
+    );
+    assert.match(
+      (await workspace.cli('tasks', 'compact').finished).stderr,
+      /no task graph at .*ralph-fresh convert FILE --to tasks/,
+    );
+    await mkdir(path.join(workspace.folder, '.ralph'), { recursive: true });
+    await workspace.write(GRAPH, '{"id":"t-1","title":"Dig","status":"ready"}\n');
+    assert.match(
+      (await workspace.cli('tasks', 'import', GRAPH).finished).stderr,
+      /tasks\.jsonl is already a task graph/,
+    );
+  });
+
   test('a whole run works on it, and it cannot be compacted meanwhile', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await mkdir(path.join(workspace.folder, '.ralph'));

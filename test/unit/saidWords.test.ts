@@ -196,10 +196,10 @@ describe('in a German window', () => {
 
   test('the output of a loop that ends before its journal exists is German, even several lines', () => {
     const found =
-      'No story file was found in /w: no prd.json (.omc/ and other usual places), no feature_list.json, no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no task graph (.ralph/tasks.jsonl), no tasks of Task Master (.taskmaster/tasks/tasks.json), no Beads issues (.beads/issues.jsonl), no YAML with tasks (.claude/orchestration/*.yaml, .ralphy/tasks.yaml). Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".';
+      'No story file was found in /w: no prd.json, no Markdown plan, and no list of another tool (Task Master, Backlog.md, Spec Kit, Kiro, OpenSpec, BMAD, Beads, …). Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".';
     assert.match(
       said(found),
-      /^In \/w wurde keine Story-Datei gefunden: .*tasks\.yaml\)\. Lassen Sie einen Agenten die Storys planen: /,
+      /^In \/w wurde keine Story-Datei gefunden: .*Beads, …\)\. Lassen Sie einen Agenten die Storys planen: /,
     );
     assert.equal(
       said(

@@ -10,17 +10,22 @@ export async function storiesCheck({
   files,
   storyFile: named,
 }: DiagnosedWorkspace): Promise<readonly Finding[]> {
-  const file = await storyFileOf(files, named);
+  let file: string | undefined;
+  try {
+    file = await storyFileOf(files, named);
+  } catch (error) {
+    return [wrongBy('stories', error)];
+  }
   if (file === undefined) {
     const { choice, found } = await whyNoStoryFile(files);
     return [
       choice === undefined
-        ? warn(
+        ? wrong(
             'stories',
             'No story file was found.',
             'Let an agent plan the stories (ralph-fresh plan "your task" --write), write .omc/prd.json (docs/story-files.md), name yours with --file, or give "ralph-fresh run" a task.',
           )
-        : warn('stories', found, choice),
+        : wrong('stories', found, choice),
     ];
   }
   try {

@@ -41,7 +41,7 @@ export async function placesOf(
     return { planDir };
   }
   if (file !== undefined) {
-    return { storyFile: namedSource(path.resolve(cwd, file)) };
+    return { storyFile: namedSource(cwd, file) };
   }
   if (github !== undefined) {
     return { storyFile: path.join(files.workspace, MIRROR_FILE) };

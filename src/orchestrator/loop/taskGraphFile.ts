@@ -75,7 +75,10 @@ export async function compactGraph(
   const before = await readPlainFile(graph, MAX_STORY_FILE_BYTES);
   if (before === undefined) {
     throw new HumanError(
-      say('There is no task graph at {0}: make it with “ralph-fresh tasks import”.', graph),
+      say(
+        'There is no task graph at {0}. Make one of a prd.json with “ralph-fresh tasks import”, or of another list with “ralph-fresh convert FILE --to tasks”.',
+        graph,
+      ),
     );
   }
   const text = decoded(graph, before);

@@ -2,8 +2,11 @@ import { closeSync, fstatSync, lstatSync, openSync, readFileSync, statSync } fro
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
+import { HumanError } from '../../base/humanError.ts';
 import { PLAIN } from '../../base/plainFile.ts';
 import { type Message, say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
+import { idInName } from './formats/backlogTask.ts';
 import {
   COMPLETED,
   CONFIGS,
@@ -30,11 +33,59 @@ export function isStoryFolder(folder: string): boolean {
   }
 }
 
-/** The source that somebody has named: whoever names the folder with the tasks means the one around it. */
-export function namedSource(file: string): string {
+/**
+ * The source that somebody has named: whoever names the folder with the tasks means the one around it.
+ *
+ * @param dir what the name is relative to
+ * @throws {HumanError} if it is a part of a source, or a folder that has its source in it
+ */
+export function namedSource(dir: string, named: string): string {
+  const file = path.resolve(dir, named);
   const around = path.dirname(file);
-  const isTasks = path.basename(file) === TASKS && isStoryFolder(around) && !isStoryFolder(file);
-  return isTasks ? around : file;
+  if (isStoryFolder(file)) {
+    return file;
+  }
+  if (path.basename(file) === TASKS && isStoryFolder(around)) {
+    return around;
+  }
+  const place = (found: string) => shellWord(path.relative(dir, found) || '.');
+  const folder = backlogAround(file);
+  if (folder !== undefined) {
+    throw new HumanError(
+      say('{0} is a file of Backlog.md. Name the folder: --file {1}', file, place(folder)),
+    );
+  }
+  const list = path.join(file, 'tasks.md');
+  if (isKind(file, 'folder') && isKind(list, 'file')) {
+    throw new HumanError(
+      say('{0} is a folder. Name the file in it: --file {1}', file, place(list)),
+    );
+  }
+  return file;
+}
+
+/** The folder of Backlog.md that a file is a task or the settings of. */
+function backlogAround(file: string): string | undefined {
+  const name = path.basename(file);
+  const around = path.dirname(file);
+  if (path.basename(around) === TASKS && isStoryFolder(path.dirname(around))) {
+    return idInName(name) !== undefined && isTaskName(name) && isKind(file, 'file')
+      ? path.dirname(around)
+      : undefined;
+  }
+  return CONFIGS.some(config => config === name) && isStoryFolder(around) && isKind(file, 'file')
+    ? around
+    : undefined;
+}
+
+function isKind(file: string, kind: 'file' | 'folder'): boolean {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return kind === 'file' ? found?.isFile() === true : found?.isDirectory() === true;
+  } catch {
+    // Whatever keeps it from being looked at: reading it says so.
+    return false;
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
 import { plainText } from './formats/plainText.ts';
 import {
   DEPENDENCY_KEYS,
@@ -44,11 +45,15 @@ export function importTasks(
     const [{ line, message }] = file.problems;
     throw new HumanError(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
   }
+  if (file.format === 'tasks') {
+    throw new HumanError(say('{0} is already a task graph, so there is nothing to import.', path));
+  }
   if (file.format !== 'prd') {
     throw new HumanError(
       say(
-        '{0} is not a prd.json: only its stories can be imported. A run also works on this file as it is: name it with --file.',
+        '{0} is not a prd.json: only its stories can be imported. Make a task graph of it with: {1}',
         path,
+        `ralph-fresh convert ${shellWord(path)} --to tasks`,
       ),
     );
   }
