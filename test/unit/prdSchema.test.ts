@@ -8,10 +8,8 @@ import { LANGUAGES, readTexts } from '../../scripts/lib/l10nStrings.ts';
 import { prdSchema } from '../../scripts/lib/prdSchema.ts';
 import { schemaFiles } from '../../scripts/lib/schemaFiles.ts';
 import { orchestrationText } from '../../src/orchestrator/stories/convert/yamlWriter.ts';
-import {
-  OTHER_STORY_FILE_PLACES,
-  parseStoryFile,
-} from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { OTHER_STORY_FILE_PLACES } from '../../src/orchestrator/stories/storyPlaces.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 // Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.

@@ -11,8 +11,8 @@ import {
   parseStoryFile,
   readStoryFile,
   readStoryFileOrThrow,
-  STORY_FILE_PLACES,
 } from '../../src/orchestrator/stories/storyFile.ts';
+import { STORY_FILE_PLACES } from '../../src/orchestrator/stories/storyPlaces.ts';
 import { sameValue } from '../support/sameValue.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');

@@ -9,10 +9,10 @@ import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
   findStoryFile,
-  OTHER_STORY_FILE_PLACES,
   parseStoryFile,
   storyFileWith,
 } from '../../src/orchestrator/stories/storyFile.ts';
+import { OTHER_STORY_FILE_PLACES } from '../../src/orchestrator/stories/storyPlaces.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');
@@ -103,6 +103,38 @@ describe('a plan', () => {
     assert.equal(
       editStoryDone(text, { id: '1.3' }, true, 'tasks.md'),
       text.replace('[ ]* 1.3', '[x]* 1.3'),
+    );
+  });
+
+  test('a task of Kiro waits for its parts, but for optional ones', () => {
+    const text =
+      '- [ ] 1. Set up\n  - Not a part\n  - [x] 1.1 Install\n  - [ ] 1.2 Configure\n    - [ ] 1.2.1 Read it\n  - [ ]* 1.3 Test it\n- [ ] 2. Sign in\n';
+    const needs = (path: string) =>
+      parseList(path, text).stories.map(({ dependsOn, id }) => [id, dependsOn]);
+    const kiro = '.kiro/specs/login/tasks.md';
+    assert.deepEqual(needs(kiro), [
+      ['1', ['1.1', '1.2']],
+      ['1.1', []],
+      ['1.2', ['1.2.1']],
+      ['1.2.1', []],
+      ['1.3', []],
+      ['2', []],
+    ]);
+    const order: string[] = [];
+    let now = text;
+    for (;;) {
+      const { story } = nextStory(parseList(kiro, now).stories);
+      if (story === undefined) {
+        break;
+      }
+      order.push(story.id);
+      now = editStoryDone(now, story, true, kiro);
+    }
+    assert.deepEqual(order, ['1.2.1', '1.2', '1', '1.3', '2']);
+    // Elsewhere, the order of the file counts.
+    assert.deepEqual(
+      needs('specs/login/tasks.md').flatMap(([, ids]) => ids),
+      [],
     );
   });
 

@@ -34,6 +34,9 @@ const REASONS: readonly (readonly [RegExp, Reason])[] = [
   [/^(?:path|name|folder|leaders)/, 'path'],
 ];
 
+/** Fewer commits that changed a file are not “often”. */
+const LEAST_CHANGES = 3;
+
 /** A file that matters for a story. */
 export interface RankedFile {
   readonly path: string;
@@ -70,7 +73,12 @@ export function rankedFiles(
       }
     });
   }
-  const strongest = strongestOf(reasons, files.length);
+  const isOften = changedOften(index);
+  const strongest = strongestOf(
+    reasons,
+    files.length,
+    (i, reason) => reason !== 'lately' || isOften(files[i] ?? -1),
+  );
   return files
     .map((file, i) => ({
       path: index.paths[file] ?? '',
@@ -86,7 +94,28 @@ export function reasonOf(signal: string): Reason | undefined {
   return REASONS.find(([pattern]) => pattern.test(signal))?.[1];
 }
 
-function strongestOf(reasons: ReadonlyMap<Reason, Float64Array>, count: number): Reason[] {
+/** Whether a file, by its number, was changed by so many commits that this says something. */
+function changedOften({ past }: CodeIndex): (file: number) => boolean {
+  let counts: Map<number, number> | undefined;
+  return file => {
+    if (counts === undefined) {
+      counts = new Map();
+      for (const changed of past.filesOf) {
+        for (const one of changed) {
+          counts.set(one, (counts.get(one) ?? 0) + 1);
+        }
+      }
+    }
+    return (counts.get(file) ?? 0) >= LEAST_CHANGES;
+  };
+}
+
+/** @param may whether a reason can be given for the file at a position */
+function strongestOf(
+  reasons: ReadonlyMap<Reason, Float64Array>,
+  count: number,
+  may: (i: number, reason: Reason) => boolean,
+): Reason[] {
   const compared = Array.from(reasons, ([reason, sums]) => ({
     reason,
     sums,
@@ -94,7 +123,10 @@ function strongestOf(reasons: ReadonlyMap<Reason, Float64Array>, count: number):
   }));
   return Array.from({ length: count }, (_, i) => {
     const beyond = (sums: Float64Array, mean: number) => (sums[i] ?? 0) - mean;
-    const [best] = compared.toSorted((a, b) => beyond(b.sums, b.mean) - beyond(a.sums, a.mean));
-    return best?.reason ?? 'words';
+    return (
+      compared
+        .toSorted((a, b) => beyond(b.sums, b.mean) - beyond(a.sums, a.mean))
+        .find(({ reason }) => may(i, reason))?.reason ?? 'words'
+    );
   });
 }

@@ -1,3 +1,5 @@
+import { isAtStoryPlace } from '../stories/storyPlaces.ts';
+
 /** Larger files are data, or made by a program. */
 const MAX_BYTES = 200_000;
 const SOURCE =
@@ -32,11 +34,18 @@ const LONG_LINES = 400;
 const FOREIGN = /(?:^|\/)(?:node_modules|vendor|third_party|dist|\.yarn|\.omc|\.ralph|\.beads)\//;
 
 /**
- * Whether agents may be led to a file: source of this project, without secrets, with a path that fits on a line. Its size
+ * Whether agents may be led to a file: source of this project, without secrets, with a path that fits on a line. A list
+ * of stories is named elsewhere in the prompt. Its size
  * must be moderate, too.
  */
 export function isShownPath(path: string): boolean {
-  return isSourcePath(path) && !SECRET.test(path) && !FOREIGN.test(path) && !CONTROL.test(path);
+  return (
+    isSourcePath(path) &&
+    !SECRET.test(path) &&
+    !FOREIGN.test(path) &&
+    !CONTROL.test(path) &&
+    !isAtStoryPlace(path)
+  );
 }
 
 /** Whether a text was made by a program, or is none. */

@@ -20,67 +20,7 @@ import type {
   StoryProblem,
 } from './story.ts';
 import { isStoryFolder, readFolder } from './storyFolder.ts';
-
-/** Possible paths of a workspace's `prd.json`, relative to its folder; the first one that exists is used. */
-export const STORY_FILE_PLACES = [
-  '.omc/prd.json',
-  'prd.json',
-  'scripts/ralph/prd.json',
-  'tasks/prd.json',
-  '.ralph/prd.json',
-  'plans/prd.json',
-] as const;
-
-/**
- * Other possible paths of story files, if there is no `prd.json`: the first file that contains stories is used. A
- * `*` stands for one name; such a path only counts if exactly one file there contains open stories, or stories at
- * all, so that nothing is guessed.
- */
-export const OTHER_STORY_FILE_PLACES = [
-  '.omc/github.json',
-  '.ralph/tasks.jsonl',
-  '.taskmaster/tasks/tasks.json',
-  'tasks/tasks.json',
-  'feature_list.json',
-  '.harness/feature_list.json',
-  'harness/feature_list.json',
-  '.claude/feature_list.json',
-  '.agent/feature_list.json',
-  'docs/feature_list.json',
-  '.beads/issues.jsonl',
-  '.beads/beads.jsonl',
-  '.ralph/agent/tasks.jsonl',
-  'IMPLEMENTATION_PLAN.md',
-  '.ralph/IMPLEMENTATION_PLAN.md',
-  '.ralph/fix_plan.md',
-  '.ralph/@fix_plan.md',
-  '@fix_plan.md',
-  'fix_plan.md',
-  '.ralph/plan.md',
-  '.ralphy/plan.md',
-  'PLAN.md',
-  'plan.md',
-  '.ralphy/tasks.yaml',
-  '.ralphy/tasks.yml',
-  'tasks.yaml',
-  'tasks.yml',
-  '.claude/orchestration/*.yaml',
-  '.claude/orchestration/*.yml',
-  '_bmad-output/implementation-artifacts/sprint-status.yaml',
-  '_bmad-output/sprint-status.yaml',
-  'docs/implementation-artifacts/sprint-status.yaml',
-  'docs/sprint-artifacts/sprint-status.yaml',
-  'docs/sprint-status.yaml',
-  'sprint-status.yaml',
-  'openspec/changes/*/tasks.md',
-  'specs/*/tasks.md',
-  '.specify/specs/*/tasks.md',
-  '.kiro/specs/*/tasks.md',
-  'backlog',
-  '.backlog',
-  'specs/INDEX.md',
-  '.ralph/specs/INDEX.md',
-] as const;
+import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
 /** Size limit for story files, in bytes: thousands of stories. */
 export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;

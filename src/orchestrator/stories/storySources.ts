@@ -1,11 +1,6 @@
 import type { StoryList } from './story.ts';
-import {
-  belongsAt,
-  filesAt,
-  OTHER_STORY_FILE_PLACES,
-  readStoryList,
-  STORY_FILE_PLACES,
-} from './storyFile.ts';
+import { belongsAt, filesAt, readStoryList } from './storyFile.ts';
+import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
 /**
  * All files at the known paths of a workspace that contain stories, in order of precedence.

@@ -5,13 +5,12 @@ import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vsc
 import type { Disposable } from '../../base/emitter.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
 import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
-import {
-  findStoryFile,
-  OTHER_STORY_FILE_PLACES,
-  readStoryFile,
-  STORY_FILE_PLACES,
-} from '../../orchestrator/stories/storyFile.ts';
+import { findStoryFile, readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { folderVersion, isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
+import {
+  OTHER_STORY_FILE_PLACES,
+  STORY_FILE_PLACES,
+} from '../../orchestrator/stories/storyPlaces.ts';
 import { Owner } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;

@@ -8,7 +8,7 @@ import {
 } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
-import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
+import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyPlaces.ts';
 import { dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel } from '../common/plainText.ts';

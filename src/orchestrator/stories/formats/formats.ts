@@ -3,7 +3,7 @@ import { beads } from './beadsFormat.ts';
 import { bmad, isBmadText } from './bmadFormat.ts';
 import { isFolderText } from './folderText.ts';
 import { orchestration } from './orchestrationFormat.ts';
-import { plan, specsIndex } from './planFormat.ts';
+import { kiroPlan, plan, specsIndex } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
 import { isRalphOrchestratorText, ralphOrchestrator } from './ralphOrchestratorFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
@@ -34,7 +34,11 @@ export function formatOf(path: string, text: string): StoryFormat {
     case 'md':
     case 'markdown':
     case 'mdx':
-      return /(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path) ? specsIndex : plan;
+      return /(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path)
+        ? specsIndex
+        : /(?:^|[\\/])\.kiro[\\/]specs[\\/]/.test(path)
+          ? kiroPlan
+          : plan;
     default:
       return formatOfContent(text);
   }

@@ -21,6 +21,13 @@ export const plan: StoryFormat = {
   read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
 };
 
+/** The tasks of Kiro: a task with parts is done after its parts, also if it stands above them. */
+export const kiroPlan: StoryFormat = {
+  name: 'plan',
+  read: (text, lines) =>
+    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), { partsFirst: true }),
+};
+
 /** An index of specifications: each checkbox is a specification to write or to implement. */
 export const specsIndex: StoryFormat = {
   name: 'specsIndex',
@@ -48,6 +55,7 @@ function read(
   lines: TextLines,
   idOf: (text: string) => string | undefined,
   fix: Message,
+  { partsFirst = false }: { readonly partsFirst?: boolean } = {},
 ): StoryText | StoryProblem {
   const markdown = readMarkdown(text);
   const found = markdown.lines.flatMap((line, index) =>
@@ -71,12 +79,19 @@ function read(
     );
   }
   const ids = uniqueIds(found.map(({ line }) => idOf(line.checkbox.text)));
+  const parts = partsFirst
+    ? partsOf(
+        found.map(({ line }) => line),
+        ids,
+      )
+    : [];
   const headings = readHeadings(markdown.lines);
   const stories = found.map(({ line, index }, position) =>
     readItem(line, markdown.lines.slice(index + 1, found[position + 1]?.index), {
       id: ids[position],
       epic: headings.epics[index],
       position,
+      parts: parts[position] ?? [],
     }),
   );
   const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }), [
@@ -150,7 +165,12 @@ function unknownMark(
 function readItem(
   line: CheckboxLine,
   below: readonly MarkdownLine[],
-  facts: { id: string | undefined; epic: string | undefined; position: number },
+  facts: {
+    readonly id: string | undefined;
+    readonly epic: string | undefined;
+    readonly position: number;
+    readonly parts: readonly string[];
+  },
 ): Story {
   const { mark, text, indent } = line.checkbox;
   const status = MARK_STATUS.get(mark);
@@ -162,12 +182,36 @@ function readItem(
     criteria: [],
     done: isTicked(mark),
     status,
-    dependsOn: [],
+    dependsOn: facts.parts,
     epic: facts.epic,
     position: facts.position,
     line: line.line,
   };
 }
+
+/** The ids of the checkboxes directly below each one, without those that are optional. */
+function partsOf(
+  lines: readonly CheckboxLine[],
+  ids: readonly (string | undefined)[],
+): readonly (readonly string[])[] {
+  const parts: string[][] = lines.map(() => []);
+  const around: number[] = [];
+  lines.forEach((line, position) => {
+    const { indent } = line.checkbox;
+    while (around.length > 0 && (lines[around.at(-1) ?? 0]?.checkbox.indent ?? 0) >= indent) {
+      around.pop();
+    }
+    const id = ids[position];
+    if (id !== undefined && !OPTIONAL.test(line.text)) {
+      parts[around.at(-1) ?? -1]?.push(id);
+    }
+    around.push(position);
+  });
+  return parts;
+}
+
+/** Kiro's mark of a task that need not be done. */
+const OPTIONAL = /^[^\]]*\[.\]\*/u;
 
 function isTicked(mark: string): boolean {
   return mark === 'x' || mark === 'X';

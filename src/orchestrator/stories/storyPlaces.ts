@@ -1,0 +1,83 @@
+/** Possible paths of a workspace's `prd.json`, relative to its folder; the first one that exists is used. */
+export const STORY_FILE_PLACES = [
+  '.omc/prd.json',
+  'prd.json',
+  'scripts/ralph/prd.json',
+  'tasks/prd.json',
+  '.ralph/prd.json',
+  'plans/prd.json',
+] as const;
+
+/**
+ * Other possible paths of story files, if there is no `prd.json`: the first file that contains stories is used. A
+ * `*` stands for one name; such a path only counts if exactly one file there contains open stories, or stories at
+ * all, so that nothing is guessed.
+ */
+export const OTHER_STORY_FILE_PLACES = [
+  '.omc/github.json',
+  '.ralph/tasks.jsonl',
+  '.taskmaster/tasks/tasks.json',
+  'tasks/tasks.json',
+  'feature_list.json',
+  '.harness/feature_list.json',
+  'harness/feature_list.json',
+  '.claude/feature_list.json',
+  '.agent/feature_list.json',
+  'docs/feature_list.json',
+  '.beads/issues.jsonl',
+  '.beads/beads.jsonl',
+  '.ralph/agent/tasks.jsonl',
+  'IMPLEMENTATION_PLAN.md',
+  '.ralph/IMPLEMENTATION_PLAN.md',
+  '.ralph/fix_plan.md',
+  '.ralph/@fix_plan.md',
+  '@fix_plan.md',
+  'fix_plan.md',
+  '.ralph/plan.md',
+  '.ralphy/plan.md',
+  'PLAN.md',
+  'plan.md',
+  '.ralphy/tasks.yaml',
+  '.ralphy/tasks.yml',
+  'tasks.yaml',
+  'tasks.yml',
+  '.claude/orchestration/*.yaml',
+  '.claude/orchestration/*.yml',
+  '_bmad-output/implementation-artifacts/sprint-status.yaml',
+  '_bmad-output/sprint-status.yaml',
+  'docs/implementation-artifacts/sprint-status.yaml',
+  'docs/sprint-artifacts/sprint-status.yaml',
+  'docs/sprint-status.yaml',
+  'sprint-status.yaml',
+  'openspec/changes/*/tasks.md',
+  'specs/*/tasks.md',
+  '.specify/specs/*/tasks.md',
+  '.kiro/specs/*/tasks.md',
+  'backlog',
+  '.backlog',
+  'specs/INDEX.md',
+  '.ralph/specs/INDEX.md',
+] as const;
+
+/** Also names of files that have nothing to do with stories; lists that are documents of a project, too. */
+const COMMON: ReadonlySet<string> = new Set([
+  ...['tasks/tasks.json', 'tasks.yaml', 'tasks.yml'],
+  ...['specs/INDEX.md', '.ralph/specs/INDEX.md'],
+]);
+
+/** In hidden folders at any depth, because a workspace can be a part of its repository; others in the root alone. */
+const PATTERN = new RegExp(
+  [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]
+    .filter(place => !COMMON.has(place))
+    .map(place => {
+      const start = place.startsWith('.') ? '(?:^|/)' : '^';
+      const ending = /backlog$/.test(place) ? '/(?:tasks|completed)/' : '$';
+      return `${start}${place.replaceAll('.', '\\.').replace('*', '[^/]+')}${ending}`;
+    })
+    .join('|'),
+);
+
+/** Whether a file of a repository is a list of stories by its place alone. @param path with forward slashes */
+export function isAtStoryPlace(path: string): boolean {
+  return PATTERN.test(path);
+}
