@@ -9,6 +9,7 @@ import { claudeCheck } from './doctor/claudeCheck.ts';
 import { commandCheck } from './doctor/commandCheck.ts';
 import type { ConfiguredWorkspace, DiagnosedWorkspace } from './doctor/diagnosedWorkspace.ts';
 import { good, MAX_WORDS, wrong, wrongBy } from './doctor/findings.ts';
+import { githubCheck } from './doctor/githubCheck.ts';
 import { leftoversCheck } from './doctor/leftoversCheck.ts';
 import { nodeCheck } from './doctor/nodeCheck.ts';
 import { payerCheck } from './doctor/payerCheck.ts';
@@ -26,6 +27,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['sdk', sdkCheck],
   ['command', commandCheck],
   ['payer', payerCheck],
+  ['github', githubCheck],
   ['stories', storiesCheck],
   ['leftovers', leftoversCheck],
   ['verify', verifyCheck],
@@ -42,8 +44,8 @@ export const CHECK_IDS: readonly string[] = [
 ];
 
 /**
- * Examines everything that a run needs. Changes nothing, starts no program except `git` and `claude --version`, and
- * reports only the names of environment variables.
+ * Examines everything that a run needs. Changes nothing, starts no program except `git` and `claude --version` (and
+ * `gh auth token`, if a repository on GitHub is named), and reports only the names of environment variables.
  */
 export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]> {
   const { only } = workspace;

@@ -588,4 +588,22 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(untold.code, 1);
     assert.match(untold.stderr, /GH-1 is done; that is said on GitHub later/);
   });
+
+  test('doctor says whether the issues can be read', async t => {
+    const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
+    const doctor = async (...args: readonly string[]) => {
+      const only = ['--only', 'github,stories', '--github-url', github.url];
+      const { stdout } = await workspace.cli('doctor', ...only, ...args).finished;
+      return stdout;
+    };
+    const before = await doctor('--github', 'octo/garden');
+    assert.match(before, /✓.*octo\/garden can be read with the token of GITHUB_ENTERPRISE_TOKEN/);
+    assert.match(before, /✓.*first run copies the issues of octo\/garden/);
+    assert.match(
+      await doctor('--github', 'octo/nothing'),
+      /✗.*GitHub has no octo\/nothing\/issues/,
+    );
+    await sync(workspace, ...source(github));
+    assert.match(await doctor('--github', 'octo/garden'), /github\.json: 0 of 1 stories complete/);
+  });
 });

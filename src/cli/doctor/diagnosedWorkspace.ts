@@ -7,6 +7,8 @@ export interface DiagnosedWorkspace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Named by the person; otherwise the one that a run would find. */
   readonly storyFile?: string;
+  /** `owner/name`: the repository whose issues are to be the stories. */
+  readonly github?: string;
   /** The settings given on the command line. */
   readonly flags: GivenSettings;
   /** Ids of the requested checks; all if absent. */

@@ -8,8 +8,12 @@ import { good, some, warn, wrong, wrongBy } from './findings.ts';
 /** Whether there is a usable story file. */
 export async function storiesCheck({
   files,
+  github,
   storyFile: named,
 }: DiagnosedWorkspace): Promise<readonly Finding[]> {
+  if (github !== undefined && named === undefined) {
+    return [good('stories', `The first run copies the issues of ${github}.`)];
+  }
   let file: string | undefined;
   try {
     file = await storyFileOf(files, named);
