@@ -1,4 +1,5 @@
 import { type Message, say, sentences } from './say.ts';
+import { shorten } from './text.ts';
 
 /** Error codes of a full disk, an exceeded quota, or an exceeded file size limit. */
 const DISK_FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -12,6 +13,7 @@ const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
   EEXIST: file => say('Something else is in the place of {0}. Move it out of the way.', file),
   EISDIR: file =>
     say('There is a folder at {0}, where a file is needed. Move it out of the way.', file),
+  ENAMETOOLONG: tooLongName,
   ENOTDIR: file =>
     say('Something on the path to {0} is not a folder. Move it out of the way.', file),
 };
@@ -20,6 +22,11 @@ const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
 const OF_THE_PLACE: ReadonlySet<string> = new Set(['EISDIR', 'EEXIST']);
 
 const TOO_MANY_FILES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
+
+/** The message for a file whose name is longer than the system allows. */
+export function tooLongName(file: string): Message {
+  return say('The name of {0} is too long. Choose a shorter one.', shorten(file, 200));
+}
 
 /** @returns the system's code if the disk had no space left */
 export function diskFullCode(error: unknown): string | undefined {

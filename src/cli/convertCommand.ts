@@ -1,16 +1,17 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
+import { withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { TARGETS, type Target } from '../orchestrator/stories/convert/conversion.ts';
 import { conversionSource } from '../orchestrator/stories/convert/conversionSource.ts';
 import { convertStories } from '../orchestrator/stories/convert/convertStories.ts';
-import { usualPlace } from '../orchestrator/stories/convert/targetPlaces.ts';
-import { isSameFile, writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
+import { requireFitName, usualPlace } from '../orchestrator/stories/convert/targetPlaces.ts';
+import { writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
 import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { isSameFile, requireTarget } from '../orchestrator/stories/targetFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { lossLines } from '../presentation/conversionLosses.ts';
 import { english } from '../presentation/translate.ts';
@@ -60,8 +61,10 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
   }
   const source = await requireStoryFile(files, from);
   const out = path.resolve(files.workspace, flags.out ?? usualPlace(to, source));
+  const read = await conversionSource(source);
   await requireFree(files, source, out, flags);
-  const { losses, stories, text } = convertStories(await conversionSource(source), to, new Date());
+  const { losses, stories, text } = convertStories(read, to, new Date());
+  requireFitName(out, text, to);
   const mayWrite = losses.length === 0 || flags.yes === true;
   if (mayWrite) {
     await writeConversion(out, text, { replaces: flags.force === true });
@@ -70,10 +73,10 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
     printJson({ out, stories, losses, written: mayWrite });
     return mayWrite ? 0 : EXIT_FAILURE;
   }
-  const name = path.relative(files.workspace, out);
+  const name = shown(path.relative(files.workspace, out));
   if (losses.length > 0) {
     process.stderr.write(
-      `${name} ${mayWrite ? 'does not have' : 'would not have'} what ${path.relative(files.workspace, source)} has:\n${lossLines(
+      `${name} ${mayWrite ? 'does not have' : 'would not have'} what ${shown(path.relative(files.workspace, source))} has:\n${lossLines(
         losses,
         english,
       )
@@ -84,9 +87,14 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
   if (!mayWrite) {
     throw new HumanError(say('Nothing was written. To write {0} without this, add --yes.', name));
   }
-  print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} to ${out}.`);
-  print(await whatIsUsed(files.workspace, source, out));
+  print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} to ${shown(out)}.`);
+  print(shown(await whatIsUsed(files.workspace, source, out)));
   return 0;
+}
+
+/** A name as one line, which does nothing to a terminal. */
+function shown(name: string): string {
+  return withoutControls(name, ' ').replaceAll(/[\n\t]/g, ' ');
 }
 
 /** Which file later commands and runs work on: a new one can take the place of the old one. */
@@ -108,12 +116,12 @@ async function requireFree(
   out: string,
   { force }: ConvertFlags,
 ): Promise<void> {
-  if (path.resolve(source) === out || (await isSameFile(source, out))) {
+  if (await isSameFile(source, out)) {
     throw new HumanError(
       say('{0} is the file that is to be converted. Name another one with --out.', out),
     );
   }
-  if (existsSync(out) && force !== true) {
+  if ((await requireTarget(out, source)) && force !== true) {
     throw new HumanError(
       say('{0} exists. Name another file with --out, or have it replaced with --force.', out),
     );

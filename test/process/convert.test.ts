@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
@@ -109,5 +111,79 @@ describe('convert', { concurrency: 2 }, () => {
 
     const broken = await workspace.cli('convert', 'gone.json', '--to', 'yaml').finished;
     assert.match(broken.stderr, /no story file at .*gone\.json/);
+  });
+
+  test('writes only to a file of its own, and says at once why not', async t => {
+    const workspace = await Workspace.create(t);
+    const task = '---\nid: task-1\ntitle: First\nstatus: To Do\n---\n';
+    await mkdir(path.join(workspace.folder, 'backlog/tasks'), { recursive: true });
+    await mkdir(path.join(workspace.folder, 'folder.md'));
+    await workspace.write('backlog/tasks/task-1 - First.md', task);
+    execFileSync('mkfifo', [path.join(workspace.folder, 'pipe.jsonl')]);
+    await symlink('nowhere', path.join(workspace.folder, 'dangling.json'));
+    const inList = /is in the story list .*backlog\. Name a file outside of this folder\.$/m;
+    const tooLong = /^ralph-fresh: The name of .* is too long\. Choose a shorter one\./m;
+    for (const [from, to, out, why] of [
+      ['backlog', 'prd', 'backlog/tasks/task-1 - First.md', inList],
+      ['backlog', 'prd', 'backlog/new.json', inList],
+      ['.omc/prd.json', 'plan', 'backlog/tasks/task-1 - First.md', inList],
+      ['.omc/prd.json', 'tasks', 'pipe.jsonl', /pipe\.jsonl is not a file\. Name another one\./],
+      ['.omc/prd.json', 'plan', 'folder.md', /folder\.md is a folder\. Name a file\./],
+      ['.omc/prd.json', 'yaml', 'dangling.json', /is a link that leads nowhere\./],
+      ['.omc/prd.json', 'yaml', '.omc/prd.json/x', /Something on the path .* is not a folder\./],
+      ['.omc/prd.json', 'yaml', `${'x'.repeat(300)}.yaml`, tooLong],
+      // Only the temporary file next to it has too long a name.
+      ['.omc/prd.json', 'yaml', `${'x'.repeat(245)}.yaml`, tooLong],
+    ] as const) {
+      for (const flags of [['--yes'], ['--yes', '--force']]) {
+        const line = ['convert', from, '--to', to, '--out', out, ...flags];
+        const { code, stderr } = await workspace.cli(...line).finished;
+        assert.equal(code, 1, out);
+        assert.match(stderr, why);
+        assert.doesNotMatch(stderr, /--force|unexpected|\n {4}at /);
+      }
+    }
+    assert.equal(await workspace.read('backlog/tasks/task-1 - First.md'), task);
+    assert.ok(!existsSync(path.join(workspace.folder, 'backlog/new.json')));
+  });
+
+  test('writes only what can be read under that name', async t => {
+    const stories = openStories(2).map((story, index) => ({
+      ...story,
+      ...(index === 1 && { dependsOn: ['US-001'] }),
+    }));
+    const workspace = await Workspace.create(t, { stories });
+    for (const [to, out, ending] of [
+      ['plan', 'x.json', /ends with \.md, such as --out IMPLEMENTATION_PLAN\.md\./],
+      ['yaml', 'x.md', /ends with \.yaml, such as --out stories\.yaml\./],
+      ['tasks', 'out.json', /ends with \.jsonl, such as --out tasks\.jsonl\./],
+      ['prd', 'x.jsonl', /ends with \.json, such as --out prd\.json\./],
+    ] as const) {
+      const { code, stderr } = await workspace.cli('convert', '--to', to, '--out', out, '--yes')
+        .finished;
+      assert.equal(code, 1, out);
+      assert.match(stderr, /could not be read as/);
+      assert.match(stderr, ending);
+      assert.ok(!existsSync(path.join(workspace.folder, out)));
+    }
+    const named = await workspace.cli('convert', '--to', 'tasks', '--out', 'x.jsonl').finished;
+    assert.equal(named.code, 0, named.stderr);
+    const list = JSON.parse(
+      (await workspace.cli('stories', '--json', '--file', 'x.jsonl').finished).stdout,
+    );
+    assert.equal(list.format, 'tasks');
+    assert.equal(list.stories[1].state, 'waiting');
+    const odd = 'a\u001b[31m\nb.jsonl';
+    const { stdout } = await workspace.cli('convert', '--to', 'tasks', '--out', odd).finished;
+    assert.match(stdout, /^Wrote 2 stories to .*a b\.jsonl\.\n.*\n$/);
+    assert.ok(!stdout.includes('\u001b'));
+  });
+
+  test('names the missing source before a file that is in the way', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('IMPLEMENTATION_PLAN.md', '- [ ] Mine\n');
+    const { code, stderr } = await workspace.cli('convert', 'nope', '--to', 'plan').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ralph-fresh: There is no story file at .*nope\./);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { link, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
@@ -77,6 +78,97 @@ describe('the task graph', { concurrency: 2 }, () => {
       (await workspace.cli('tasks', 'import', GRAPH).finished).stderr,
       /tasks\.jsonl is already a task graph/,
     );
+  });
+
+  test('is never mistaken for the file that is imported, nor for a file of another tool', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const prd = `${JSON.stringify({ userStories: openStories(1) })}\n`;
+    const issue = '{"id":"bd-1","title":"Done","status":"closed","issue_type":"task"}\n';
+    const issues = `${issue}${issue.replace('bd-1', 'bd-2')}`;
+    await mkdir(path.join(workspace.folder, '.beads'));
+    await workspace.write('prd.json', prd);
+    await workspace.write('.beads/issues.jsonl', issues);
+    await workspace.write('other.json', prd);
+    await workspace.write('notes.jsonl', issues);
+    await symlink('prd.json', path.join(workspace.folder, 'tasks.jsonl'));
+    await link(path.join(workspace.folder, 'prd.json'), path.join(workspace.folder, 'hard.jsonl'));
+    for (const [graph, why] of [
+      ['prd.json', /prd\.json is the file to import, .* --file \.ralph\/tasks\.jsonl/],
+      ['tasks.jsonl', /tasks\.jsonl is the file to import/],
+      ['hard.jsonl', /hard\.jsonl is the file to import/],
+      ['other.json', /other\.json is not a task graph, so it was left as it is/],
+      ['new.json', /new\.json is not a task graph/],
+      ['.beads/issues.jsonl', /issues\.jsonl is not a task graph/],
+      ['notes.jsonl', /notes\.jsonl is not a task graph/],
+    ] as const) {
+      const { code, stderr } = await workspace.cli('tasks', 'import', 'prd.json', '--file', graph)
+        .finished;
+      assert.equal(code, 1, graph);
+      assert.match(stderr, why);
+    }
+    for (const graph of ['.beads/issues.jsonl', 'notes.jsonl', 'prd.json']) {
+      const compact = ['tasks', 'compact', '--keep', '1', '--file', graph] as const;
+      const { code, stderr } = await workspace.cli(...compact).finished;
+      assert.equal(code, 1, graph);
+      assert.match(stderr, /is not a task graph, so it was left as it is/);
+    }
+    assert.equal(await workspace.read('prd.json'), prd);
+    assert.equal(await workspace.read('other.json'), prd);
+    assert.equal(await workspace.read('.beads/issues.jsonl'), issues);
+    assert.equal(await workspace.read('notes.jsonl'), issues);
+    assert.ok(!existsSync(path.join(workspace.folder, 'new.json')));
+  });
+
+  test('has its dependencies, and no ready line of its own, under any name', async t => {
+    const [first, second, third] = openStories(3);
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const stories = [
+      { ...first, id: 'A', passes: true },
+      { ...second, id: 'B', passes: true },
+      { ...third, id: 'C', passes: false, dependsOn: ['A', 'D'] },
+      { ...first, id: 'D', passes: false },
+    ];
+    const own = JSON.stringify({ userStories: stories });
+    const text = own.replace('"id":"D"', '"__proto__":{"kept":1},"id":"D"');
+    await workspace.write('plan.json', text);
+    const imported = await workspace.cli('tasks', 'import', 'plan.json', '--file', 'g.jsonl')
+      .finished;
+    assert.equal(imported.code, 0, imported.stderr);
+    assert.match(await workspace.read('g.jsonl'), /"__proto__":\{"kept":1\}/);
+    const read = async () => {
+      const { stdout } = await workspace.cli('stories', '--json', '--file', 'g.jsonl').finished;
+      return JSON.parse(stdout);
+    };
+    const before = await read();
+    assert.equal(before.format, 'tasks');
+    assert.match((await workspace.cli('next', '--file', 'g.jsonl').finished).stdout, /^D/);
+    const compact = ['tasks', 'compact', '--keep', '1', '--file', 'g.jsonl'] as const;
+    const compacted = await workspace.cli(...compact).finished;
+    assert.equal(compacted.code, 0, compacted.stderr);
+    const after = await read();
+    assert.equal(after.format, 'tasks');
+    assert.deepEqual(
+      after.stories.map(({ id }: { id: string }) => id),
+      ['B', 'C', 'D'],
+    );
+    assert.match((await workspace.cli('next', '--file', 'g.jsonl').finished).stdout, /^D/);
+  });
+
+  test('must be a file', async t => {
+    const workspace = await Workspace.create(t);
+    await mkdir(path.join(workspace.folder, 'folder.jsonl'));
+    execFileSync('mkfifo', [path.join(workspace.folder, 'pipe.jsonl')]);
+    for (const [graph, why] of [
+      ['folder.jsonl', /folder\.jsonl is a folder\. Name a file\.$/m],
+      ['pipe.jsonl', /pipe\.jsonl is not a file\. Name another one\.$/m],
+      [`${'x'.repeat(300)}.jsonl`, /^ralph-fresh: The name of .* is too long\. .*$/m],
+      ['.omc/prd.json/x.jsonl', /^ralph-fresh: Something on the path .* is not a folder\./m],
+    ] as const) {
+      const { code, stderr } = await workspace.cli('tasks', 'import', '--file', graph).finished;
+      assert.equal(code, 1, graph);
+      assert.match(stderr, why);
+      assert.equal(stderr.trim().split('\n').length, 1);
+    }
   });
 
   test('a whole run works on it, and it cannot be compacted meanwhile', async t => {

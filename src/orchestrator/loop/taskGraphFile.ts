@@ -13,10 +13,12 @@ import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
 import { editFile } from '../stories/edit/fileEdit.ts';
+import { formatOf } from '../stories/formats/formats.ts';
 import { ownId } from '../stories/formats/prdKeys.ts';
 import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { MAX_STORY_FILE_BYTES } from '../stories/storyFile.ts';
+import { isSameFile, requireTarget } from '../stories/targetFile.ts';
 import { compactTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
 import { importTasks, type TaskImport } from '../stories/taskImport.ts';
 import { RunHistory } from '../workspace/history.ts';
@@ -40,8 +42,24 @@ export async function importIntoGraph(
 ): Promise<TaskImport> {
   requireInside(graph);
   requireInside(source);
+  const exists = await requireTarget(graph, source);
   const text = await textOf(source);
-  let made = importTasks({ path: source, text: text ?? '' }, await idsIn(graph), now);
+  // A task graph that is named as the source is said to be one.
+  if (formatOf(source, text ?? '').name !== 'tasks' && (await isSameFile(graph, source))) {
+    throw new HumanError(
+      say(
+        '{0} is the file to import, so it was left as it is. Name the task graph with --file, such as --file .ralph/tasks.jsonl.',
+        graph,
+      ),
+    );
+  }
+  const before = exists ? await readPlainFile(graph, MAX_STORY_FILE_BYTES) : undefined;
+  const known = before === undefined ? '' : decoded(graph, before);
+  if (known.trim() !== '') {
+    requireGraph(graph, known);
+  }
+  let made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, known), now);
+  requireGraph(graph, known + made.lines);
   if (dryRun) {
     return made;
   }
@@ -50,6 +68,7 @@ export async function importIntoGraph(
   await writeFile(graph, '', { flag: 'a' });
   await editFile(graph, before => {
     const content = before.toString();
+    requireGraph(graph, content.trim() === '' ? made.lines : content);
     made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, content), now);
     return Buffer.from(
       content === '' || content.endsWith('\n') ? content + made.lines : `${content}\n${made.lines}`,
@@ -82,6 +101,7 @@ export async function compactGraph(
     );
   }
   const text = decoded(graph, before);
+  requireGraph(graph, text);
   const planned = compactTasks(text, { archive: '', keep, now });
   if (planned === undefined || dryRun) {
     return planned;
@@ -163,9 +183,16 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-async function idsIn(graph: string): Promise<ReadonlySet<string>> {
-  const bytes = await readPlainFile(graph, MAX_STORY_FILE_BYTES);
-  return bytes === undefined ? new Set() : idsOf(graph, decoded(graph, bytes));
+/** @throws {HumanError} if a file with this text is read as something else, such as the issues of another tool */
+function requireGraph(graph: string, text: string): void {
+  if (formatOf(graph, text.replace(/^\uFEFF/, '')).name !== 'tasks') {
+    throw new HumanError(
+      say(
+        '{0} is not a task graph, so it was left as it is. Name another file with --file, such as .ralph/tasks.jsonl.',
+        graph,
+      ),
+    );
+  }
 }
 
 function idsOf(graph: string, text: string): ReadonlySet<string> {

@@ -119,8 +119,9 @@ function taskOf(entry: Entry, id: string, position: number, now: Date) {
   const word = STATUS_KEYS.map(key => entry[key]).find(value => typeof value === 'string');
   const status = word !== undefined && isDoneWord(word) === done ? word : done ? 'done' : 'ready';
   const stated: Record<string, unknown> = { status, blockedBy: dependsOn };
-  const rest: Record<string, unknown> = {};
-  const imported: Record<string, unknown> = {};
+  // Not objects yet: a key `__proto__` would be lost.
+  const others = new Map<string, unknown>();
+  const imported = new Map<string, unknown>();
   for (const [key, value] of Object.entries(entry)) {
     if (key === 'id' && ownId(entry) !== undefined) {
       continue;
@@ -131,13 +132,14 @@ function taskOf(entry: Entry, id: string, position: number, now: Date) {
       )
     ) {
       if (!isSaid(key, value, { ...stated, done })) {
-        imported[key] = value;
+        imported.set(key, value);
       }
     } else {
-      rest[key] = value;
+      others.set(key, value);
     }
   }
   const at = now.toISOString();
+  const rest: Record<string, unknown> = Object.fromEntries(others);
   return {
     // A number stays one.
     id: ownId(entry) === undefined ? id : entry.id,
@@ -147,7 +149,7 @@ function taskOf(entry: Entry, id: string, position: number, now: Date) {
     blockedBy: dependsOn,
     created: rest['created'] ?? at,
     updated: rest['updated'] ?? at,
-    ...(Object.keys(imported).length > 0 && { imported }),
+    ...(imported.size > 0 && { imported: Object.fromEntries(imported) }),
   };
 }
 

@@ -1,5 +1,9 @@
 import path from 'node:path';
 import { assertNever } from '../../../base/assertNever.ts';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { formatOf } from '../formats/formats.ts';
+import type { StoryFormatName } from '../story.ts';
 import type { Target } from './conversion.ts';
 
 /** Where converted stories are written if nobody names a file: a place where a run finds them. */
@@ -15,5 +19,34 @@ export function usualPlace(target: Target, source: string): string {
       return path.join('.ralph', 'tasks.jsonl');
     default:
       return assertNever(target);
+  }
+}
+
+/** How a target is recognized when it is read. */
+const READ_AS: Readonly<
+  Record<Target, { readonly name: StoryFormatName; readonly ending: string }>
+> = {
+  prd: { name: 'prd', ending: '.json' },
+  yaml: { name: 'orchestration', ending: '.yaml' },
+  plan: { name: 'plan', ending: '.md' },
+  tasks: { name: 'tasks', ending: '.jsonl' },
+};
+
+/**
+ * @param out where somebody would like to have converted stories
+ * @throws {HumanError} if nothing could read them there, because the name belongs to another format
+ */
+export function requireFitName(out: string, text: string, target: Target): void {
+  const { ending, name } = READ_AS[target];
+  if (formatOf(out, text).name !== name) {
+    throw new HumanError(
+      say(
+        '{0} could not be read as {1}, because files of this name have another format. Choose a name that ends with {2}, such as --out {3}.',
+        out,
+        target,
+        ending,
+        path.basename(usualPlace(target, 'stories')),
+      ),
+    );
   }
 }

@@ -48,11 +48,3 @@ async function replace(file: string, content: Buffer): Promise<void> {
     ),
   );
 }
-
-/** Whether two paths lead to the same file. */
-export async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [first, second] = await Promise.all(
-    [one, other].map(file => realpath(file).catch(() => undefined)),
-  );
-  return first !== undefined && first === second;
-}

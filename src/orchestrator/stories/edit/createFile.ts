@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { copyFile, link, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { tooLongName } from '../../../base/systemRefusal.ts';
 
 /** @returns false if a file exists by now */
 export async function createFile(file: string, content: Buffer): Promise<boolean> {
@@ -13,11 +14,18 @@ export async function createFile(file: string, content: Buffer): Promise<boolean
     await writeFile(temporary, content, { flag: 'wx' });
     return await linkTo(temporary, file);
   } catch (error) {
-    throw new HumanError(say('{0} cannot be written: {1}', file, (error as Error).message), {
-      cause: error,
-    });
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG';
+    throw new HumanError(
+      isTooLong
+        ? tooLongName(file)
+        : say('{0} cannot be written: {1}', file, (error as Error).message),
+      { cause: error },
+    );
   } finally {
-    await rm(temporary, { force: true });
+    // To remove what cannot be there would be an error of its own, such as for a name that is too long.
+    if (existsSync(temporary)) {
+      await rm(temporary, { force: true });
+    }
   }
 }
 

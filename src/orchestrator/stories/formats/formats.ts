@@ -8,7 +8,7 @@ import { prd } from './prdFormat.ts';
 import { isRalphOrchestratorText, ralphOrchestrator } from './ralphOrchestratorFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
 import { isTaskMasterText, taskMaster } from './taskMasterFormat.ts';
-import { tasks } from './tasksFormat.ts';
+import { isTaskGraphText, tasks } from './tasksFormat.ts';
 
 /**
  * Recognizes the format of a story file by its name, and by its content if the extension is ambiguous. A Markdown
@@ -27,7 +27,9 @@ export function formatOf(path: string, text: string): StoryFormat {
         ? tasks
         : isRalphOrchestrator(path, text)
           ? ralphOrchestrator
-          : beads;
+          : !isOfOtherTool(path) && isTaskGraphText(text)
+            ? tasks
+            : beads;
     case 'yaml':
     case 'yml':
       return isBmadText(text) ? bmad : orchestration;
@@ -67,8 +69,9 @@ function formatOfContent(text: string): StoryFormat {
 
 /** The file of our own task graph. Other tools keep a file of that name in a folder of their own. */
 export function isTaskGraph(path: string): boolean {
-  return (
-    /(?:^|[\\/])tasks\.(?:jsonl|ndjson)$/i.test(path) &&
-    !/[\\/]\.?(?:agent|beads)[\\/][^\\/]+$/i.test(path)
-  );
+  return /(?:^|[\\/])tasks\.(?:jsonl|ndjson)$/i.test(path) && !isOfOtherTool(path);
+}
+
+function isOfOtherTool(path: string): boolean {
+  return /(?:^|[\\/])\.?(?:agent|beads)[\\/][^\\/]+$/i.test(path);
 }

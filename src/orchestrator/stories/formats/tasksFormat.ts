@@ -15,6 +15,7 @@ import {
   DEPENDENCY_KEYS,
   type Entry,
   isDone,
+  isEntry,
   ownId,
   readHeading,
   readStory,
@@ -148,12 +149,46 @@ export function readTaskGraph(text: string, lines = new TextLines(text)): TaskGr
   };
 }
 
+/** Whether JSON Lines are a task graph, whatever the name of their file: the first line that is telling decides. */
+export function isTaskGraphText(text: string): boolean {
+  for (const line of text.split('\n')) {
+    const entry = entryOf(line);
+    if (entry !== undefined) {
+      const isOwn = entry['type'] === GRAPH_TYPE || isCompacted({ entry });
+      if (isOwn || Array.isArray(entry['blockedBy'])) {
+        return true;
+      }
+      if (BEADS_KEYS.some(key => Object.hasOwn(entry, key))) {
+        return false;
+      }
+    }
+  }
+  return false;
+}
+
+/** Keys that lines of Beads have, and no task of ours. */
+const BEADS_KEYS = ['issue_type', '_type', 'dependencies', 'created_at'] as const;
+
+function entryOf(line: string): Entry | undefined {
+  // Only these words make a line telling; others need not be read.
+  if (!/"(?:type|ids|blockedBy|issue_type|_type|dependencies|created_at)"/.test(line)) {
+    return undefined;
+  }
+  try {
+    const value: unknown = JSON.parse(line);
+    return isEntry(value) ? value : undefined;
+  } catch {
+    // Reading the file names the line and what is wrong with it.
+    return undefined;
+  }
+}
+
 function taskSpans(text: string): readonly JsonLine[] {
   const graph = readTaskGraph(text);
   return 'tasks' in graph ? graph.tasks : [];
 }
 
-function isCompacted({ entry }: JsonLine): boolean {
+function isCompacted({ entry }: Pick<JsonLine, 'entry'>): boolean {
   return entry['type'] === COMPACTED_TYPE && Array.isArray(entry['ids']);
 }
 
