@@ -212,6 +212,7 @@ export function warningWords(
       );
     case 'placePrepared':
     case 'beadsNotTold':
+    case 'discoveredWaits':
     case 'githubLimit':
     case 'githubNotRead':
     case 'githubNotTold':

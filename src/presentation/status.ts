@@ -2,7 +2,7 @@ import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
-import { discoveriesOf, waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
+import { waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import {
@@ -17,6 +17,7 @@ import {
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { bringInWords, heldWords } from './landingLines.ts';
@@ -77,16 +78,17 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
     questions: openQuestions(state).map(({ iteration, message, storyId }) => ({
       ...{ story: storyId ?? null, iteration, message },
     })),
-    discovered: waitingIn(state, stories).length,
+    discovered: (await waitingIn(files, stories)).length,
     payer: state.payer ?? null,
     verify: state.verify,
     problem,
   };
 }
 
-/** Work that agents of this run found, and that waits for a person. */
-function waitingIn(state: RunState, stories: StoryList | undefined) {
-  return waitingDiscoveries(discoveriesOf([state]), new Set(stories?.stories.map(({ id }) => id)));
+/** Work that agents of all runs found, and that waits for a person. */
+async function waitingIn(files: RunFiles, stories: StoryList | undefined) {
+  const ids = new Set(stories?.stories.map(({ id }) => id));
+  return waitingDiscoveries(await readFoundWork(files), ids);
 }
 
 /** With lanes: who works on what, and what waits to land. Without, the same of one agent. */
@@ -210,7 +212,7 @@ export async function statusText(
   const lines = [
     ...statusLines(counted, work, now, open),
     ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
-    ...discoveredLine(waitingIn(run.state, stories).length),
+    ...discoveredLine((await waitingIn(files, stories)).length),
   ];
   return withoutControls(lines.join('\n'));
 }

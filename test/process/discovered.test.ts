@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, test } from 'node:test';
+import { writeBacklog } from '../support/backlogFolder.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
@@ -209,5 +212,52 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       const next = JSON.parse(await told(workspace, 0, 'next', '--json', '--file', name));
       assert.equal(next.id, limit.id, name);
     }
+  });
+
+  test('waits where only another tool adds tasks, with its command, also during a run', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const name = '.taskmaster/tasks/tasks.json';
+    const task = { id: 1, title: 'First', status: 'pending', subtasks: [] };
+    await mkdir(path.join(workspace.folder, '.taskmaster', 'tasks'), { recursive: true });
+    await workspace.write(name, JSON.stringify({ tasks: [task] }));
+    const steps = [{ tickAny: [name] }, { commit: 'feat: one' }, { result: [LIMIT, {}] }];
+    const run = await workspace.scriptOf({ '1': [steps] }, '--accept-discovered').finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    assert.deepEqual(await workspace.events('discovery.accepted'), []);
+    assert.deepEqual(await workspace.events('discovery.refused'), []);
+    const warnings = await workspace.events('warning');
+    assert.equal(warnings.filter(({ code }) => code === 'discoveredWaits').length, 1);
+    const [{ id }] = await found(workspace);
+    const before = await workspace.read(name);
+    const said = await told(workspace, 1, 'discovered', 'accept', id);
+    assert.match(said, /task-master add-task --prompt="Limit the log in: five tries"/);
+    assert.match(said, new RegExp(`ralph-fresh discovered drop ${id}\n`));
+    assert.equal(await workspace.read(name), before);
+    // A later run does not know it by itself, and counts it like the list of stories.
+    await workspace.write(name, before.replace('"done"', '"pending"'));
+    const ticks = [{ tickAny: [name] }, { commit: 'feat: two' }, { result: ['Done', {}] }];
+    const again = await workspace.scriptOf({ '1': [ticks, ticks] }).finished;
+    assert.equal(again.code, 0, again.stderr + again.stdout);
+    for (const command of ['status', 'stories']) {
+      assert.match(await told(workspace, 0, command), /^Discovered by agents.*: 1 \(ralph-fresh/m);
+    }
+  });
+
+  test('is refused in a folder of Backlog.md while a run is active, with the command', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await writeBacklog(path.join(workspace.folder, 'backlog'), [
+      { id: 'task-1', title: 'First' },
+      { id: 'task-2', title: 'Second' },
+    ]);
+    const run = workspace.scriptOf({
+      'task-1': [[{ result: [LIMIT, {}] }], [{ wait: 'go' }, { result: ['', {}] }]],
+    });
+    const { id } = await workspace.event('discovery.reported');
+    const said = await told(workspace, 1, 'discovered', 'accept', id);
+    assert.match(said, /backlog task create "Limit the log in" --description "five tries"/);
+    assert.match(said, new RegExp(`ralph-fresh discovered drop ${id}\n`));
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    await workspace.note('go');
+    await run.finished;
   });
 });

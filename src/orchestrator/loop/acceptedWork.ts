@@ -1,7 +1,9 @@
 import { HumanError } from '../../base/humanError.ts';
-import type { Message } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import { takesStories } from '../stories/edit/addStory.ts';
+import { readStoryBytes } from '../stories/storyFile.ts';
 import { addTrackedStory } from '../trackers/addTracked.ts';
 
 /** Brings work that was accepted into the story file, while no agent works on it. */
@@ -9,6 +11,7 @@ export class AcceptedWork {
   private readonly run: Run;
   /** What the file has no place for is tried once. */
   private readonly refused = new Set<string>();
+  private hasSaidItWaits = false;
 
   constructor(run: Run) {
     this.run = run;
@@ -21,8 +24,11 @@ export class AcceptedWork {
     if (storyFile === undefined) {
       return;
     }
-    for (const { id, state: now } of state().discoveries ?? []) {
-      if (now === 'open' && config.acceptDiscovered && !this.refused.has(id)) {
+    const open = (state().discoveries ?? []).filter(
+      ({ id, state: now }) => now === 'open' && !this.refused.has(id),
+    );
+    if (config.acceptDiscovered && open.length > 0 && (await this.takesStories(storyFile))) {
+      for (const { id } of open) {
         journal.append({ type: 'discovery.accepted', id, by: 'setting' });
       }
     }
@@ -42,5 +48,23 @@ export class AcceptedWork {
         journal.append({ type: 'discovery.refused', id, reason: error.said });
       }
     }
+  }
+
+  /** What its file has no place for waits for a person, who is told once. */
+  private async takesStories(storyFile: string): Promise<boolean> {
+    const content = await readStoryBytes(storyFile);
+    const takes = content && takesStories(storyFile, content);
+    if (takes === false && !this.hasSaidItWaits) {
+      this.hasSaidItWaits = true;
+      warn(
+        this.run.journal,
+        'discoveredWaits',
+        say(
+          'Discovered work cannot be added to {0} by this program, so it waits for you: ralph-fresh discovered',
+          storyFile,
+        ),
+      );
+    }
+    return takes === true;
   }
 }

@@ -2,14 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { shorten } from '../../../base/text.ts';
 import type { Story } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
+import { addByHand } from './addByHand.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import type { NewStory } from './newStory.ts';
-
-/** Longest title in a message, in UTF-16 units. */
-const MAX_TITLE = 120;
 
 /**
  * Adds a story to its file, in the file's own format and dialect; every other byte is unchanged. The write is atomic.
@@ -50,15 +47,15 @@ export function addToText(
   const storyId = freeId(story.id, file.stories);
   const after = withStory(parsed, { ...story, id: storyId });
   if (after === undefined || !isOnlyAddition(path, file.stories, after, storyId)) {
-    throw new HumanError(
-      say(
-        'A story cannot be added to {0} by a small edit. Add it by hand: “{1}”.',
-        path,
-        shorten(story.title, MAX_TITLE),
-      ),
-    );
+    throw new HumanError(addByHand(file.format, path, story));
   }
   return { text: bom + after, storyId };
+}
+
+/** Whether {@link addStory} has a place in such a file; `undefined` if it cannot be read. Pure. */
+export function takesStories(path: string, content: string | Uint8Array): boolean | undefined {
+  const { add, file } = parseStoryText(path, content);
+  return file.kind === 'invalid' ? undefined : add !== undefined;
 }
 
 function withStory({ add, text }: ParsedStoryFile, story: NewStory): string | undefined {
