@@ -1,13 +1,15 @@
 import { strict as assert } from 'node:assert';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,
   backlogTask,
@@ -231,6 +233,65 @@ suite('A folder of Backlog.md', () => {
         'duplicateId tasks/task-4 - Again.md:2 The id task-3 is also that of ta…',
         'notAStory tasks/task-5 - E.md:1 tasks/task-5 - E.md is not read: it is…',
       ],
+    );
+  });
+
+  test('a task is never invisible: an odd name, and front matter without an end, are said', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A', status: 'Done' }]);
+    for (const name of ['task-2 - \u0007bell.md', 'task-3 - two\nlines.md', 'task-4 - a\\b.md']) {
+      await writeFile(path.join(dir, 'tasks', name), backlogTask({ id: 'task-2', title: 'B' }));
+    }
+    await writeFile(path.join(dir, 'tasks', 'task-5.md'), '---\nid: task-5\ntitle: E\n');
+    const said = [
+      'notAStory tasks/task-2 - \uFFFDbell.md:1 tasks/task-2 - \uFFFDbell.md is not read: its name has a character that a name of a task must not have. Rename it.',
+      'notAStory tasks/task-3 - two\uFFFDlines.md:1 tasks/task-3 - two\uFFFDlines.md is not read: its name has a character that a name of a task must not have. Rename it.',
+      'notAStory tasks/task-4 - a\uFFFDb.md:1 tasks/task-4 - a\uFFFDb.md is not read: its name has a character that a name of a task must not have. Rename it.',
+      'notAStory tasks/task-5.md:1 tasks/task-5.md is not read as a task: its front matter has no end. Write “---” on a line of its own below the last key.',
+    ];
+    assert.deepEqual(problemsOf(await list()), said);
+    // The text of the folder keeps them.
+    const bytes = await readFolder(dir, 1_000_000);
+    assert.ok(Buffer.isBuffer(bytes));
+    assert.ok(packFolder(unpackFolder(bytes)).equals(bytes));
+
+    await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
+    const nothing = await readStoryFile(dir);
+    assert.deepEqual(
+      nothing?.problems.map(({ code, message }) => [code, englishOf(message)]),
+      [['noStories', said[3]?.replace(/^.*?:1 /, '')]],
+    );
+  });
+
+  test('settings that cannot be read are said, and so are two ways to write one id', async () => {
+    await writeBacklog(
+      dir,
+      [
+        { id: 'TASK-7', title: 'A' },
+        { id: 'task-007', title: 'B' },
+      ],
+      'statuses: [\n',
+    );
+    assert.deepEqual(problemsOf(await list()), [
+      'invalidYaml config.yml:1 config.yml is not valid YAML with keys, so these statuses count: To Do, In Progress, Done. Correct the file if they are others.',
+      'duplicateId tasks/task-007 - B.md:2 The id task-007 is also that of tasks/TASK-7 - A.md: give this task an id of its own.',
+    ]);
+    await rm(path.join(dir, 'config.yml'));
+    await mkdir(path.join(dir, 'config.yml'));
+    const [first] = problemsOf(await list());
+    assert.match(
+      first ?? '',
+      /^invalidYaml config\.yml:1 config\.yml is not read: .* These statuses count: To Do, /,
+    );
+  });
+
+  test('a link in the place of the tasks is named', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A' }]);
+    await rename(path.join(dir, 'tasks'), path.join(dir, 'others'));
+    await symlink('others', path.join(dir, 'tasks'));
+
+    assert.match(
+      englishOf((await readStoryFile(dir))?.problems[0]?.message ?? ''),
+      /tasks is a link, so no task in it is read: put the folder itself there\.$/,
     );
   });
 

@@ -19,7 +19,7 @@ import type {
   StoryList,
   StoryProblem,
 } from './story.ts';
-import { isStoryFolder, readFolder } from './storyFolder.ts';
+import { isStoryFolder, readFolder, tasksProblem } from './storyFolder.ts';
 import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
 /** Size limit for story files, in bytes: thousands of stories. */
@@ -232,7 +232,11 @@ function astray(path: string): InvalidStoryFile | undefined {
 /** The problem if the file must not be opened; opening a named pipe would wait for a writer forever. */
 function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
   if (!found.isFile()) {
-    return unreadable(path, say('{0} is not a file: put the stories into a file.', basename(path)));
+    const problem = found.isDirectory() ? tasksProblem(path) : undefined;
+    return unreadable(
+      path,
+      problem ?? say('{0} is not a file: put the stories into a file.', basename(path)),
+    );
   }
   return found.size > MAX_STORY_FILE_BYTES
     ? unreadable(

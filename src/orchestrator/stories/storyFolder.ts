@@ -13,6 +13,7 @@ import {
   type FolderContent,
   inOrder,
   isTaskName,
+  oddTaskName,
   packFolder,
   TASKS,
 } from './formats/folderText.ts';
@@ -31,6 +32,14 @@ export function isStoryFolder(folder: string): boolean {
     // A parent is no folder, or must not be entered: reading it says so.
     return false;
   }
+}
+
+/** What keeps a folder from being a source of stories although it has something in the place of its tasks. */
+export function tasksProblem(folder: string): Message | undefined {
+  const tasks = path.join(folder, TASKS);
+  return lstatSync(tasks, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? say('{0} is a link, so no task in it is read: put the folder itself there.', tasks)
+    : undefined;
 }
 
 /**
@@ -128,10 +137,13 @@ export async function readFolder(
       await otherWork();
     }
   }
+  const odd = entries.flatMap(({ name }) => oddTaskName(name) ?? []);
+  const noFiles = tasks.filter(entry => !entry.isFile()).map(({ name }) => name);
+  const settings = CONFIGS.filter(name => !files.has(name) && isThere(path.join(folder, name)));
   const content: FolderContent = {
     files,
     completed: (await namesIn(path.join(folder, COMPLETED))).filter(isTaskName),
-    unread: tasks.filter(entry => !entry.isFile()).map(({ name }) => inTasks(name)),
+    unread: [...settings, ...[...noFiles, ...new Set(odd)].map(inTasks)],
   };
   const text = packFolder(content);
   return text.length > maxBytes ? { problem: tooLarge(folder, maxBytes) } : text;
@@ -151,7 +163,9 @@ export async function storyFolderFiles(folder: string): Promise<string[]> {
 
 /** Changes whenever a file of the folder does. */
 export async function folderVersion(folder: string): Promise<string> {
-  const tasks = (await namesIn(path.join(folder, TASKS))).filter(isTaskName);
+  const tasks = (await namesIn(path.join(folder, TASKS))).filter(
+    name => isTaskName(name) || oddTaskName(name) !== undefined,
+  );
   const names = [...CONFIGS, COMPLETED, ...tasks.map(inTasks)];
   const versions: string[] = [];
   for (const [at, name] of names.entries()) {
@@ -181,6 +195,10 @@ function readPlain(file: string, maxBytes: number): Buffer | 'tooLarge' | undefi
   } finally {
     closeSync(fd);
   }
+}
+
+function isThere(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
 function absent(error: unknown): [] {

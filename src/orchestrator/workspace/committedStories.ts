@@ -5,6 +5,7 @@ import {
   COMPLETED,
   CONFIGS,
   isTaskName,
+  oddTaskName,
   packFolder,
   TASKS,
 } from '../stories/formats/folderText.ts';
@@ -46,6 +47,11 @@ export async function viewFolder(
         : [],
     ),
   );
+  const odd = roots.map((_, i) => {
+    const tasks = objects[i * lists.length];
+    const found = tasks?.type === 'tree' ? namesIn(tasks) : [];
+    return [...new Set(found.flatMap(name => oddTaskName(name) ?? []))];
+  });
   // What is next to the folder says what its tasks mean, but it is not part of it.
   const settings = CONFIGS.map(config => inside(config));
   const tasks = [...names].map(name => inside(name));
@@ -55,15 +61,20 @@ export async function viewFolder(
     paths: [...tasks, ...settings.filter(one => one.startsWith(`${folder}/`))],
     textOf: n => {
       const view = views[n];
-      return view && textIn(view, folder, [...CONFIGS, ...names]);
+      return view && textIn(view, folder, [...CONFIGS, ...names], odd[n] ?? []);
     },
   };
 }
 
-function textIn(view: TreeView, folder: string, names: readonly string[]): Buffer | undefined {
+function textIn(
+  view: TreeView,
+  folder: string,
+  names: readonly string[],
+  odd: readonly string[],
+): Buffer | undefined {
   const files = new Map<string, Buffer>();
   const completed: string[] = [];
-  const unread: string[] = [];
+  const unread = odd.map(name => `${TASKS}/${name}`);
   for (const name of names) {
     const at = path.posix.join(folder, name);
     const content = view.file(at);
@@ -72,11 +83,11 @@ function textIn(view: TreeView, folder: string, names: readonly string[]): Buffe
       completed.push(...(isThere ? [path.posix.basename(name)] : []));
     } else if (content !== undefined) {
       files.set(name, content);
-    } else if (name.startsWith(`${TASKS}/`) && isThere) {
+    } else if (isThere) {
       unread.push(name);
     }
   }
-  const hasTasks = unread.length > 0 || [...files.keys()].some(name => name.startsWith(TASKS));
+  const hasTasks = [...files.keys(), ...unread].some(name => name.startsWith(`${TASKS}/`));
   return hasTasks ? packFolder({ files, completed, unread }) : undefined;
 }
 

@@ -1,15 +1,15 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { parse } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { inWorkOrder, movedOrder, prioritiesFor, type Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { type BacklogSettings, readSettings, settingsProblems } from './backlogSettings.ts';
 import { type BacklogTask, idInName, readBacklogTask, sameId } from './backlogTask.ts';
-import { CONFIGS, type FolderPart, folderParts, TASKS } from './folderText.ts';
-import { setText } from './frontMatter.ts';
+import { type FolderPart, folderParts, TASKS } from './folderText.ts';
+import { isUnclosedMatter, setText } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
-import { isDoneWord, isEntry } from './prdKeys.ts';
+import { isDoneWord } from './prdKeys.ts';
 import { isParkedWord } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
@@ -17,20 +17,10 @@ import type { TextLines } from './textLines.ts';
 /** A folder of Backlog.md, with one Markdown file for each task, as the text of `folderText.ts`. */
 export const backlog: StoryFormat = { name: 'backlog', read };
 
-/** As the tool has them if its settings name none. */
-const USUAL_STATUSES = ['To Do', 'In Progress', 'Done'];
 /** More files that are no tasks are only counted. */
 const MAX_NAMED = 20;
 /** The distance of places on the board, as the tool numbers them. */
 const STEP = 1000;
-
-interface Config {
-  readonly project: string;
-  readonly statuses: readonly string[];
-  readonly doneStatus: string;
-  readonly openStatus: string;
-  readonly prefix: string;
-}
 
 /** A task with its part of the text. */
 interface Placed {
@@ -41,29 +31,26 @@ interface Placed {
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const parts = folderParts(text);
-  const config = readConfig(text, parts);
+  const config = readSettings(text, parts);
   const placed: Placed[] = [];
-  const others: FolderPart[] = [];
+  const noTasks: FolderPart[] = [];
   for (const part of parts.filter(({ kind, name }) => kind === 'file' && isTask(name))) {
     const own = text.slice(part.start, part.end);
     const task = readBacklogTask(part.name.slice(TASKS.length + 1), own);
     if (task === undefined) {
-      others.push(part);
+      noTasks.push(part);
     } else {
       placed.push({ task, part, text: own });
     }
   }
   const unread = parts.filter(({ kind }) => kind === 'unread');
+  const others = notTasks(text, noTasks, unread, lines);
   if (placed.length === 0) {
-    return {
-      code: 'noStories',
-      message: say(
-        'The folder has no tasks in {0}. Create one with: backlog task create "…"',
-        `${TASKS}/`,
-      ),
-      line: 1,
-      column: 1,
-    };
+    const [first] = others.map(problem => ofFile(problem, parts, lines));
+    const message =
+      first?.message ??
+      say('The folder has no tasks in {0}. Create one with: backlog task create "…"', `${TASKS}/`);
+    return { line: 1, column: 1, ...first, code: 'noStories', message };
   }
   const completed = completedIds(text, parts, config);
   const stories = storiesOf(placed, config, completed);
@@ -75,12 +62,17 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       const key = task.matter.fields.find(one => one.key === fact);
       return lines.at(part.start + (key?.offset ?? 0));
     },
-    [...notTasks(others, unread, lines), ...unknownStatuses(placed, config, lines)],
+    [
+      ...others,
+      ...settingsProblems(text, parts, lines),
+      ...sameIds(placed, config, lines),
+      ...unknownStatuses(placed, config, lines),
+    ],
   );
   return {
     heading: { project: config.project, branchName: '', description: '' },
     stories,
-    problems: problems.map(inFile).map(problem => withFirst(problem, stories)),
+    problems: problems.map(inFile).map(problem => withFirst(problem, stories, config)),
     edits: (story, done) => statusEdits(placed, config, story, done),
     spanOf: position => {
       const { end = 0, start = 0 } = placed[position]?.part ?? {};
@@ -94,48 +86,38 @@ function isTask(name: string): boolean {
   return name.startsWith(`${TASKS}/`);
 }
 
-function readConfig(text: string, parts: readonly FolderPart[]): Config {
-  const found = CONFIGS.map(config =>
-    parts.find(({ kind, name }) => kind === 'file' && name === config),
-  );
-  const part = found.find(one => one !== undefined);
-  const values = part === undefined ? {} : yamlOf(text.slice(part.start, part.end));
-  const named = values['statuses'];
-  const statuses = (Array.isArray(named) ? named : []).filter(
-    (status): status is string => typeof status === 'string' && status.trim() !== '',
-  );
-  const all = statuses.length === 0 ? USUAL_STATUSES : statuses;
-  const doneStatus = all.findLast(isDoneWord) ?? all.at(-1) ?? 'Done';
-  const isOpen = (status: unknown): status is string =>
-    typeof status === 'string' && all.includes(status) && status !== doneStatus;
-  const usual = values['default_status'];
-  return {
-    project: textIn(values['project_name']),
-    statuses: all,
-    doneStatus,
-    openStatus: isOpen(usual) ? usual : (all.find(isOpen) ?? 'To Do'),
-    prefix: textIn(values['task_prefix']) || 'task',
-  };
-}
-
-/** Settings that are no YAML are as if there were none. */
-function yamlOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const root: unknown = parse(text, { logLevel: 'silent' });
-    return isEntry(root) ? (root as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-function textIn(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : '';
+/** Ids that are written in different ways, and are one for the tool. */
+function sameIds(
+  placed: readonly Placed[],
+  { prefix }: BacklogSettings,
+  lines: TextLines,
+): StoryProblem[] {
+  const forms = new Map<string, string>();
+  const written = new Set<string>();
+  return placed.flatMap(({ part, task: { id, matter } }, position): StoryProblem[] => {
+    const isNew = !written.has(id);
+    const form = sameId(id, prefix);
+    const first = forms.get(form);
+    written.add(id);
+    forms.set(form, first ?? part.name);
+    const field = matter.fields.find(({ key }) => key === 'id');
+    return isNew && first !== undefined
+      ? [
+          {
+            code: 'duplicateId',
+            message: sharedId(id, first),
+            ...lines.at(part.start + (field?.offset ?? 0)),
+            subject: { position, ids: [id] },
+          },
+        ]
+      : [];
+  });
 }
 
 function completedIds(
   text: string,
   parts: readonly FolderPart[],
-  { prefix }: Config,
+  { prefix }: BacklogSettings,
 ): ReadonlySet<string> {
   const names = parts.filter(({ kind }) => kind === 'names');
   const ids = names
@@ -146,7 +128,7 @@ function completedIds(
 
 function storiesOf(
   placed: readonly Placed[],
-  config: Config,
+  config: BacklogSettings,
   completed: ReadonlySet<string>,
 ): Story[] {
   const { prefix } = config;
@@ -210,11 +192,12 @@ function withSubtasks(
   return all;
 }
 
-function isDone(status: string, { doneStatus }: Config): boolean {
+function isDone(status: string, { doneStatus }: BacklogSettings): boolean {
   return status.toLowerCase() === doneStatus.toLowerCase() || isDoneWord(status);
 }
 
 function notTasks(
+  text: string,
   others: readonly FolderPart[],
   unread: readonly FolderPart[],
   lines: TextLines,
@@ -222,18 +205,31 @@ function notTasks(
   return [
     ...others.slice(0, MAX_NAMED).map(part => ({
       part,
-      message: say(
-        '{0} is not read as a task: it has no front matter with an id. Create tasks with: backlog task create "…"',
-        plainText(part.name),
-      ),
+      message: isUnclosedMatter(text.slice(part.start, part.end))
+        ? say(
+            '{0} is not read as a task: its front matter has no end. Write “---” on a line of its own below the last key.',
+            plainText(part.name),
+          )
+        : say(
+            '{0} is not read as a task: it has no front matter with an id. Create tasks with: backlog task create "…"',
+            plainText(part.name),
+          ),
     })),
-    ...unread.slice(0, MAX_NAMED).map(part => ({
-      part,
-      message: say(
-        '{0} is not read: it is a link or something else that is not a file. Put the file itself there.',
-        plainText(part.name),
-      ),
-    })),
+    ...unread
+      .filter(({ name }) => isTask(name))
+      .slice(0, MAX_NAMED)
+      .map(part => ({
+        part,
+        message: part.name.includes('\uFFFD')
+          ? say(
+              '{0} is not read: its name has a character that a name of a task must not have. Rename it.',
+              plainText(part.name),
+            )
+          : say(
+              '{0} is not read: it is a link or something else that is not a file. Put the file itself there.',
+              plainText(part.name),
+            ),
+      })),
   ].map(({ message, part }) => ({
     code: 'notAStory' as const,
     severity: 'info' as const,
@@ -244,7 +240,7 @@ function notTasks(
 
 function unknownStatuses(
   placed: readonly Placed[],
-  config: Config,
+  config: BacklogSettings,
   lines: TextLines,
 ): StoryProblem[] {
   const known = new Set(config.statuses.map(status => status.toLowerCase()));
@@ -282,23 +278,32 @@ function ofFile(
 }
 
 /** Files are what tells two tasks with the same id apart, and not lines. */
-function withFirst(problem: StoryProblem, stories: readonly Story[]): StoryProblem {
+function withFirst(
+  problem: StoryProblem,
+  stories: readonly Story[],
+  { prefix }: BacklogSettings,
+): StoryProblem {
   const [id = ''] = problem.subject?.ids ?? [];
+  const isSame = (story: Story) => sameId(story.id, prefix) === sameId(id, prefix);
   return problem.code === 'duplicateId'
     ? {
         ...problem,
-        message: say(
-          'The id {0} is also that of {1}: give this task an id of its own.',
-          plainText(id),
-          plainText(stories.find(story => story.id === id)?.file ?? ''),
-        ),
+        message: sharedId(id, stories.find(isSame)?.file ?? ''),
       }
     : problem;
 }
 
+function sharedId(id: string, file: string): Message {
+  return say(
+    'The id {0} is also that of {1}: give this task an id of its own.',
+    plainText(id),
+    plainText(file),
+  );
+}
+
 function statusEdits(
   placed: readonly Placed[],
-  { doneStatus, openStatus }: Config,
+  { doneStatus, openStatus }: BacklogSettings,
   { id, position }: Story,
   done: boolean,
 ): readonly Edit[] {

@@ -25,7 +25,7 @@ export interface FolderContent {
   readonly files: ReadonlyMap<string, Buffer>;
   /** Names of the files in {@link COMPLETED}. */
   readonly completed: readonly string[];
-  /** What is at the path of a task, but is no file that may be read, such as a link. */
+  /** What is at the path of a task or of settings, but is no file that may be read, such as a link. */
   readonly unread: readonly string[];
 }
 
@@ -35,9 +35,24 @@ export interface FolderPart extends Span {
   readonly name: string;
 }
 
+/** What no name has that is read. U+FFFD stands for bytes that are no text. */
+const ODD = /[/\\\p{Cc}\uFFFD]/gu;
+
 /** Whether a name in {@link TASKS} or {@link COMPLETED} can be that of a task. */
 export function isTaskName(name: string): boolean {
-  return /\.md$/i.test(name) && !/^readme\.md$/i.test(name) && !/[/\\\p{Cc}\uFFFD]/u.test(name);
+  return isTaskFile(name) && name.search(ODD) === -1;
+}
+
+/**
+ * How a file is named among what is not read, if only its name keeps it from being a task; otherwise `undefined`.
+ * It must not be invisible: a list without it could look complete.
+ */
+export function oddTaskName(name: string): string | undefined {
+  return isTaskFile(name) && name.search(ODD) !== -1 ? name.replaceAll(ODD, '\uFFFD') : undefined;
+}
+
+function isTaskFile(name: string): boolean {
+  return /\.md$/i.test(name) && !/^readme\.md$/i.test(name);
 }
 
 /** Whether a path from the folder, with forward slashes, belongs to the source. */
@@ -86,7 +101,7 @@ export function unpackFolder(bytes: Uint8Array): FolderContent {
     if (kind === 'file' && isFolderPath(own)) {
       // Others were put there by somebody who would like to have another file written.
       files.set(own, content);
-    } else if (kind === 'unread' && isFolderPath(own)) {
+    } else if (kind === 'unread' && isFolderPath(own.replaceAll('\uFFFD', '_'))) {
       unread.push(own);
     } else if (kind === 'names') {
       completed = content

@@ -17,6 +17,7 @@ export interface FrontMatter {
   readonly bodyOffset: number;
 }
 
+const OPENING = /^\uFEFF?---[ \t]*\r?\n/;
 const SIMPLE =
   /^[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'[\]{}>|*&!%#@`][^\r\n]*?)?)[ \t]*(?:[ \t]#[^\r\n]*)?\s*$/;
 
@@ -26,7 +27,7 @@ const SIMPLE =
  * @returns `undefined` if there is none
  */
 export function readFrontMatter(text: string): FrontMatter | undefined {
-  const [opening] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
+  const [opening] = OPENING.exec(text) ?? [];
   if (opening === undefined) {
     return undefined;
   }
@@ -48,6 +49,11 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
     };
   });
   return { fields, bodyOffset: end.index + end[0].length };
+}
+
+/** Whether a text begins with front matter that has no end, so that nothing of it is read. */
+export function isUnclosedMatter(text: string): boolean {
+  return OPENING.test(text) && readFrontMatter(text) === undefined;
 }
 
 /** The value of a key; `undefined` if it is not there, or cannot be read. */

@@ -1,0 +1,103 @@
+import { parse } from 'yaml';
+import { say } from '../../../base/say.ts';
+import type { StoryProblem } from '../story.ts';
+import { CONFIGS, type FolderPart } from './folderText.ts';
+import { plainText } from './plainText.ts';
+import { isDoneWord, isEntry } from './prdKeys.ts';
+import type { TextLines } from './textLines.ts';
+
+/** As the tool has them if its settings name none. */
+const USUAL_STATUSES = ['To Do', 'In Progress', 'Done'];
+
+/** What the settings of a backlog say about its tasks. */
+export interface BacklogSettings {
+  readonly project: string;
+  readonly statuses: readonly string[];
+  readonly doneStatus: string;
+  readonly openStatus: string;
+  readonly prefix: string;
+}
+
+/** Settings that cannot be read are as if there were none; {@link settingsProblems} says so. */
+export function readSettings(text: string, parts: readonly FolderPart[]): BacklogSettings {
+  const part = settingsPart(parts);
+  const values = (part && yamlOf(text.slice(part.start, part.end))) ?? {};
+  const named = values['statuses'];
+  const statuses = (Array.isArray(named) ? named : []).filter(
+    (status): status is string => typeof status === 'string' && status.trim() !== '',
+  );
+  const all = statuses.length === 0 ? USUAL_STATUSES : statuses;
+  const doneStatus = all.findLast(isDoneWord) ?? all.at(-1) ?? 'Done';
+  const isOpen = (status: unknown): status is string =>
+    typeof status === 'string' && all.includes(status) && status !== doneStatus;
+  const usual = values['default_status'];
+  return {
+    project: textIn(values['project_name']),
+    statuses: all,
+    doneStatus,
+    openStatus: isOpen(usual) ? usual : (all.find(isOpen) ?? 'To Do'),
+    prefix: textIn(values['task_prefix']) || 'task',
+  };
+}
+
+function settingsPart(parts: readonly FolderPart[]): FolderPart | undefined {
+  const found = CONFIGS.map(config =>
+    parts.find(({ kind, name }) => kind === 'file' && name === config),
+  );
+  return found.find(one => one !== undefined);
+}
+
+/**
+ * What can be read of settings; `undefined` if nothing can.
+ * @param isStrict nothing is read of a text with an error
+ */
+function yamlOf(text: string, isStrict = false): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const root: unknown = parse(text, { logLevel: isStrict ? 'error' : 'silent' }) ?? {};
+    return isEntry(root) ? (root as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What prevents the settings from being read: the usual statuses may be wrong for these tasks. */
+export function settingsProblems(
+  text: string,
+  parts: readonly FolderPart[],
+  lines: TextLines,
+): StoryProblem[] {
+  const part = settingsPart(parts);
+  const isBroken =
+    part !== undefined && yamlOf(text.slice(part.start, part.end), true) === undefined;
+  const statuses = readSettings(text, parts).statuses.map(plainText).join(', ');
+  return [
+    ...parts
+      .filter(({ kind, name }) => kind === 'unread' && isSettings(name))
+      .map(({ name, start }) => ({
+        code: 'invalidYaml' as const,
+        message: say(
+          '{0} is not read: it is a link or something else that is not a file. These statuses count: {1}. Put the file itself there.',
+          plainText(name),
+          statuses,
+        ),
+        ...lines.at(start),
+      })),
+    ...(isBroken ? [part] : []).map(({ name, start }) => ({
+      code: 'invalidYaml' as const,
+      message: say(
+        '{0} is not valid YAML with keys, so these statuses count: {1}. Correct the file if they are others.',
+        plainText(name),
+        statuses,
+      ),
+      ...lines.at(start),
+    })),
+  ];
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function isSettings(name: string): boolean {
+  return CONFIGS.some(config => config === name);
+}
