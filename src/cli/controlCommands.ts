@@ -172,14 +172,13 @@ function isOfPart(id: string | undefined, { lane }: ControlFlags): boolean {
 
 /** Pauses or continues one story, or one lane. */
 async function pausePart(
-  storyId: string | undefined,
+  typed: string | undefined,
   { cwd, file, lane }: ControlFlags,
   paused: boolean,
 ): Promise<void> {
   const files = new RunFiles(cwd);
-  if (storyId !== undefined) {
-    await findStory(files, storyId, file);
-  } else {
+  const storyId = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
+  if (storyId === undefined) {
     await requireLanes(files);
   }
   const loop = await livingLoop(files);
@@ -246,13 +245,13 @@ async function requireLanes(files: RunFiles, flags = '--lanes 2'): Promise<strin
   return loop.runId;
 }
 
-async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void> {
+async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  const storyId = id ?? (await currentStory(files));
-  if (id !== undefined) {
-    const { story } = await findStory(files, id, file);
-    if (story.done && !(await isBeingJudged(files, id))) {
-      print(`${named(id)} is done; there is nothing to skip.`);
+  const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
+  const storyId = story?.id ?? (await currentStory(files));
+  if (story !== undefined) {
+    if (story.done && !(await isBeingJudged(files, storyId))) {
+      print(`${named(storyId)} is done; there is nothing to skip.`);
       return;
     }
   }
@@ -290,11 +289,9 @@ async function currentStory(files: RunFiles): Promise<string> {
   return storyId;
 }
 
-async function reset(id: string | undefined, { cwd, file }: Flags): Promise<void> {
+async function reset(typed: string | undefined, { cwd, file }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  if (id !== undefined) {
-    await findStory(files, id, file);
-  }
+  const id = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
   const state = await requireUnfinished(files, 'undo it in');
   const storyId = id ?? onlySkipped(state);
   const delivered = await deliverRequest(files, { type: 'reset', storyId });
@@ -315,12 +312,10 @@ function onlySkipped({ storyRecords }: RunState): string {
   return first;
 }
 
-async function hint(text: string, { cwd, file, story: storyId }: ControlFlags): Promise<void> {
+async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
-  if (storyId !== undefined) {
-    await findStory(files, storyId, file);
-  }
+  const storyId = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
   await requireOwnHints(files);
   const delivered = await deliverRequest(files, {
     type: 'hint',

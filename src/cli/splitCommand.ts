@@ -36,9 +36,10 @@ export function addSplitCommand(program: Command): void {
   });
 }
 
-async function split(storyId: string, flags: SplitFlags, command: Command): Promise<number> {
+async function split(typed: string, flags: SplitFlags, command: Command): Promise<number> {
   const files = new RunFiles(flags.cwd);
-  const { file } = await findStory(files, storyId, flags.file);
+  const { file, story } = await findStory(files, typed, flags.file);
+  const storyId = story.id;
   const storyFile = path.resolve(files.workspace, file);
   await requireNobodyWorks(files);
   const before = await readStoryText(storyFile);

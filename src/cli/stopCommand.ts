@@ -45,9 +45,9 @@ export function addStopCommand(program: Command): void {
     });
 }
 
-async function stopStory(storyId: string, { cwd, file }: StopFlags): Promise<void> {
+async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void> {
   const files = new RunFiles(cwd);
-  await findStory(files, storyId, file);
+  const storyId = (await findStory(files, typed, file)).story.id;
   const loop = await livingLoop(files);
   const current = loop && runningIn(await readRun(files, loop.runId), storyId);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });

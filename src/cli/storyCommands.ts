@@ -126,9 +126,10 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
   }
 }
 
-async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
+async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  const { file, story } = await findStory(files, id, named);
+  const { file, story } = await findStory(files, typed, named);
+  const { id } = story;
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });
   const onWritten = () => print(`Marked as ${words}: ${about}`);

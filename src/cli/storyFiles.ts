@@ -15,6 +15,7 @@ import {
   readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
+import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
@@ -214,11 +215,12 @@ export function requireReadable(file: StoryFile): StoryList {
 }
 
 /**
- * The story with this id; if several share it, the first.
+ * The story that is meant with this id, see {@link storyMeant}; if several share it, the first.
  * @throws {UsageError} naming the existing ids
  */
-function requireStory({ path, stories }: StoryList, id: string): Story {
-  const story = stories.find(story => story.id === id);
+function requireStory(list: StoryList, id: string): Story {
+  const { path, stories } = list;
+  const story = storyMeant(list, id);
   if (story === undefined) {
     const ids = stories.map(story => shorten(story.id, 40));
     const named = ids.slice(0, MAX_NAMED).join(', ');

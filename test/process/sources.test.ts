@@ -217,6 +217,15 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     }
   });
 
+  test('BMAD: a story is ticked by its number', async t => {
+    const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
+    assert.match(
+      (await finish(workspace.cli('tick', '1.2'))).stdout,
+      /^Marked as done: 1-2-prices/m,
+    );
+    assert.match(await workspace.read((SOURCES['BMAD'] as Source).file), /1-2-prices: done/);
+  });
+
   test('BMAD: the prompt leads to what describes the story, and done is not review', async t => {
     const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
     await finish(run(workspace, SOURCES['BMAD'] as Source));
