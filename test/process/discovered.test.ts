@@ -66,6 +66,16 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       new RegExp(`Added to .*: ${limit.id} Limit log in tries`),
     );
     const after = await workspace.read(PRD);
+    for (const words of [
+      ['drop', limit.id],
+      ['edit', limit.id, 'Other'],
+      ['accept', limit.id],
+    ]) {
+      assert.match(
+        await told(workspace, 1, 'discovered', ...words),
+        new RegExp(`${limit.id} is already the story ${limit.id}: change or remove it`),
+      );
+    }
     const added = JSON.parse(after).userStories.at(-1);
     assert.equal(added.title, 'Limit log in tries');
     assert.equal(added.discoveredFrom, 'US-001');

@@ -136,6 +136,14 @@ describe('what became of it', () => {
       [added.discoveries?.[0]?.state, added.discoveries?.[0]?.storyId],
       ['added', 'D1-2'],
     );
+    const late = folded(
+      report,
+      { type: 'discovery.added', id: 'D1', storyId: 'D1-2' },
+      { type: 'discovery.dropped', id: 'D1' },
+    );
+    assert.equal(late.discoveries?.[0]?.state, 'added');
+    const later = folded({ type: 'discovery.dropped', id: 'D1' });
+    assert.equal(discoveriesOf([added, later])[0]?.state, 'added');
     const refused = folded(
       report,
       { type: 'discovery.accepted', id: 'D1', by: 'setting' },

@@ -73,7 +73,8 @@ function factsOf(event: DiscoveryEvent, known: Discovery): Partial<Discovery> {
     case 'discovery.refused':
       return { state: 'open' };
     case 'discovery.dropped':
-      return { state: 'dropped' };
+      // It is a story already, where nobody has removed it.
+      return { state: known.state === 'added' ? 'added' : 'dropped' };
   }
 }
 
@@ -85,10 +86,12 @@ export function discoveriesOf(states: readonly Found[]): readonly KnownDiscovery
   const all = new Map<string, Discovery>();
   for (const discovery of states.flatMap(({ discoveries = [] }) => discoveries)) {
     const known = Object.entries(discovery).filter(([, value]) => value !== undefined);
+    const before = all.get(discovery.id);
     all.set(discovery.id, {
-      ...all.get(discovery.id),
+      ...before,
       ...Object.fromEntries(known),
       id: discovery.id,
+      ...(before?.state === 'added' && { state: 'added' as const }),
     });
   }
   return [...all.values()].flatMap(discovery => {

@@ -1,10 +1,12 @@
 import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 import type { KnownDiscovery } from '../journal/discoveries.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
 import { noStoryFile, readStoryBytes } from '../stories/storyFile.ts';
 import { type AddAccess, addTrackedStory } from '../trackers/addTracked.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
+import { readFoundWork } from '../workspace/foundWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { deliverRequest, recordRequest } from '../workspace/requests.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -32,6 +34,7 @@ export async function acceptFoundWork(
 ): Promise<Accepted> {
   const story: NewStory = { id, title, why, from };
   await requireRecordable(files);
+  await requireNoStory(files, id);
   if ((await livingRun(files))?.runId !== undefined) {
     if ((await beadsDatabase(storyFile)) === undefined) {
       // Tells now what the loop could only say later.
@@ -61,11 +64,30 @@ export async function acceptFoundWork(
 /** Gives work that an agent found another title. */
 export async function editFoundWork(files: RunFiles, id: string, title: string): Promise<void> {
   await requireRecordable(files);
+  await requireNoStory(files, id);
   await deliverRequest(files, { type: 'discovery', action: 'edit', id, title });
+  await requireNoStory(files, id);
 }
 
 /** Says that work which an agent found is not wanted. */
 export async function dropFoundWork(files: RunFiles, id: string): Promise<void> {
   await requireRecordable(files);
+  await requireNoStory(files, id);
   await deliverRequest(files, { type: 'discovery', action: 'drop', id });
+  // Somebody may have accepted it at the same moment.
+  await requireNoStory(files, id);
+}
+
+/** @throws {HumanError} if it is a story already, which a decision about a report does not change */
+async function requireNoStory(files: RunFiles, id: string): Promise<void> {
+  const found = (await readFoundWork(files)).find(discovery => discovery.id === id);
+  if (found?.state === 'added') {
+    throw new HumanError(
+      say(
+        '{0} is already the story {1}: change or remove it in the story file.',
+        id,
+        found.storyId ?? id,
+      ),
+    );
+  }
 }
