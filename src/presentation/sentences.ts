@@ -97,10 +97,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     killed,
     killedStories: killed === undefined ? undefined : killedStories(state),
     uncommitted,
-    putAside:
-      outcome === 'completed' && state.onlyStories === undefined
-        ? stories.total - stories.done
-        : undefined,
+    putAside: state.putAside,
   };
 }
 

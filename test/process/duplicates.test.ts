@@ -122,7 +122,7 @@ describe('code that an agent wrote again', { concurrency: 2 }, () => {
       (await workspace.cli('eval', 'duplicates', ...args).finished).stdout;
     assert.match(
       await evaluated('--list'),
-      /^2 commits, 5 new functions and files, 1 reports \(20\.0 %\) in 1 commits\..*\n\w{10} body: cutHeading \(page\.js:2\) repeats shortenTitle \(text\.js:2\)/,
+      /^2 commits, 5 new functions and files, 1 reports \(20\.0 %\) in 1 commit\..*\n\w{10} body: cutHeading \(page\.js:2\) repeats shortenTitle \(text\.js:2\)/,
     );
     const data = JSON.parse(await evaluated('--json', '--commits', '1'));
     assert.deepEqual([data.commits, data.looked, data.reports.length], [1, 2, 1]);

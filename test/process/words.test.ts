@@ -253,7 +253,14 @@ describe('suggested next steps work', { concurrency: 3 }, () => {
   test('all kinds of story files are named if there are no stories', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const said = await refusal(workspace, 'run');
-    for (const place of ['prd.json', 'IMPLEMENTATION_PLAN.md', '.beads', 'orchestration']) {
+    for (const place of [
+      'prd.json',
+      'Markdown plan',
+      'Task Master',
+      'Backlog.md',
+      'BMAD',
+      'Beads',
+    ]) {
       assert.ok(said.includes(place), said);
     }
   });

@@ -50,7 +50,7 @@ export const WARNING_CODES = [
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
   ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten', 'commitsNotListed'],
-  ...['numbersMoved', 'sameIds'],
+  ...['numbersMoved', 'sameIds', 'beadsNotTold', 'discoveredWaits'],
   ...[
     'progressNotWritten',
     'conflictNotDescribed',

@@ -428,6 +428,13 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         open: event.open,
         circle: event.circle,
         aside: event.aside,
+        // Counted at the end: what is reopened later is not put aside. A run of single stories leaves others open.
+        putAside:
+          event.outcome === 'completed' &&
+          state.onlyStories === undefined &&
+          event.stories.total > event.stories.done
+            ? event.stories.total - event.stories.done
+            : undefined,
         uncommitted: event.uncommitted,
         stories: storyCount(event.stories),
       };

@@ -201,6 +201,8 @@ export interface RunState {
   readonly open?: readonly string[];
   /** The ones among them that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
+  /** How many stories the file had put aside when all others were done. */
+  readonly putAside?: number;
   /** The ones among them that wait for a story that is put aside. */
   readonly aside?: readonly {
     readonly id: string;

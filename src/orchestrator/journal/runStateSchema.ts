@@ -278,6 +278,7 @@ export const runStateSchema = once(() => {
       .optional(),
     open: z.array(z.string()).optional(),
     circle: z.array(z.string()).optional(),
+    putAside: count.optional(),
     aside: z
       .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))
       .optional(),
