@@ -203,7 +203,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
       'A',
     ],
     ['work in progress', 'prd.json', '[{"id":"A","title":"T","status":"in_progress"}]', 'A'],
-    ['a status beside passes', 'prd.json', '[{"id":"A","status":"active","passes":false}]', 'A'],
+    ['a status next to passes', 'prd.json', '[{"id":"A","status":"active","passes":false}]', 'A'],
     ['no key that says it', 'prd.json', '[{"id":"A","title":"T"},{"id":"B","passes":true}]', 'A'],
     [
       'a word in the place of false',

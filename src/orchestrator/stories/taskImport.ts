@@ -29,7 +29,7 @@ export interface TaskImport {
 
 /**
  * The stories of a `prd.json` as lines of a task graph. All keys stay: what a task says in another way is kept under
- * `imported`, and what the file says beside its stories is a line of its own. Pure.
+ * `imported`, and what the file says besides its stories is a line of its own. Pure.
  *
  * @param source its path, for messages, and its text
  * @param known ids that the graph has already, also those that were compacted

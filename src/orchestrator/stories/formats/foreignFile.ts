@@ -36,7 +36,7 @@ export function foreignAdvice(path: string, text: string): Message | undefined {
 
 const MAX_HEAD = 20_000;
 
-/** Tools that keep the tasks of a change beside its documents. */
+/** Tools that keep the tasks of a change next to its documents. */
 const PLANNERS: readonly (readonly [tool: string, path: RegExp])[] = [
   ['Kiro', /(?:^|\/)\.kiro\/specs\/[^/]+\/(?!tasks\.md$)[^/]+\.md$/],
   ['OpenSpec', /(?:^|\/)openspec\/changes\/[^/]+\/(?!tasks\.md$)[^/]+\.md$/],

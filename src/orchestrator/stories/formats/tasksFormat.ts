@@ -30,7 +30,7 @@ export const tasks: StoryFormat = { name: 'tasks', read };
 
 /** The `type` of a line that names finished tasks which were moved to an archive. */
 export const COMPACTED_TYPE = 'compacted';
-/** The `type` of a line with what a PRD says beside its stories: its project, its branch. */
+/** The `type` of a line with what a PRD says besides its stories: its project, its branch. */
 export const GRAPH_TYPE = 'graph';
 /** Tasks with these statuses count, but are never next; a person sets them back to `ready`. */
 const PARKED_STATUS = new Set([
