@@ -282,9 +282,19 @@ export class Workspace {
     return until(`agent ${n}`, async () => (await this.agents())[n - 1]);
   }
 
-  async stories(): Promise<PrdStory[]> {
-    const prd: { userStories: PrdStory[] } = JSON.parse(await this.read('.omc/prd.json'));
-    return prd.userStories;
+  /** Waits for a whole file: git writes it in place when work lands. */
+  stories(): Promise<PrdStory[]> {
+    return until('a whole prd.json', async () => {
+      try {
+        const prd: { userStories: PrdStory[] } = JSON.parse(await this.read('.omc/prd.json'));
+        return prd.userStories;
+      } catch (error) {
+        if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') {
+          return;
+        }
+        throw error;
+      }
+    });
   }
 
   /** Ids of the stories that are done in the file. */

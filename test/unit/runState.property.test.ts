@@ -547,6 +547,31 @@ describe('the fold of any journal', () => {
     );
   });
 
+  test('of agents that speak in turn, each keeps its latest activity', async t => {
+    const temp = await tempDir('fold-');
+    t.after(() => temp.remove());
+    const file = path.join(temp.path, 'journal.jsonl');
+    const talk = fc.record({
+      type: fc.constantFrom('agent.text', 'agent.output'),
+      text: words,
+      iteration: fc.integer({ min: 1, max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(talk, { maxLength: 12 }), async talks => {
+        const started = [1, 2, 3].map(n => ({
+          ...{ type: 'iteration.started', iteration: n, maxIterations: 3, storyId: `${n}` },
+          ...{ stories: { done: 0, total: 3 }, promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
+        }));
+        const lines = [{ type: 'run.started', isolated: true, lanes: 3 }, ...started, ...talks].map(
+          (event, i) => JSON.stringify({ seq: i + 1, at: '2026-01-01T00:00:00Z', ...event }),
+        );
+        await writeFile(file, lines.map(line => `${line}\n`).join(''));
+        const { state } = await foldJournal(file);
+        sameValue(state, foldRun(lines.flatMap(line => parseRunEvent(line) ?? [])));
+      }),
+    );
+  });
+
   test('costs add up, and counts match the events', () => {
     fc.assert(
       fc.property(journals, list => {

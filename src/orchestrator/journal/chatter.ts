@@ -36,8 +36,15 @@ export function isChatterLine(text: string): boolean {
   return line.test(text);
 }
 
-/** Like {@link isChatterLine}, for events that are displayed as the agent's current activity. */
-export function isActivityLine(text: string): boolean {
+/**
+ * Like {@link isChatterLine}, for events that are displayed as the agent's current activity.
+ * @returns the iteration as the line has it (`""` in journals that did not have it yet); `undefined` for any other line
+ */
+export function activityOfLine(text: string): string | undefined {
   const [, type] = line.exec(text) ?? [];
-  return type === 'agent.text' || type === 'agent.tool';
+  if (type !== 'agent.text' && type !== 'agent.tool') {
+    return;
+  }
+  // This key cannot be matched inside a text either.
+  return /"iteration":(\d{1,15})/.exec(text)?.[1] ?? '';
 }

@@ -1,5 +1,5 @@
 import { GrowingFile } from '../../base/growingFile.ts';
-import { isActivityLine, isChatterLine } from './chatter.ts';
+import { activityOfLine, isChatterLine } from './chatter.ts';
 import { parseRunEvent } from './events.ts';
 import { Folding } from './foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
@@ -15,7 +15,7 @@ const NOTHING: FoldedJournal = { state: INITIAL_RUN_STATE, offset: 0 };
 
 /**
  * Folds a journal line by line, so that even a very large one needs little memory. Of consecutive chatter lines,
- * only the last is parsed, because it replaces all previous ones.
+ * only the last of each iteration is parsed, because it replaces all previous ones.
  * @param from the state to continue from
  */
 export async function foldJournal(
@@ -24,7 +24,8 @@ export async function foldJournal(
 ): Promise<FoldedJournal> {
   const lines = new GrowingFile(file, from.offset);
   const folding = new Folding(from.state);
-  let activity: string | undefined;
+  /** The last line by iteration: several agents may speak in turn. */
+  const activities = new Map<string, string>();
   let chatter: string | undefined;
   const apply = (line: string | undefined) => {
     const event = line === undefined ? undefined : parseRunEvent(line);
@@ -33,15 +34,20 @@ export async function foldJournal(
     }
   };
   const applyHeld = () => {
-    apply(activity);
+    for (const activity of activities.values()) {
+      apply(activity);
+    }
     // Only its sequence number matters.
     apply(chatter);
-    activity = undefined;
+    activities.clear();
     chatter = undefined;
   };
   await lines.readNew(line => {
-    if (isActivityLine(line)) {
-      activity = line;
+    const iteration = activityOfLine(line);
+    if (iteration !== undefined) {
+      // In the order of the journal: the newest line is applied last.
+      activities.delete(iteration);
+      activities.set(iteration, line);
       chatter = undefined;
     } else if (isChatterLine(line)) {
       chatter = line;
