@@ -18,6 +18,7 @@ import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblem
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
+import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import { runsAbout } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -84,6 +85,7 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   }
   const data = storyListData(json ? list : requireReadable(list), {
     ...(await runsOf(files, list.kind === 'stories' ? list.stories.map(({ id }) => id) : [])),
+    discoveries: await readFoundWork(files),
     problems,
   });
   if (json) {

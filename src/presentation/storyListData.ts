@@ -1,5 +1,9 @@
 import { englishOf } from '../base/say.ts';
-import { discoveriesOf, waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
+import {
+  discoveriesOf,
+  type KnownDiscovery,
+  waitingDiscoveries,
+} from '../orchestrator/journal/discoveries.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
@@ -80,6 +84,8 @@ export interface KnownOfStories {
   readonly run?: SeenRun;
   /** Of all runs, oldest first. */
   readonly states?: readonly RunState[];
+  /** Work that agents of all runs found, if `states` are not those of all runs. */
+  readonly discoveries?: readonly KnownDiscovery[];
   /** Problems of the file, instead of those that the reader found. */
   readonly problems?: readonly ProblemData[];
 }
@@ -100,10 +106,8 @@ export type NextData =
 const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
 
 /** A story file as data for other programs. */
-export function storyListData(
-  file: StoryFile,
-  { problems, run = NO_RUN, states = [] }: KnownOfStories = {},
-): StoryListData {
+export function storyListData(file: StoryFile, known: KnownOfStories = {}): StoryListData {
+  const { problems, run = NO_RUN, states = [], discoveries = discoveriesOf(states) } = known;
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
   return {
@@ -130,7 +134,7 @@ export function storyListData(
     }),
     problems:
       problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
-    discovered: waitingDiscoveries(discoveriesOf(states), new Set(stories.map(({ id }) => id))).map(
+    discovered: waitingDiscoveries(discoveries, new Set(stories.map(({ id }) => id))).map(
       ({ from, id, title, why }) => ({ id, title, why: why ?? null, from: from ?? null }),
     ),
   };

@@ -145,6 +145,22 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.equal(accepted?.by, 'setting');
   });
 
+  test('waits for a person after later runs, too', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const first = await workspace.script([reports('US-001', LIMIT)]).finished;
+    assert.equal(first.code, 0, first.stderr);
+    await told(workspace, 0, 'untick', 'US-001');
+    const second = await workspace.script([reports('US-001')], '--new').finished;
+    assert.equal(second.code, 0, second.stderr);
+    assert.equal((await workspace.runIds()).length, 2);
+    const { discovered } = JSON.parse(await told(workspace, 0, 'stories', '--json'));
+    assert.deepEqual(
+      discovered.map(({ title }: { title: string }) => title),
+      ['Limit the log in'],
+    );
+    assert.equal(JSON.parse(await told(workspace, 0, 'status', '--json')).discovered, 1);
+  });
+
   test('is a story of three lanes, too', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const calls = {
