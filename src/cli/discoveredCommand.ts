@@ -12,6 +12,7 @@ import {
   dropFoundWork,
   editFoundWork,
 } from '../orchestrator/loop/decideFoundWork.ts';
+import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -112,7 +113,7 @@ async function waiting(
 ): Promise<readonly KnownDiscovery[]> {
   const storyFile = await storyFileOf(files, named);
   const stories = storyFile === undefined ? undefined : (await readStoryList(storyFile))?.stories;
-  return waitingDiscoveries(discoveries, new Set(stories?.map(({ id }) => id)));
+  return waitingDiscoveries(discoveries, idsWithReports(stories ?? []));
 }
 
 async function accept(id: string, { cwd, file: named, json }: Flags): Promise<void> {

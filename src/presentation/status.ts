@@ -15,6 +15,7 @@ import {
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
+import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
@@ -87,8 +88,7 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
 
 /** Work that agents of all runs found, and that waits for a person. */
 async function waitingIn(files: RunFiles, stories: StoryList | undefined) {
-  const ids = new Set(stories?.stories.map(({ id }) => id));
-  return waitingDiscoveries(await readFoundWork(files), ids);
+  return waitingDiscoveries(await readFoundWork(files), idsWithReports(stories?.stories ?? []));
 }
 
 /** With lanes: who works on what, and what waits to land. Without, the same of one agent. */

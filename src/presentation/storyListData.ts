@@ -8,6 +8,7 @@ import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import { choiceOf } from '../orchestrator/stories/formats/callChoice.ts';
+import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import {
   doneIds,
   type NextStoryOptions,
@@ -134,7 +135,7 @@ export function storyListData(file: StoryFile, known: KnownOfStories = {}): Stor
     }),
     problems:
       problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
-    discovered: waitingDiscoveries(discoveries, new Set(stories.map(({ id }) => id))).map(
+    discovered: waitingDiscoveries(discoveries, idsWithReports(stories)).map(
       ({ from, id, title, why }) => ({ id, title, why: why ?? null, from: from ?? null }),
     ),
   };

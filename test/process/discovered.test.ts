@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { writeBacklog } from '../support/backlogFolder.ts';
+import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 const PRD = '.omc/prd.json';
 const LIMIT = '<discovered>Limit the log in | five tries</discovered>';
+const TASKS = '.taskmaster/tasks/tasks.json';
+const FILES: Readonly<Record<string, string>> = {
+  'task-1': 'backlog/tasks/task-1 - First.md',
+  'task-2': 'backlog/tasks/task-2 - Second.md',
+  'task-3': 'backlog/tasks/task-3 - Limit-the-log-in.md',
+};
 const ROTATE = '<discovered>Rotate the keys</discovered>';
 
 /** Does its story, and reports other work in its answer. */
@@ -240,14 +246,60 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     }
   });
 
-  test('waits where only another tool adds tasks, with its command, also during a run', async t => {
+  test('is added as its tool numbers tasks: Task Master, Spec Kit, OpenSpec, Kiro, and lists of harnesses', async t => {
+    const task = { id: 1, title: 'First', status: 'pending', dependencies: [], subtasks: [] };
+    const feature = { category: 'functional', description: 'First', steps: ['a'], passes: false };
+    const files = [
+      [TASKS, JSON.stringify({ master: { tasks: [task] } }, null, 2), ['pending', 'done'], '2'],
+      ['specs/001-a/tasks.md', '## Phase 1\n\n- [ ] T001 First\n', ['[ ]', '[x]'], 'T002'],
+      ['openspec/changes/a/tasks.md', '## 1. One\n\n- [ ] 1.1 First\n', ['[ ]', '[x]'], '1.2'],
+      ['.kiro/specs/a/tasks.md', '# Plan\n\n- [ ] 1. First\n  - detail\n', ['[ ]', '[x]'], '2'],
+      ['feature_list.json', JSON.stringify([feature], null, 2), ['false', 'true'], undefined],
+      [
+        'tasks.yaml',
+        'tasks:\n  - title: First\n    completed: false\n',
+        ['false', 'true'],
+        undefined,
+      ],
+    ] as const;
+    for (const [name, text, tick, id] of files) {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      await mkdir(path.dirname(path.join(workspace.folder, name)), { recursive: true });
+      await workspace.write(name, text);
+      const steps = [
+        { replace: [name, ...tick] },
+        { commit: 'feat: one' },
+        { result: [LIMIT, {}] },
+      ];
+      const run = await workspace.script([steps]).finished;
+      assert.equal(run.code, 0, `${name}: ${run.stderr}${run.stdout}`);
+      const [limit] = await found(workspace);
+      const before = await workspace.read(name);
+      const said = await told(workspace, 0, 'discovered', 'accept', limit.id);
+      const storyId = id ?? limit.id;
+      assert.match(said, new RegExp(`: ${storyId.replace('.', '\\.')} Limit the log in`), name);
+      const after = await workspace.read(name);
+      const tail = before.split('').findLastIndex((_, at) => !after.endsWith(before.slice(at)));
+      assert.ok(after.startsWith(before.slice(0, tail + 1).trimEnd()), name);
+      const next = JSON.parse(await told(workspace, 0, 'next', '--json'));
+      assert.equal(next.id, storyId, name);
+      assert.deepEqual(await found(workspace), [], name);
+      // It is known as that story.
+      const [{ state, storyId: known }] = await found(workspace, '--all');
+      assert.deepEqual([state, known], ['added', storyId]);
+    }
+  });
+
+  test('waits where only another tool adds stories, also during a run', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
-    const name = '.taskmaster/tasks/tasks.json';
-    const task = { id: 1, title: 'First', status: 'pending', subtasks: [] };
-    await mkdir(path.join(workspace.folder, '.taskmaster', 'tasks'), { recursive: true });
-    await workspace.write(name, JSON.stringify({ tasks: [task] }));
-    const steps = [{ tickAny: [name] }, { commit: 'feat: one' }, { result: [LIMIT, {}] }];
-    const run = await workspace.scriptOf({ '1': [steps] }, '--accept-discovered').finished;
+    const name = 'sprint-status.yaml';
+    await workspace.write(
+      name,
+      'development_status:\n  epic-1: in-progress\n  1-1-first: backlog\n',
+    );
+    const tick = { replace: [name, 'backlog', 'done'] };
+    const steps = [tick, { commit: 'feat: one' }, { result: [LIMIT, {}] }];
+    const run = await workspace.script([steps], '--accept-discovered').finished;
     assert.equal(run.code, 0, run.stderr + run.stdout);
     assert.deepEqual(await workspace.events('discovery.accepted'), []);
     assert.deepEqual(await workspace.events('discovery.refused'), []);
@@ -256,34 +308,61 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     const [{ id }] = await found(workspace);
     const before = await workspace.read(name);
     const said = await told(workspace, 1, 'discovered', 'accept', id);
-    assert.match(said, /task-master add-task --prompt="Limit the log in: five tries"/);
+    assert.match(said, /Only BMAD adds stories .*sprint planning.*“Limit the log in: five tries”/);
     assert.match(said, new RegExp(`ralph-fresh discovered drop ${id}\n`));
     assert.equal(await workspace.read(name), before);
     // A later run does not know it by itself, and counts it like the list of stories.
-    await workspace.write(name, before.replace('"done"', '"pending"'));
-    const ticks = [{ tickAny: [name] }, { commit: 'feat: two' }, { result: ['Done', {}] }];
-    const again = await workspace.scriptOf({ '1': [ticks, ticks] }).finished;
+    await workspace.write(name, before.replace('done', 'backlog'));
+    const again = await workspace.script([[tick, { commit: 'feat: two' }]]).finished;
     assert.equal(again.code, 0, again.stderr + again.stdout);
     for (const command of ['status', 'stories']) {
       assert.match(await told(workspace, 0, command), /^Discovered by agents.*: 1 \(ralph-fresh/m);
     }
   });
 
-  test('is refused in a folder of Backlog.md while a run is active, with the command', async t => {
-    const workspace = await Workspace.create(t, { stories: undefined });
-    await writeBacklog(path.join(workspace.folder, 'backlog'), [
-      { id: 'task-1', title: 'First' },
-      { id: 'task-2', title: 'Second' },
-    ]);
-    const run = workspace.scriptOf({
-      'task-1': [[{ result: [LIMIT, {}] }], [{ wait: 'go' }, { result: ['', {}] }]],
-    });
-    const { id } = await workspace.event('discovery.reported');
-    const said = await told(workspace, 1, 'discovered', 'accept', id);
-    assert.match(said, /backlog task create "Limit the log in" --description "five tries"/);
-    assert.match(said, new RegExp(`ralph-fresh discovered drop ${id}\n`));
-    assert.equal((await workspace.cli('stop').finished).code, 0);
-    await workspace.note('go');
-    await run.finished;
+  test('is a file of its own in a folder of Backlog.md, with one agent and with two', async t => {
+    for (const flags of [[], ['--lanes', '2']]) {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      const dir = path.join(workspace.folder, 'backlog');
+      const [first, second] = [
+        { id: 'task-1', title: 'First' },
+        { id: 'task-2', title: 'Second' },
+      ];
+      await writeBacklog(dir, [first, second]);
+      await workspace.git('add', '.');
+      await workspace.git('commit', '-q', '-m', 'Tasks');
+      const work = (story: string, ...tags: readonly string[]): Step[] => [
+        { write: [`${story}.txt`, story] },
+        { replace: [FILES[story] ?? '', 'To Do', 'Done'] },
+        { commit: `feat: ${story}` },
+        { result: [tags.join('\n'), {}] },
+      ];
+      const run = workspace.scriptOf(
+        {
+          'task-1': [work('task-1', LIMIT)],
+          'task-2': [[{ wait: 'go' }, ...work('task-2')]],
+          'task-3': [work('task-3')],
+        },
+        ...flags,
+      );
+      const { id } = await workspace.event('discovery.reported');
+      await until(
+        'the second agent',
+        async () => (await workspace.events('agent.started')).length > 1,
+      );
+      assert.match(await told(workspace, 0, 'discovered', 'accept', id), /Accepted/);
+      await workspace.note('go');
+      const { code, stderr, stdout } = await run.finished;
+      assert.equal(code, 0, stderr + stdout);
+      const [added] = await workspace.events('discovery.added');
+      assert.equal(added?.storyId, 'task-3');
+      assert.deepEqual(await workspace.events('guard.found'), []);
+      assert.deepEqual(await workspace.events('target.held'), []);
+      const files = await filesIn(path.join(dir, 'tasks'));
+      const text = files['task-3 - Limit-the-log-in.md'] ?? '';
+      assert.match(text, /^id: task-3\ntitle: Limit the log in\nstatus: Done\n/m);
+      assert.match(text, /Discovered during task-1: five tries/);
+      assert.equal(Object.keys(files).length, 3);
+    }
   });
 });

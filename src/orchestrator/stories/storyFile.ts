@@ -302,6 +302,8 @@ export interface ParsedStoryFile {
   readonly spanOf: StoryText['spanOf'];
   /** The edits of `text` that add a story; absent if there is no place for one. See `StoryText`. */
   readonly add?: StoryText['add'] | undefined;
+  /** See `StoryText`. */
+  readonly nextId?: StoryText['nextId'] | undefined;
   /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
   /** See `StoryText`. */
@@ -327,7 +329,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const { add, commits, hasPhases, heading, stories, problems, edits, move, spanOf } = read;
+  const { add, commits, edits, hasPhases, heading, move, nextId, problems, spanOf, stories } = read;
   return {
     file: {
       kind: 'stories',
@@ -346,6 +348,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     move,
     commits,
     add,
+    nextId,
   };
 }
 

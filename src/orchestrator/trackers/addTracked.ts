@@ -2,6 +2,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { addStory } from '../stories/edit/addStory.ts';
 import { type NewStory, originText } from '../stories/edit/newStory.ts';
+import { reportNote } from '../stories/reportNote.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import type { Bd } from './beads/bd.ts';
 import { beadsDatabase } from './beads/beadsDatabase.ts';
@@ -28,7 +29,7 @@ export async function addTrackedStory(
     return (await addStory(storyFile, story)).storyId;
   }
   const bd = await requireBd(storyFile, access);
-  const note = `Reported to Ralph Fresh as ${story.id}`;
+  const note = reportNote(story.id);
   const description = [originText(story), note].filter(text => text !== '').join('\n\n');
   const id = (await bd.findNoted(note)) ?? (await createIssue(bd, story, description));
   try {

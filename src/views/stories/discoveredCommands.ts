@@ -12,6 +12,7 @@ import {
   dropFoundWork,
   editFoundWork,
 } from '../../orchestrator/loop/decideFoundWork.ts';
+import { idsWithReports } from '../../orchestrator/stories/reportNote.ts';
 import { readFoundWork } from '../../orchestrator/workspace/foundWork.ts';
 import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
 import { Command } from '../common/contributions.ts';
@@ -131,7 +132,7 @@ async function choose(
 }
 
 async function waitingIn(folder: Folder): Promise<Chosen[]> {
-  const ids = new Set(folder.stories.list.map(({ id }) => id));
+  const ids = idsWithReports(folder.stories.list);
   return waitingDiscoveries(await readFoundWork(folder.files), ids).map(discovery => ({
     folder,
     discovery,

@@ -2,6 +2,7 @@ import { discoveriesOf, waitingDiscoveries } from '../../orchestrator/journal/di
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { hasPlace, type RunState, storyNotes } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
+import { idsWithReports } from '../../orchestrator/stories/reportNote.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
@@ -219,7 +220,7 @@ export class StoryNodes {
   ): DiscoveredNode[] {
     const { discovered: node, line } = this;
     const stories = file?.kind === 'stories' ? file.stories : [];
-    const waiting = waitingDiscoveries(discoveriesOf(states), new Set(stories.map(({ id }) => id)));
+    const waiting = waitingDiscoveries(discoveriesOf(states), idsWithReports(stories));
     if (JSON.stringify(waiting) !== JSON.stringify(node.items.map(item => item.discovery))) {
       node.items = waiting.map(discovery => ({
         ...{ kind: 'discovery', folder: line.folder, parent: node, discovery },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { notedReport } from '../reportNote.ts';
 import type { Story } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import { addByHand } from './addByHand.ts';
@@ -10,9 +11,9 @@ import type { NewStory } from './newStory.ts';
 
 /**
  * Adds a story to its file, in the file's own format and dialect; every other byte is unchanged. The write is atomic.
- * A story with this id and title that is there already is not added again.
+ * A story with this id and title, or made of this report, that is there already is not added again.
  *
- * @returns the id in the file: another one if a story has it already
+ * @returns the id in the file: another one if a story has it already, or if the tool of the file numbers its stories
  * @throws {HumanError} if the file cannot be read, or has no place for it; the message says what to write by hand
  */
 export async function addStory(
@@ -21,7 +22,7 @@ export async function addStory(
 ): Promise<{ readonly storyId: string; readonly changed: boolean }> {
   let storyId = story.id;
   const { changed } = await editFile(path, before => {
-    const added = addToText(path, before, story);
+    const added = addToText(path, before, { ...story, at: new Date() });
     storyId = added.storyId;
     return Buffer.from(added.text);
   });
@@ -40,12 +41,15 @@ export function addToText(
     const [{ line, message }] = file.problems;
     throw new HalfWritten(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
   }
-  const known = file.stories.find(({ id }) => id === story.id);
-  if (known?.title.includes(story.title)) {
-    return { text: bom + text, storyId: story.id };
+  const known = file.stories.find(one =>
+    one.id === story.id ? one.title.includes(story.title) : notedReport(one) === story.id,
+  );
+  if (known !== undefined) {
+    return { text: bom + text, storyId: known.id };
   }
-  const storyId = freeId(story.id, file.stories);
-  const after = withStory(parsed, { ...story, id: storyId });
+  const storyId = parsed.nextId?.() ?? freeId(story.id, file.stories);
+  const report = storyId === story.id ? undefined : story.id;
+  const after = withStory(parsed, { ...story, id: storyId, report });
   if (after === undefined || !isOnlyAddition(path, file.stories, after, storyId)) {
     throw new HumanError(addByHand(file.format, path, story));
   }
@@ -63,15 +67,21 @@ function withStory({ add, text }: ParsedStoryFile, story: NewStory): string | un
   return edits.length === 0 ? undefined : applyEdits(text, [...edits]);
 }
 
-/** Whether all stories are as before, and the new one is last among them. */
+/** Whether all other stories are as before, also in their order. */
 function isOnlyAddition(path: string, before: readonly Story[], text: string, id: string): boolean {
   const { file } = parseStoryText(path, text);
   if (file.kind === 'invalid') {
     return false;
   }
-  const others = file.stories.slice(0, -1);
-  const added = file.stories.at(-1);
-  return added?.id === id && !added.done && isDeepStrictEqual(others, before);
+  const added = file.stories.find(story => story.id === id);
+  const others = file.stories.filter(story => story !== added);
+  const isWaiting = added !== undefined && !added.done && added.parked !== true;
+  return isWaiting && isDeepStrictEqual(others.map(withoutPlace), before.map(withoutPlace));
+}
+
+/** Where a story is in the file changes if another one is added before it. */
+function withoutPlace(story: Story): Story {
+  return { ...story, position: 0, line: 0 };
 }
 
 function freeId(id: string, stories: readonly Story[]): string {

@@ -14,7 +14,8 @@ import {
 import { meaningOf, openWord } from '../formats/statusWord.ts';
 import type { NewStory } from './newStory.ts';
 
-type Value = boolean | number | string;
+/** A value of a new entry; lists are empty. */
+export type Value = boolean | number | string | readonly never[];
 
 /** The last object of a list shows how the file writes stories. */
 function modelOf(entries: readonly unknown[]): Entry {
@@ -107,8 +108,11 @@ export function appendEntry(
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   const last = spans.at(-1);
   if (last === undefined) {
-    const body = JSON.stringify(Object.fromEntries(values), null, 2).replaceAll('\n', `${eol}    `);
-    return { offset: open + 1, length: 0, content: `${eol}    ${body}${eol}  ` };
+    const [outer = ''] = /^[\t ]*/.exec(text.slice(text.lastIndexOf('\n', open) + 1, open)) ?? [];
+    const [, step = '  '] = /\n([\t ]+)/.exec(text) ?? [];
+    const space = eol + outer + step;
+    const body = JSON.stringify(Object.fromEntries(values), null, step).replaceAll('\n', space);
+    return { offset: open + 1, length: 0, content: space + body + eol + outer };
   }
   const previous = spans.at(-2);
   const separator =

@@ -1,32 +1,40 @@
 import type { Edit } from 'jsonc-parser';
 import { indentOf, type MarkdownLine } from '../formats/markdownBlocks.ts';
-import { type NewStory, originText } from './newStory.ts';
+import { inertLine, inertText } from './inertLine.ts';
+import { type NewStory, originLines, originText } from './newStory.ts';
+import type { NextItem } from './planNumber.ts';
 
 /**
- * The edit that adds an item below the last one of a plan and what belongs to it, with the same list marker and
- * indentation as the last item that is not nested.
+ * The edit that adds an item below another one of a plan and what belongs to it, with the same list marker and
+ * indentation as the last item above that is not nested.
  *
- * @param last index of the line of the last checkbox
+ * @param last index of the line of a checkbox
+ * @param next how it is numbered; without it, the item begins with the id of its story
  */
 export function appendItem(
   text: string,
   lines: readonly MarkdownLine[],
   last: number,
   story: NewStory,
+  next?: NextItem,
 ): Edit[] {
-  const boxes = lines.flatMap(line => (line.kind === 'checkbox' ? [line] : []));
+  const boxes = lines.flatMap((line, index) =>
+    line.kind === 'checkbox' && index <= last ? [{ ...line, index }] : [],
+  );
   const outer = Math.min(...boxes.map(({ checkbox }) => checkbox.indent));
   const model = boxes.findLast(({ checkbox }) => checkbox.indent === outer);
   const [, space = '', marker = '-'] = /^([\t ]*)([-*+]|\d{1,9}[.)])/.exec(model?.text ?? '') ?? [];
   const number = /^(\d+)(.)$/.exec(marker);
-  const next = number === null ? marker : `${Number(number[1]) + 1}${number[2]}`;
+  const mark = number === null ? marker : `${Number(number[1]) + 1}${number[2]}`;
   const eol = /\r?\n|\r/.exec(text)?.[0] ?? '\n';
-  const origin = originText(story);
+  const origin = next === undefined ? [originText(story)] : originLines(story);
+  const below = `${space}${' '.repeat(mark.length + 1)}${next?.isListBelow === true ? '- ' : ''}`;
   const content = [
-    `${space}${next} [ ] ${story.id}: ${inert(story.title)}`,
-    ...(origin === '' ? [] : [`${space}${' '.repeat(next.length + 1)}${inert(origin)}`]),
+    `${space}${mark} [ ] ${next?.label ?? `${story.id}:`} ${inertText(story.title)}`,
+    ...origin.filter(line => line !== '').map(line => below + inertLine(line)),
   ].join(eol);
-  const end = lines[endOfItem(lines, last)];
+  // What is below the parts of an item can belong to the item itself.
+  const end = lines[Math.max(endOfItem(lines, last), endOfItem(lines, model?.index ?? last))];
   const offset = end === undefined ? text.length : end.offset + end.text.length;
   return [{ offset, length: 0, content: eol + content }];
 }
@@ -51,9 +59,4 @@ function endOfItem(lines: readonly MarkdownLine[], first: number): number {
     end = index;
   }
   return end;
-}
-
-/** Nothing in the text may begin a comment that hides what follows. */
-function inert(text: string): string {
-  return text.replaceAll('<!--', '&lt;!--');
 }

@@ -1,12 +1,13 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
+import { newTaskFile, nextTaskId } from '../edit/backlogAddition.ts';
 import { inWorkOrder, movedOrder, prioritiesFor, type Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, readSettings, settingsProblems } from './backlogSettings.ts';
 import { type BacklogTask, idInName, readBacklogTask, sameId } from './backlogTask.ts';
-import { type FolderPart, folderParts, TASKS } from './folderText.ts';
+import { type FolderPart, fileAddition, folderParts, TASKS } from './folderText.ts';
 import { isUnclosedMatter, setText } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
 import { isDoneWord } from './prdKeys.ts';
@@ -79,6 +80,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return { start, end };
     },
     move: (...move) => moved(text, placed, stories, move),
+    nextId: () =>
+      nextTaskId(
+        placed.map(({ task }) => task),
+        completed,
+        config,
+      ),
+    add: story => {
+      const file = newTaskFile(story, placed, config);
+      return [{ ...fileAddition(text, `${TASKS}/${file.name}`, file.text), length: 0 }];
+    },
   };
 }
 

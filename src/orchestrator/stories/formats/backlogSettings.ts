@@ -16,6 +16,8 @@ export interface BacklogSettings {
   readonly doneStatus: string;
   readonly openStatus: string;
   readonly prefix: string;
+  /** Digits of the number in a new id, at least. */
+  readonly digits: number;
 }
 
 /** Settings that cannot be read are as if there were none; {@link settingsProblems} says so. */
@@ -37,6 +39,7 @@ export function readSettings(text: string, parts: readonly FolderPart[]): Backlo
     doneStatus,
     openStatus: isOpen(usual) ? usual : (all.find(isOpen) ?? 'To Do'),
     prefix: textIn(values['task_prefix']) || 'task',
+    digits: digitsIn(values['zero_padded_ids']),
   };
 }
 
@@ -92,6 +95,10 @@ export function settingsProblems(
       ...lines.at(start),
     })),
   ];
+}
+
+function digitsIn(value: unknown): number {
+  return typeof value === 'number' && value > 0 && value < 10 ? Math.floor(value) : 1;
 }
 
 function textIn(value: unknown): string {

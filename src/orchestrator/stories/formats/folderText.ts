@@ -145,6 +145,23 @@ export function folderParts(text: string): FolderPart[] {
   return parts;
 }
 
+/** Where a file that is new belongs in the text, and what is written there. Its content is in the text's characters. */
+export function fileAddition(
+  text: string,
+  name: string,
+  content: string,
+): { readonly offset: number; readonly content: string } {
+  const parts = folderParts(text);
+  const order = inOrder([...parts.map(part => part.name), name]);
+  const before = new Set(order.slice(0, order.indexOf(name)));
+  const last = parts.findLast(part => before.has(part.name));
+  const lines = content.includes(MARK) ? eachMark(content, slashes => `\\${slashes}`) : content;
+  return {
+    offset: last === undefined ? FIRST.length : last.end + 1,
+    content: `${FILE}${name}\n${lines}\n`,
+  };
+}
+
 /** Numbers by their value: `task-2` before `task-10`. The same on every machine. */
 export function inOrder(names: readonly string[]): string[] {
   const keys = new Map(

@@ -3,7 +3,7 @@ import { beads } from './beadsFormat.ts';
 import { bmad, isBmadText } from './bmadFormat.ts';
 import { isFolderText } from './folderText.ts';
 import { orchestration } from './orchestrationFormat.ts';
-import { kiroPlan, plan, specsIndex } from './planFormat.ts';
+import { kiroPlan, plan, specsIndex, tasksPlan } from './planFormat.ts';
 import { prd } from './prdFormat.ts';
 import { isRalphOrchestratorText, ralphOrchestrator } from './ralphOrchestratorFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
@@ -40,7 +40,9 @@ export function formatOf(path: string, text: string): StoryFormat {
         ? specsIndex
         : /(?:^|[\\/])\.kiro[\\/]specs[\\/]/.test(path)
           ? kiroPlan
-          : plan;
+          : /(?:^|[\\/])tasks\.md$/i.test(path)
+            ? tasksPlan
+            : plan;
     default:
       return formatOfContent(text);
   }

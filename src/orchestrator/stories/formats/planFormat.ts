@@ -1,7 +1,9 @@
 import { numberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { appendItem } from '../edit/planAddition.ts';
 import { moveItem } from '../edit/planMove.ts';
+import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import {
@@ -21,11 +23,20 @@ export const plan: StoryFormat = {
   read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
 };
 
+/** A `tasks.md`, as Spec Kit and OpenSpec write it: what is added gets the next number. */
+export const tasksPlan: StoryFormat = {
+  name: 'plan',
+  read: (text, lines) =>
+    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), { isNumbered: true }),
+};
+
 /** The tasks of Kiro: a task with parts is done after its parts, also if it stands above them. */
 export const kiroPlan: StoryFormat = {
   name: 'plan',
   read: (text, lines) =>
-    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), { partsFirst: true }),
+    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), {
+      ...{ partsFirst: true, isNumbered: true },
+    }),
 };
 
 /** An index of specifications: each checkbox is a specification to write or to implement. */
@@ -55,7 +66,10 @@ function read(
   lines: TextLines,
   idOf: (text: string) => string | undefined,
   fix: Message,
-  { partsFirst = false }: { readonly partsFirst?: boolean } = {},
+  {
+    isNumbered = false,
+    partsFirst = false,
+  }: { readonly isNumbered?: boolean; readonly partsFirst?: boolean } = {},
 ): StoryText | StoryProblem {
   const markdown = readMarkdown(text);
   const found = markdown.lines.flatMap((line, index) =>
@@ -78,7 +92,8 @@ function read(
       }
     );
   }
-  const ids = uniqueIds(found.map(({ line }) => idOf(line.checkbox.text)));
+  const written = found.map(({ line }) => idOf(line.checkbox.text));
+  const ids = uniqueIds(written);
   const parts = partsFirst
     ? partsOf(
         found.map(({ line }) => line),
@@ -98,6 +113,15 @@ function read(
     ...notItems(markdown.lines),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
+  const next = once(() =>
+    nextItem(
+      markdown.lines,
+      found.map(({ index, line }, position) => ({
+        ...{ index, line, id: written[position], isNamed: ids[position] !== undefined },
+        isDone: isTicked(line.checkbox.mark),
+      })),
+    ),
+  );
   return {
     heading: { project: headings.title, branchName: '', description: '' },
     stories,
@@ -114,7 +138,12 @@ function read(
             },
           ];
     },
-    add: story => appendItem(text, markdown.lines, found.at(-1)?.index ?? 0, story),
+    nextId: () => (isNumbered ? next()?.id : undefined),
+    add: story => {
+      const numbered = isNumbered ? next() : undefined;
+      const last = numbered?.last ?? found.at(-1)?.index ?? 0;
+      return appendItem(text, markdown.lines, last, story, numbered);
+    },
     spanOf: position => {
       const line = found[position]?.line;
       const start = line === undefined ? 0 : lines.offsetOf({ line: line.line, column: 1 });

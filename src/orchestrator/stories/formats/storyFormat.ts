@@ -22,7 +22,9 @@ export interface StoryText {
   readonly edits: (story: Story, done: boolean) => readonly Edit[];
   /** Where the text of the story at a position is: all that `edits` may change. Empty if there is no such story. */
   readonly spanOf: (position: number) => Span;
-  /** The edits that add a story behind all others; absent if the format has no place for one. */
+  /** The id of the next story that is added, if the file numbers its stories; otherwise a story keeps that of its report. */
+  readonly nextId?: () => string | undefined;
+  /** The edits that add a story where new ones belong, mostly behind all others; absent if there is no place for one. */
   readonly add?: (story: NewStory) => readonly Edit[];
   /**
    * The text in which one of these stories has its turn directly before or after another one: with new priorities

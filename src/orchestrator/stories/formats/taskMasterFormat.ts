@@ -1,8 +1,10 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
+import { appendEntry, listStart } from '../edit/entryAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
+import { newTask, nextTaskNumber } from '../edit/taskMasterAddition.ts';
 import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
@@ -51,6 +53,8 @@ export function isTaskMasterText(text: string): boolean {
 interface TaskList {
   readonly items: readonly unknown[];
   readonly spans: readonly Span[];
+  /** Where the object begins that holds it. */
+  readonly holder: number;
 }
 
 interface Task {
@@ -89,7 +93,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     tags.find(({ name, items }) => name === MAIN_TAG && items.length > 0) ??
     tags.find(({ items }) => items.length > 0);
   const tasks = tags.flatMap(tag => readTasks(text, tag));
-  const stories = readStories(tasks, { main, tags }, lines);
+  const { current, stories } = readStories(tasks, { main, tags }, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const task = tasks[position];
     const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
@@ -122,6 +126,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         : setMembers(text, task.span.start, changesOf(task, tasks, done));
     },
     spanOf: position => spanOf(text, tasks[position]),
+    ...additions(text, tags, { current, main }),
     move: (...move) => moveTask(text, tasks, stories, move),
   };
 }
@@ -150,7 +155,7 @@ function readTags(text: string, root: unknown): readonly Tag[] {
 function listIn(text: string, start: number, entry: Entry, key: string): TaskList | undefined {
   const items = entry[key];
   return Array.isArray(items)
-    ? { items, spans: items.length === 0 ? [] : elementsOfMember(text, start, key) }
+    ? { items, spans: items.length === 0 ? [] : elementsOfMember(text, start, key), holder: start }
     : undefined;
 }
 
@@ -195,7 +200,11 @@ interface Tags {
   readonly main: Tag | undefined;
 }
 
-function readStories(tasks: readonly Task[], { main, tags }: Tags, lines: TextLines): Story[] {
+function readStories(
+  tasks: readonly Task[],
+  { main, tags }: Tags,
+  lines: TextLines,
+): { readonly stories: Story[]; readonly current: Tag | undefined } {
   const told = new Map(
     tasks.map((task, position) => [
       task,
@@ -211,7 +220,7 @@ function readStories(tasks: readonly Task[], { main, tags }: Tags, lines: TextLi
   // One tag after the other, for each is work of its own: the others are only listed.
   const current = [main, ...tags].find(tag => tag !== undefined && open.has(tag)) ?? main;
   const needs = new Needs(tasks, task => idOf(task, main));
-  return [...told].map(([task, story]) => {
+  const stories = [...told].map(([task, story]) => {
     const { entry, parent, subtasks, tag } = task;
     const id = idOf(task, main);
     const isParked = tag !== current || isAside(task);
@@ -227,9 +236,34 @@ function readStories(tasks: readonly Task[], { main, tags }: Tags, lines: TextLi
       priority: story.priority ?? (parent && told.get(parent)?.priority),
       dependsOn: needs.of(task),
       epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
-      ...(isParked && !story.done ? { parked: true } : {}),
+      ...(isParked && !story.done ? { parked: true as const } : {}),
     };
   });
+  return { stories, current };
+}
+
+/** A new task belongs to the tag that is worked on. */
+function additions(
+  text: string,
+  tags: readonly Tag[],
+  { current, main }: { readonly current: Tag | undefined; readonly main: Tag | undefined },
+): Pick<StoryText, 'add' | 'nextId'> {
+  const tag = current ?? tags.find(({ name }) => name === MAIN_TAG) ?? tags[0];
+  const entries = tag?.items.filter(isEntry) ?? [];
+  const number = nextTaskNumber(entries);
+  return tag === undefined || number === undefined
+    ? {}
+    : {
+        nextId: () => idOf({ name: String(number), tag }, main ?? tag),
+        add: story => [
+          appendEntry(
+            text,
+            tag.spans,
+            listStart(text, tag.holder, 'tasks'),
+            newTask(story, number, entries),
+          ),
+        ],
+      };
 }
 
 /** The ids of the main tag are those of Task Master; other tags use the same ones again. */

@@ -1,0 +1,23 @@
+import type { Story } from './story.ts';
+
+const NOTE = /Reported to Ralph Fresh as (DISC-\d+-\d+-\d+)(?![\d-])/;
+
+/** What is written into a story whose tool numbers its stories: by the report it is known again, and not added twice. */
+export function reportNote(report: string): string {
+  return `Reported to Ralph Fresh as ${report}`;
+}
+
+/** The id of the report that a story comes from, if its text says so. */
+export function notedReport({ description }: Pick<Story, 'description'>): string | undefined {
+  return NOTE.exec(description)?.[1];
+}
+
+/** The ids of stories, and of the reports that they come from. */
+export function idsWithReports(stories: readonly Story[]): ReadonlySet<string> {
+  return new Set(
+    stories.flatMap(story => {
+      const report = notedReport(story);
+      return report === undefined ? [story.id] : [story.id, report];
+    }),
+  );
+}
