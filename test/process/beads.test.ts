@@ -4,9 +4,10 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { englishOf, type Message } from '../../src/base/say.ts';
 import { addTrackedStory } from '../../src/orchestrator/trackers/addTracked.ts';
+import { Bd, BdTimeout } from '../../src/orchestrator/trackers/beads/bd.ts';
 import { BeadsTracker } from '../../src/orchestrator/trackers/beads/beadsTracker.ts';
 import { BeadsFolder, type BeadsIssue, installFakeBd } from '../support/beadsFolder.ts';
-import { fakeAgent, until, Workspace } from '../support/ralph.ts';
+import { fakeAgent, isAlive, until, Workspace } from '../support/ralph.ts';
 
 const ISSUES: readonly BeadsIssue[] = [
   { id: 'bd-a1', title: 'First', status: 'open', priority: 1, issue_type: 'task' },
@@ -319,6 +320,28 @@ describe('work that is accepted', { concurrency: 4 }, () => {
   });
 });
 
+describe('a bd that ends in an unusual way', { concurrency: 4 }, () => {
+  test('has answered although a process it left keeps its output open; that process stays', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+    const env = { ...workspace.env, FAKE_BD_LEAVES: 'show' };
+    const bd = await Bd.find(file, { env, timeLimitMs: 60_000 });
+    assert.equal(await bd?.isClosed('bd-a3'), true);
+    const left = await beads.left();
+    assert.ok(isAlive(left));
+    process.kill(left, 'SIGKILL');
+  });
+
+  test('was ended from outside, says the message, and what to do', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const env = { FAKE_BD_KILLED: 'close' };
+    const { code, stderr } = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /“bd close” was ended from outside \(SIGKILL\)\. Try again\./);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'open');
+  });
+});
+
 describe('a bd that does not answer', { concurrency: 4 }, () => {
   test('is asked once, and not for each story; later again', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
@@ -337,6 +360,16 @@ describe('a bd that does not answer', { concurrency: 4 }, () => {
     now += 3_600_000;
     assert.deepEqual(await tracker.sync(settled), []);
     assert.deepEqual(await beads.calls(), ['show bd-a1 --json', 'show bd-a1 --json']);
+  });
+
+  test('is ended at the limit with the process that keeps its output open', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+    const env = { ...workspace.env, FAKE_BD_HANGS: 'show', FAKE_BD_LEAVES: 'show' };
+    const bd = await Bd.find(file, { env, timeLimitMs: 3_000 });
+    await assert.rejects(async () => await bd?.isClosed('bd-a1'), BdTimeout);
+    const left = await beads.left();
+    await until('the end of the other process', () => !isAlive(left));
   });
 
   test('is ended by a stop', async t => {

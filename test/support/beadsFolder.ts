@@ -54,6 +54,11 @@ export class BeadsFolder {
       .map(line => JSON.parse(line));
   }
 
+  /** The pid of the process that `bd` has left running. */
+  async left(): Promise<number> {
+    return Number(await readFile(this.file('left'), 'utf8'));
+  }
+
   private file(name: string): string {
     return path.join(this.folder, '.beads', name);
   }

@@ -3,6 +3,9 @@
 // database is a JSON file in `.beads/beads.db`. It notes each call in `.beads/calls.jsonl` for the test.
 // FAKE_BD_EXPORT=1: writes the JSONL file after a change, as `export.auto` does. FAKE_BD_FAILS=<command>: that command
 // fails as it does when another process holds the database. FAKE_BD_HANGS=<command>: it never answers.
+// FAKE_BD_LEAVES=<command>: it starts a process that keeps its output open and outlives it, with its pid in `.beads/left`.
+// FAKE_BD_KILLED=<command>: somebody ends it.
+import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const [command = '', ...args] = process.argv.slice(2);
@@ -27,6 +30,16 @@ appendFileSync(
 );
 if (process.env.FAKE_BD_FAILS === command) {
   fail('Error: failed to open database: database is locked by another dolt process');
+}
+if (process.env.FAKE_BD_LEAVES === command) {
+  const left = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)'], {
+    stdio: 'inherit',
+  });
+  left.unref();
+  writeFileSync('.beads/left', `${left.pid}`);
+}
+if (process.env.FAKE_BD_KILLED === command) {
+  process.kill(process.pid, 'SIGKILL');
 }
 if (process.env.FAKE_BD_HANGS === command) {
   setInterval(() => undefined, 1_000);

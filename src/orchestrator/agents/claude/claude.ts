@@ -3,6 +3,7 @@ import { HumanError } from '../../../base/humanError.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findProgram } from '../../process/findProgram.ts';
+import { runProgram } from '../../process/runProgram.ts';
 import type { Agent, AgentCommand, AgentDecoder, AgentRequest } from '../agent.ts';
 import { agentEnv, withoutApiKeys } from '../agentEnv.ts';
 import { StreamJsonDecoder } from './streamJson.ts';
@@ -80,16 +81,11 @@ export async function claudeVersion(
     if (error instanceof HumanError) return { problem: error.said };
     throw error;
   }
-  // Loaded on demand: a run does not need it.
-  const { execa } = await import('execa');
-  const { stdout, stderr, failed, timedOut, originalMessage } = await execa(file, ['--version'], {
-    env: clean,
-    extendEnv: false,
-    stdin: 'ignore',
-    timeout: limitMs,
-    reject: false,
-    windowsHide: true,
-  });
+  const { stdout, stderr, failed, timedOut, originalMessage } = await runProgram(
+    file,
+    ['--version'],
+    { env: clean, timeLimitMs: limitMs },
+  );
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
   if (!failed && version !== undefined) return { file, version };
   if (timedOut) {

@@ -6,6 +6,7 @@ import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findProgram } from '../../process/findProgram.ts';
+import { runProgram } from '../../process/runProgram.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -143,19 +144,14 @@ export class Bd {
   }
 
   private async run(args: readonly string[]): Promise<string> {
-    const { execa } = await import('execa');
     const { env, signal, timeLimitMs = TIME_LIMIT_MS } = this.options;
     const names = Object.entries(env).filter(([name]) => !NOT_PASSED_ON.has(name));
-    const result = await execa(this.program, [...args], {
+    const result = await runProgram(this.program, args, {
       cwd: this.dir,
       env: Object.fromEntries(names),
-      extendEnv: false,
-      stdin: 'ignore',
-      timeout: timeLimitMs,
-      ...(signal && { cancelSignal: signal }),
+      timeLimitMs,
+      signal,
       maxBuffer: MAX_OUTPUT,
-      reject: false,
-      windowsHide: true,
     });
     const [command = ''] = args;
     if (result.timedOut) {
@@ -169,6 +165,11 @@ export class Bd {
     }
     if (result.isCanceled) {
       throw new HumanError(say('“bd {0}” was ended, because the run stops.', command));
+    }
+    if (result.signal !== undefined && !result.isMaxBuffer) {
+      throw new HumanError(
+        say('“bd {0}” was ended from outside ({1}). Try again.', command, result.signal),
+      );
     }
     if (result.failed) {
       const said = shorten(`${result.stderr}`.trim() || `${result.stdout}`.trim(), MAX_MESSAGE);

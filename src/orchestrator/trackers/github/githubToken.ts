@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { findProgram } from '../../process/findProgram.ts';
+import { runProgram } from '../../process/runProgram.ts';
 import { GITHUB_API } from './githubSource.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -83,18 +84,10 @@ async function tokenOfGh(env: Environment, host: string | undefined): Promise<st
   if (program === undefined) {
     return undefined;
   }
-  const { execa } = await import('execa');
-  const result = await execa(
+  const result = await runProgram(
     program,
     ['auth', 'token', ...(host === undefined ? [] : ['--hostname', host])],
-    {
-      env: { ...env },
-      extendEnv: false,
-      stdin: 'ignore',
-      timeout: TIME_LIMIT_MS,
-      reject: false,
-      windowsHide: true,
-    },
+    { env, timeLimitMs: TIME_LIMIT_MS },
   );
   const token = result.failed ? '' : result.stdout.trim();
   return token === '' ? undefined : token;
