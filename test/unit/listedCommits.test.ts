@@ -40,8 +40,21 @@ describe('the commits of a task', () => {
     ['commits: [abcdef1]', 'commits: [abcdef1, "1234567890"]'],
     [
       'commits:\n          - abcdef1 # first\n',
-      'commits:\n          - abcdef1\n          - "1234567890" # first\n',
+      'commits:\n          - abcdef1 # first\n          - "1234567890"\n',
     ],
+    [
+      'commits:\n          # all\n          - abcdef1 # first\n          # below\n          - abcdef2\n          # after',
+      'commits:\n          # all\n          - abcdef1 # first\n          # below\n          - abcdef2\n          - "1234567890"\n          # after',
+    ],
+    [
+      'commits: [\n          abcdef1, # first\n          abcdef2 # second\n        ]',
+      'commits: [\n          abcdef1, # first\n          abcdef2, # second\n          "1234567890"\n        ]',
+    ],
+    [
+      'commits: [\n          abcdef1, # first\n        ] # hashes',
+      'commits: [\n          abcdef1, # first\n          "1234567890"\n        ] # hashes',
+    ],
+    ['commits: [ # none\n        ]', 'commits: [ # none\n          "1234567890"\n        ]'],
   ];
   for (const [before, after] of lists) {
     test(`are added to ${JSON.stringify(before)}`, () => {
@@ -82,12 +95,28 @@ describe('the commits of a task', () => {
       ),
       file('commits: []', 'pending'),
     );
-    const noted = file('commits:\n          - abcdef1 # mine\n          - abcdef2');
-    assert.match(editStoryDone(noted, { id: 'T1' }, false, FILE), /- abcdef1 # mine/);
     // Other things in the list are not ours.
     const own = file('commits: [see the wiki]');
     assert.match(editStoryDone(own, { id: 'T1' }, false, FILE), /commits: \[see the wiki\]/);
   });
+
+  const noted: readonly (readonly [string, string])[] = [
+    [
+      'commits: # all\n          # of it\n          - abcdef1 # mine\n          - abcdef2\n          # after',
+      'commits: [] # all\n          # of it\n          # mine\n          # after',
+    ],
+    ['commits:\n          - abcdef1\n          - abcdef2 # mine', 'commits: []\n          # mine'],
+    [
+      'commits: [\n          abcdef1, # mine\n          abcdef2\n        ] # hashes',
+      'commits: [\n          # mine\n        ] # hashes',
+    ],
+    ['commits: [abcdef1, # mine\n          abcdef2]', 'commits: [ # mine\n          ]'],
+  ];
+  for (const [before, after] of noted) {
+    test(`are removed from ${JSON.stringify(before)}; its comments stay`, () => {
+      assert.equal(editStoryDone(file(before), { id: 'T1' }, false, FILE), file(after, 'pending'));
+    });
+  }
 
   test('are restored if the tick is set again at once', () => {
     const before = file('commits: ["1234567890"]');
@@ -141,5 +170,77 @@ test('any list: only that list changes, and it names every commit once', () => {
         assert.equal(others(after), others(text));
       },
     ),
+  );
+});
+
+/** Lists with comments in all places, by their items. */
+const notedList = (items: readonly string[]) =>
+  fc
+    .record({
+      isFlow: fc.boolean(),
+      comments: fc.array(fc.constantFrom('', ' # mine', '  # - x: [a, b]', ' #'), {
+        minLength: 6,
+        maxLength: 6,
+      }),
+      isAlone: fc.boolean(),
+      isSpaced: fc.boolean(),
+      hasComma: fc.boolean(),
+    })
+    .map(({ comments, hasComma, isAlone, isFlow, isSpaced }) => {
+      const [head = '', inside = '', after = ''] = comments;
+      const line = (comment: string) => (comment === '' ? '' : `\n          ${comment.trim()}`);
+      const notes = items.map((_, index) => comments[index + 3] ?? '');
+      const below = line(isAlone ? after : '');
+      if (!isFlow && items.length > 0) {
+        const list = items.map((item, i) => `\n          - ${item}${notes[i]}${line(inside)}`);
+        return `commits:${head}${list.join('')}${below}`;
+      }
+      const isLong = [inside, ...notes].some(comment => comment !== '') || isSpaced;
+      if (!isLong) {
+        return `commits: [${items.join(', ')}]${head}${below}`;
+      }
+      const list = items.map((item, i) => {
+        const comma = hasComma || i < items.length - 1 ? ',' : '';
+        return `\n          ${item}${comma}${notes[i]}`;
+      });
+      return `commits: [${inside}${list.join('')}\n        ]${head}${below}`;
+    });
+
+const atEnd = (commits: string, status: string) =>
+  `tasks:\n  - id: T1\n    status: ${status}\n    ${commits.replaceAll('\n    ', '\n')}\n`;
+
+test('any list with comments: untick after tick, and tick after untick, restore every byte', () => {
+  const hash = fc.stringMatching(/^[0-9a-f]{10}$/).map(one => `"${one}"`);
+  const list = fc.array(hash, { maxLength: 3 }).chain(notedList);
+  fc.assert(
+    fc.property(list, fc.boolean(), fc.boolean(), fc.boolean(), (commits, done, end, crlf) => {
+      const made = (end ? atEnd : file)(commits, done ? 'completed' : 'in_progress');
+      const text = crlf ? made.replaceAll('\n', '\r\n') : made;
+      const other = tickText(text, { id: 'T1' }, !done, { path: FILE });
+      assert.notEqual(other.text, text);
+      assert.ok(other.undo);
+      const options = { path: FILE, undos: [other.undo] };
+      assert.equal(tickText(other.text, { id: 'T1' }, done, options).text, text);
+      const comments = (one: string) => one.match(/#.*/g);
+      assert.deepEqual(comments(other.text), comments(text));
+      if (done) {
+        assert.deepEqual(parseStoryText(FILE, other.text).commits?.of(end ? 0 : 1), []);
+      }
+    }),
+  );
+});
+
+test('any empty list with comments: a tick with its commits leaves no trace when it is taken back', () => {
+  const hash = fc.stringMatching(/^[0-9a-f]{40}$/);
+  const hashes = fc.array(hash, { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(notedList([]), hashes, fc.boolean(), fc.boolean(), (commits, made, end, crlf) => {
+      const written = (end ? atEnd : file)(commits, 'pending');
+      const text = crlf ? written.replaceAll('\n', '\r\n') : written;
+      const done = listed(editStoryDone(text, { id: 'T1' }, true, FILE), ...made);
+      const expected = [...new Set(made.map(full => full.slice(0, 10)))];
+      assert.deepEqual(parseStoryText(FILE, done).commits?.of(end ? 0 : 1), expected);
+      assert.equal(editStoryDone(done, { id: 'T1' }, false, FILE), text);
+    }),
   );
 });
