@@ -25,6 +25,7 @@ import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
+import { typedId } from './typedIds.ts';
 
 /** Maximum number of characters of a question that are shown. */
 const MAX_QUESTION = 200;
@@ -331,11 +332,12 @@ async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Pr
   print(`${whom} will get it.`);
 }
 
-async function answer(text: string, { cwd, story: storyId }: ControlFlags): Promise<void> {
+async function answer(text: string, { cwd, story: typed }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
   const state = await requireRun(files, 'answer');
   const asked = openQuestions(state).flatMap(({ storyId: id }) => id ?? []);
+  const storyId = typed && (await typedId(files, typed, asked));
   if (storyId === undefined && asked.length > 1) {
     throw new UsageError(
       [

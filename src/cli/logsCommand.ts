@@ -14,8 +14,10 @@ import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLockOwner } from '../orchestrator/workspace/runLock.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';
+import { readRun } from './loopEnd.ts';
 import { eventPrinter, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
+import { typedId } from './typedIds.ts';
 
 const LOOK_MS = 200;
 const CHUNK_BYTES = 1 << 16;
@@ -60,7 +62,7 @@ async function logs(flags: LogsFlags): Promise<void> {
   if (flags.raw) {
     await printRaw(files, follower, flags);
   } else {
-    await printEvents(follower, flags);
+    await printEvents(follower, flags, files);
   }
 }
 
@@ -112,8 +114,13 @@ class RunFollower {
   }
 }
 
-async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<void> {
-  const { follow, iteration, json, story } = flags;
+async function printEvents(
+  follower: RunFollower,
+  flags: LogsFlags,
+  files: RunFiles,
+): Promise<void> {
+  const { follow, iteration, json } = flags;
+  const story = flags.story && (await storyIn(files, follower.runId, flags.story));
   const isAsked =
     story !== undefined
       ? ofStory(story)
@@ -152,6 +159,12 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
   if (story !== undefined && !isTold) {
     throw noWorkOn(story, follower);
   }
+}
+
+/** As people type it, among the stories of the run. */
+async function storyIn(files: RunFiles, runId: string, typed: string): Promise<string> {
+  const { storyRecords } = await readRun(files, runId);
+  return typedId(files, typed, storyRecords.keys());
 }
 
 function noWorkOn(story: string, { chosen: { runId }, stories }: RunFollower): UsageError {

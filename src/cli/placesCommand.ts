@@ -26,6 +26,7 @@ import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { addSettleCommand } from './settleCommand.ts';
 import { findStory, storyFileOf } from './storyFiles.ts';
+import { typedId } from './typedIds.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 40;
@@ -201,11 +202,12 @@ async function clean({ cwd }: Flags): Promise<void> {
 }
 
 async function discard(
-  storyId: string,
+  typed: string,
   { cwd, yes }: Flags & { readonly yes?: true },
 ): Promise<void> {
   const files = new RunFiles(cwd);
-  const shown = await requireIdleWork(files, storyId);
+  const shown = await requireIdleWork(files, typed);
+  const { storyId } = shown;
   print(lossText(shown));
   if (yes !== true) {
     if (!canAsk()) {
@@ -223,18 +225,23 @@ async function discard(
 }
 
 /** @throws {HumanError} if nothing is kept of it that has not landed, or somebody works on it */
-async function requireIdleWork(files: RunFiles, storyId: string): Promise<KeptStoryWork> {
-  const work = await requireOpenWork(files, storyId);
+async function requireIdleWork(files: RunFiles, typed: string): Promise<KeptStoryWork> {
+  const work = await requireOpenWork(files, typed);
   await requireIdle(files, work);
   return work;
 }
 
 /** @throws {HumanError} if nothing of the story is kept that has not landed */
-async function requireOpenWork(files: RunFiles, storyId: string): Promise<KeptStoryWork> {
+async function requireOpenWork(files: RunFiles, typed: string): Promise<KeptStoryWork> {
   if ((await new GitRepository(files.workspace).root()) === undefined) {
     throw new HumanError(`${files.workspace} is not in a git repository.`);
   }
   const all = await keptStoryWork(files);
+  const storyId = await typedId(
+    files,
+    typed,
+    all.map(kept => kept.storyId),
+  );
   const work = all.find(kept => kept.storyId === storyId);
   if (work === undefined || work.isLanded) {
     const open = all.flatMap(kept => (kept.isLanded ? [] : [named(kept.storyId)])).slice(0, 8);

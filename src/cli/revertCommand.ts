@@ -16,6 +16,7 @@ import { forPeople } from './people.ts';
 import { print, printJson, tellWarning } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { fileOption, findStory, storyFileOf } from './storyFiles.ts';
+import { typedId } from './typedIds.ts';
 
 interface RevertFlags extends Flags {
   readonly iteration?: number;
@@ -38,11 +39,13 @@ export function addRevertCommand(program: Command): void {
     .action(revert);
 }
 
-async function revert(storyId: string | undefined, flags: RevertFlags): Promise<void> {
+async function revert(typed: string | undefined, flags: RevertFlags): Promise<void> {
   const files = new RunFiles(flags.cwd);
+  const states = await new RunHistory(files).read();
+  const worked = states.flatMap(({ commits }) => commits.flatMap(({ storyId: id }) => id ?? []));
+  const storyId = typed && (await typedId(files, typed, worked, flags.file));
   const { chosen, of } = await revertibleOf(files, storyId, flags);
   const storyFile = await storyFileOf(files, flags.file);
-  const states = await new RunHistory(files).read();
   requireIteration(of, chosen, states);
   if (of.kind === 'story' && !states.some(({ commits }) => commits.some(isOf(of.storyId)))) {
     // The commits of a story can be reverted even if the file no longer contains the story.

@@ -9,10 +9,12 @@ import {
   requireConflict,
 } from '../orchestrator/loop/settlement.ts';
 import type { ConflictedFile } from '../orchestrator/places/conflictedPlace.ts';
+import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { typedId } from './typedIds.ts';
 
 const MAX_ID = 40;
 const MAX_PATH = 300;
@@ -43,8 +45,19 @@ export function addLandCommand(program: Command): void {
     .action(land);
 }
 
-async function settle(storyId: string, { cancel, cwd, json, stop }: SettleFlags): Promise<void> {
+/** As people type it, among the stories of the runs. */
+async function meantIn(files: RunFiles, typed: string): Promise<string> {
+  const states = await new RunHistory(files).read();
+  return typedId(
+    files,
+    typed,
+    states.flatMap(({ storyRecords }) => [...storyRecords.keys()]),
+  );
+}
+
+async function settle(typed: string, { cancel, cwd, json, stop }: SettleFlags): Promise<void> {
   const files = new RunFiles(cwd);
+  const storyId = await meantIn(files, typed);
   const id = named(storyId);
   if (cancel) {
     const kept = await cancelSettlement(files, storyId);
@@ -106,8 +119,10 @@ function whatToDo({ kind, marks }: Pick<ConflictedFile, 'kind' | 'marks'>): stri
   }
 }
 
-async function land(storyId: string, { cwd }: Flags): Promise<void> {
-  const { isActive } = await landSettlement(new RunFiles(cwd), storyId);
+async function land(typed: string, { cwd }: Flags): Promise<void> {
+  const files = new RunFiles(cwd);
+  const storyId = await meantIn(files, typed);
+  const { isActive } = await landSettlement(files, storyId);
   print(
     isActive
       ? `${named(storyId)} waits to land, like the work of an agent. "ralph-fresh status" shows it.`

@@ -271,7 +271,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
       const workspace = await backlog(t);
       await finish(workspace.scriptOf(WORKS, ...lanes));
 
-      await finish(workspace.cli('revert', 'task-3'));
+      await finish(workspace.cli('revert', '3'));
 
       assert.match(await workspace.read(THIRD), /^status: To Do$/m);
       assert.match(await workspace.read(FIRST), /^status: Done$/m);

@@ -9,7 +9,7 @@ const storiesOf = async (workspace: Workspace) =>
 describe('run --story', { concurrency: 3 }, () => {
   test('works only on the named stories and then ends', async t => {
     const workspace = await Workspace.create(t, { stories: three() });
-    const cli = workspace.script([['work']], '--story', 'US-003', '--story=US-002');
+    const cli = workspace.script([['work']], '--story', 'us-003', '--story=Us-002');
     const { code, stderr } = await cli.finished;
     assert.equal(code, 0, stderr);
     assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-003']);

@@ -973,7 +973,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.ok(planned.files.includes('US-002.txt'));
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.match(
-      await printed(workspace, 'revert', 'US-002'),
+      await printed(workspace, 'revert', 'us-002'),
       /^Commit \S+ reverts, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nReopened: US-002\n$/,
     );
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);

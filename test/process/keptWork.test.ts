@@ -329,7 +329,7 @@ describe('agent work that has not landed', () => {
       ['US-001', 'Uncommitted work of US-001 (kept by Ralph Fresh)', 'wip: half'],
     ]);
     assert.deepEqual(refsOf(workspace, 'refs/ralph-fresh/places/**/kept/**'), []);
-    assert.match(await told(workspace, 0, 'places', 'discard', 'US-001', '--yes'), /is discarded/);
+    assert.match(await told(workspace, 0, 'places', 'discard', 'us-001', '--yes'), /is discarded/);
     assert.deepEqual(openOf(await placesOf(workspace)), []);
   });
 

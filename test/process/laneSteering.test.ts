@@ -201,8 +201,8 @@ describe('controlling lanes', () => {
       'Yes',
     );
     await says(0, /^ {2}lane [12] · idle$/m, 'status');
-    await says(0, /./, 'answer', 'Yes', '--story', 'US-001');
-    await says(0, /./, 'answer', 'Yes', '--story', 'US-002');
+    await says(0, /./, 'answer', 'Yes', '--story', 'us-001');
+    await says(0, /./, 'answer', 'Yes', '--story', 'us-002');
     await workspace.note('end');
     // The work of an agent that was at work during the pause lands, too.
     assert.equal((await run.finished).code, 0, run.stderr);

@@ -58,7 +58,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     assert.doesNotMatch(one, /│|US-001|US-003/);
     const unknown = await told(workspace, 64, 'logs', '--story', 'US-009');
     assert.match(unknown, /has not worked on US-009, but on US-00/);
-    const data = (await told(workspace, 0, 'logs', '--story', 'US-002', '--json')).trim();
+    const data = (await told(workspace, 0, 'logs', '--story', 'us-002', '--json')).trim();
     const events = data.split('\n').map(line => JSON.parse(line));
     assert.ok(events.some(({ type }) => type === 'landing.landed'));
     assert.ok(events.every(({ storyId = 'US-002' }) => storyId === 'US-002'));

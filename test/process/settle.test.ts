@@ -61,7 +61,7 @@ async function told(workspace: Workspace, code: number, ...args: readonly string
 async function settle(workspace: Workspace, ...args: readonly string[]) {
   // From anywhere: a command has options of its own beside those of the command above it.
   const named = ['--cwd', workspace.folder, '--json', ...args];
-  const data = await told(workspace, 0, 'places', 'settle', 'US-002', ...named);
+  const data = await told(workspace, 0, 'places', 'settle', 'us-002', ...named);
   return JSON.parse(data) as { place: string; branch: string; files: { path: string }[] };
 }
 
@@ -136,7 +136,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await solve(place);
     const again = await settle(workspace);
     sameValue([again.place, again.files], [place, [{ ...files[0], settled: true }]]);
-    assert.match(await told(workspace, 0, 'land', 'US-002'), /US-002 waits to land/);
+    assert.match(await told(workspace, 0, 'land', 'us-002'), /US-002 waits to land/);
     const { code, stderr } = await loop.finished;
     assert.equal(code, 0, stderr);
     await requireLanded(workspace);

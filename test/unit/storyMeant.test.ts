@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Story, StoryFormatName } from '../../src/orchestrator/stories/story.ts';
-import { storyMeant } from '../../src/orchestrator/stories/storyMeant.ts';
+import { idMeant, storyMeant } from '../../src/orchestrator/stories/storyMeant.ts';
 
 function meant(format: StoryFormatName, ids: readonly string[], typed: string): string | undefined {
   const stories = ids.map((id, position): Story => {
@@ -21,4 +21,10 @@ test('an id as people type it means the only story that fits', () => {
   }
   assert.equal(meant('bmad', ['1-2-log-in', '1-20-log-out'], '1.2'), '1-2-log-in');
   assert.equal(meant('bmad', ['1-2-log-in', '1-3-log-out'], '1'), undefined);
+});
+
+test('it may be one that is only in a run, or in no list at all', () => {
+  assert.equal(idMeant('backlog', ['task-7', 'task-7'], '7'), 'task-7');
+  assert.equal(idMeant(undefined, ['US-1'], ' us-1 '), 'US-1');
+  assert.equal(idMeant(undefined, ['US-1', 'us-1'], 'Us-1'), undefined);
 });

@@ -46,6 +46,7 @@ import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
+import { typedId } from '../typedIds.ts';
 import { beginGithub, isMirror, namedSource, requireCopy, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
@@ -63,10 +64,10 @@ import {
 export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSettings;
 
 /** Starts the loop here or detached. @returns the exit code */
-export async function startRun(request: StartRequest): Promise<number> {
-  const { command, flags } = request;
-  const files = new RunFiles(flags.cwd);
-  requireRunIds(flags);
+export async function startRun(asking: StartRequest): Promise<number> {
+  const { command } = asking;
+  const files = new RunFiles(asking.flags.cwd);
+  requireRunIds(asking.flags);
   const flagged = settingsOf(command);
   allowOutsideLinks(flagged.outsideLinks ?? []);
   const given = (recalled: GivenSettings) =>
@@ -79,8 +80,10 @@ export async function startRun(request: StartRequest): Promise<number> {
     });
   // A mistake in a file is reported at once, even by a detached start.
   const set = await given({});
-  const named = preparationOf(flags);
-  const places = await placesOf(files, flags, named);
+  const named = preparationOf(asking.flags);
+  const places = await placesOf(files, asking.flags, named);
+  const request = await withStoryIds(asking, files, places.storyFile);
+  const { flags } = request;
   await requireWork(files, request, places, named);
   const asked = await askedIssues(files, request, set);
   if (!flags.dryRun) {
@@ -223,6 +226,20 @@ function hideGithubTokens(areIssues: boolean): NodeJS.ProcessEnv {
 const NOT_ASKED = say(
   'The stories are a copy of issues on GitHub, which is not brought up to date, because you have not asked for it in this folder: ralph-fresh run --github owner/name',
 );
+
+/** With the ids of the stories that are meant by what was typed. */
+async function withStoryIds(
+  request: StartRequest,
+  files: RunFiles,
+  storyFile: string | undefined,
+): Promise<StartRequest> {
+  const { story } = request.flags;
+  if (story === undefined || storyFile === undefined) {
+    return request;
+  }
+  const ids = await Promise.all(story.map(typed => typedId(files, typed, [], storyFile)));
+  return { ...request, flags: { ...request.flags, story: [...new Set(ids)] } };
+}
 
 async function choose(
   files: RunFiles,

@@ -1,20 +1,35 @@
 import { sameId } from './formats/backlogTask.ts';
-import type { Story, StoryList } from './story.ts';
+import type { Story, StoryFormatName, StoryList } from './story.ts';
 
-/**
- * The story that a person means with an id as people type it: the exact one, or the only one whose id differs in upper
- * and lower case, is the same in Backlog.md (`7`, `task-007`), or begins with this number in BMAD (`1.2`). Pure.
- */
+/** The story that a person means with an id as people type it, see {@link idMeant}. Pure. */
 export function storyMeant(
   { format, stories }: Pick<StoryList, 'format' | 'stories'>,
   typed: string,
 ): Story | undefined {
-  const exact = stories.find(({ id }) => id === typed);
-  if (exact !== undefined) {
-    return exact;
+  // Of several with this id, the first.
+  const id = idMeant(
+    format,
+    stories.map(story => story.id),
+    typed,
+  );
+  return id === undefined ? undefined : stories.find(story => story.id === id);
+}
+
+/**
+ * The id that a person means: the exact one, or the only one that differs in upper and lower case, is the same in
+ * Backlog.md (`7`, `task-007`), or begins with this number in BMAD (`1.2`). Pure.
+ */
+export function idMeant(
+  format: StoryFormatName | undefined,
+  ids: Iterable<string>,
+  typed: string,
+): string | undefined {
+  const all = new Set(ids);
+  if (all.has(typed)) {
+    return typed;
   }
   const wanted = typed.trim().toLowerCase();
-  const [only, ...others] = stories.filter(({ id }) => {
+  const [only, ...others] = [...all].filter(id => {
     const own = id.toLowerCase();
     return (
       own === wanted ||
