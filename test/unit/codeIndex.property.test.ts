@@ -6,6 +6,7 @@ import { codeWords, kindWords, storyWords } from '../../src/orchestrator/context
 import { scored } from '../../src/orchestrator/context/evaluation/evaluate.ts';
 import { rankedFiles } from '../../src/orchestrator/context/ranking.ts';
 import { signalsOf } from '../../src/orchestrator/context/signals.ts';
+import { best } from '../../src/orchestrator/context/values.ts';
 import { WordIndex } from '../../src/orchestrator/context/wordIndex.ts';
 
 const text = fc.oneof(
@@ -52,6 +53,18 @@ describe('the index of the code', () => {
             assert.ok(Number.isFinite(value) && value >= 0, `${name}: ${value}`);
           }
         }
+      }),
+    );
+  });
+
+  test('the best are those that a complete sort puts first', () => {
+    const scores = fc.array(fc.nat({ max: 6 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(scores, fc.integer({ min: 1, max: 12 }), fc.boolean(), (all, count, withZero) => {
+        const sorted = Array.from(all.keys())
+          .filter(document => withZero || (all[document] ?? 0) > 0)
+          .sort((a, b) => (all[b] ?? 0) - (all[a] ?? 0) || a - b);
+        assert.deepEqual(best(Float64Array.from(all), count, withZero), sorted.slice(0, count));
       }),
     );
   });

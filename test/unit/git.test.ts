@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
+import { blobTexts, treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
@@ -227,6 +228,19 @@ describe('GitRepository', () => {
     await commit('a\x1eb0b0b0b0\x1ffaked\x1fNobody\x1f2026-01-01');
     const hashes = (await repo.commits()).map(({ hash }) => hash);
     assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
+  });
+
+  test('contents are read in their order, also if they are chosen while git starts', async () => {
+    await write('a.txt', 'one\ntwo');
+    await write('empty.txt', '');
+    await commit('files');
+    const blobs = (await treeFiles(folder, 'HEAD')).map(({ blob }) => blob);
+    const asked = [...blobs.toReversed(), '0'.repeat(40)];
+    const texts = await blobTexts(folder, asked);
+    assert.deepEqual(texts, ['', 'one\ntwo', undefined]);
+    assert.deepEqual(await blobTexts(folder, Promise.resolve(asked)), texts);
+    const failed = Promise.reject(new Error('nothing was chosen'));
+    await assert.rejects(blobTexts(folder, failed), /nothing was chosen/);
   });
 
   test('an option in place of a commit is refused', async () => {

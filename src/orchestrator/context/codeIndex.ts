@@ -2,6 +2,7 @@ import type { PastCommit } from '../git/fileHistory.ts';
 import { codeWords, kindWords, storyWords } from './codeWords.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
 import { PassageIndex } from './passageIndex.ts';
+import { largest, logarithmic, type Values } from './values.ts';
 import { Vocabulary } from './vocabulary.ts';
 import { countsOf, WordIndex, weighted } from './wordIndex.ts';
 
@@ -40,12 +41,14 @@ interface Past {
   readonly wordsOf: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** The words of all commits that changed a file, by file. */
   readonly history: WordIndex;
-  /** How often a file was changed: lately, in recent hundreds of commits, ever. */
-  readonly lately: Float64Array;
-  readonly recently: Float64Array;
-  readonly ever: Float64Array;
+  /** How often a file was changed: lately, in recent hundreds of commits, ever; as logarithms, from 0 to 1. */
+  readonly lately: Values;
+  readonly often: Values;
+  readonly ever: Values;
+  /** The number of commits that changed a file. */
+  readonly changes: Uint32Array;
   /** The number of commits since the last change. */
-  readonly age: Float64Array;
+  readonly age: Values;
   /** By kind of work: how much of it there was, and which files it changed. */
   readonly kinds: ReadonlyMap<string, { total: number; files: Map<number, number> }>;
 }
@@ -57,7 +60,10 @@ interface PathFacts {
   readonly names: WordIndex;
   readonly pathWords: readonly ReadonlySet<string>[];
   readonly folderWords: readonly ReadonlySet<string>[];
-  readonly folders: readonly string[];
+  /** The folder of each file, as a number from 0 on. */
+  readonly folders: Uint32Array;
+  /** By folder: how many files it has. */
+  readonly folderSizes: Uint32Array;
   readonly partners: readonly (readonly number[])[];
 }
 
@@ -70,6 +76,7 @@ export class CodeIndex {
   readonly blobs: readonly (string | undefined)[];
   /** Of each file's text, in UTF-16 units. */
   readonly sizes: readonly number[];
+  readonly largestSize: number;
   readonly content: WordIndex;
   readonly definitions: WordIndex;
   readonly passages: PassageIndex;
@@ -90,6 +97,7 @@ export class CodeIndex {
     this.paths = files.map(({ path }) => path);
     this.blobs = files.map(({ blob }) => blob);
     this.sizes = files.map(({ words }) => words.size);
+    this.largestSize = largest(Float64Array.from(this.sizes));
     const key = this.paths.join('\n');
     this.facts =
       earlier?.facts.key === key ? earlier.facts : pathFactsOf(this.paths, key, vocabulary);
@@ -131,8 +139,14 @@ export class CodeIndex {
     return this.facts.names;
   }
 
-  get folders(): readonly string[] {
+  /** The folder of each file, as a number from 0 on. */
+  get folders(): Uint32Array {
     return this.facts.folders;
+  }
+
+  /** By folder: how many files it has. */
+  get folderSizes(): Uint32Array {
+    return this.facts.folderSizes;
   }
 
   get pathWords(): readonly ReadonlySet<string>[] {
@@ -157,19 +171,23 @@ function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabula
     );
   const folders = paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
   // Many files share a folder.
-  const wordsOfFolder = new Map<string, ReadonlySet<string>>();
-  for (const folder of folders) {
-    if (!wordsOfFolder.has(folder)) {
-      wordsOfFolder.set(folder, new Set(codeWords(folder)));
-    }
-  }
+  const known = new Map<string, { number: number; words: ReadonlySet<string>; size: number }>();
+  const folderOf = folders.map(folder => {
+    const own = known.get(folder) ?? {
+      ...{ number: known.size, words: new Set(codeWords(folder)), size: 0 },
+    };
+    known.set(folder, own);
+    own.size += 1;
+    return own;
+  });
   return {
     key,
-    folders,
+    folders: Uint32Array.from(folderOf, ({ number }) => number),
+    folderSizes: Uint32Array.from(known.values(), ({ size }) => size),
     pathIndex: indexOf(paths),
     names: indexOf(paths.map(nameOf)),
     pathWords: paths.map(path => new Set(codeWords(path))),
-    folderWords: folders.map(folder => wordsOfFolder.get(folder) ?? new Set()),
+    folderWords: folderOf.map(({ words }) => words),
     partners: partnersOf(paths),
   };
 }
@@ -213,6 +231,7 @@ function pastOf(
   const lately = new Float64Array(count);
   const recently = new Float64Array(count);
   const ever = new Float64Array(count);
+  const changes = new Uint32Array(count);
   const age = new Float64Array(count).fill(commits.length + 1);
   const kinds = new Map<string, { total: number; files: Map<number, number> }>();
   const history = paths.map(() => new Map<number, number>());
@@ -229,6 +248,7 @@ function pastOf(
       lately[file] = (lately[file] ?? 0) + share * half(at, 40);
       recently[file] = (recently[file] ?? 0) + share * half(at, 300);
       ever[file] = (ever[file] ?? 0) + share;
+      changes[file] = (changes[file] ?? 0) + 1;
       age[file] = Math.min(age[file] ?? at, at);
     }
     if (changed.length === 0) {
@@ -259,9 +279,10 @@ function pastOf(
       commits.flatMap(({ hash }, at) => (hash === '' ? [] : [[hash, messages[at] ?? new Map()]])),
     ),
     history: new WordIndex(vocabulary, history.map(weighted)),
-    lately,
-    recently,
-    ever,
+    lately: logarithmic(lately),
+    often: logarithmic(recently),
+    ever: logarithmic(ever),
+    changes,
     age,
     kinds,
   };

@@ -6,8 +6,8 @@ import { storyWords } from './codeWords.ts';
 import { type PastUse, trustOf } from './pastUses.ts';
 import { filesByPin, type PinEntry } from './pin/pinEntries.ts';
 import { type Reason, rankedFiles } from './ranking.ts';
-import { best } from './signals.ts';
 import { signaturesOf } from './signatures.ts';
+import { best } from './values.ts';
 
 /** A file that an agent should look at, and why. */
 export interface CodePointer {
@@ -43,8 +43,6 @@ export interface PointerQuery {
 const FILES = 40;
 /** Files with signatures. */
 const SIGNED = 8;
-/** Files that are read at once: while the next ones are read, these are parsed. */
-const TOGETHER = 4;
 const COMMITS = 4;
 /** A commit that shares less of the story's words is about something else. */
 const LEAST_LIKENESS = 0.35;
@@ -71,21 +69,18 @@ export async function codePointers(
   const barred = new Set(query.barred.map(fromRoot));
   const pinned = [...new Set(query.pinned.map(fromRoot))];
   const entries = pin.map(entry => ({ ...entry, places: entry.places.map(fromRoot) }));
-  const found = fused(index, query, text, trustOf(uses), entries).filter(
-    ({ path: file }) => !barred.has(file) && !pinned.includes(file),
-  );
-  const chosen: { path: string; reason: Reason }[] = [
-    ...pinned
-      .filter(file => !barred.has(file))
-      .map(file => ({ path: file, reason: 'pinned' as const })),
-    ...found,
-  ].slice(0, FILES);
-  const signatures = await signaturesIn(
-    index,
-    query.dir,
-    chosen.slice(0, SIGNED),
-    storyWords(text),
-  );
+  const choose = (): { path: string; reason: Reason }[] => {
+    const found = fused(index, query, text, trustOf(uses), entries).filter(
+      ({ path: file }) => !barred.has(file) && !pinned.includes(file),
+    );
+    return [
+      ...pinned
+        .filter(file => !barred.has(file))
+        .map(file => ({ path: file, reason: 'pinned' as const })),
+      ...found,
+    ].slice(0, FILES);
+  };
+  const { chosen, signatures } = await withSignatures(index, query.dir, choose, storyWords(text));
   return {
     files: chosen.map(({ path: file, reason }) => ({
       path: shown(file),
@@ -158,25 +153,37 @@ function similarCommits({ past }: CodeIndex, title: string): { hash: string; sub
   });
 }
 
-async function signaturesIn(
+/** Chooses files, and reads what the first ones define. To start git takes as long as to choose, so both happen at once. */
+async function withSignatures<T extends { readonly path: string }>(
   { blobs, paths }: CodeIndex,
   dir: string,
-  files: readonly { readonly path: string }[],
+  choose: () => readonly T[],
   words: ReadonlySet<string>,
-): Promise<Map<string, string[]>> {
-  const known = files.flatMap(({ path: file }) => {
-    const blob = blobs[paths.indexOf(file)];
-    return blob === undefined ? [] : [{ file, blob }];
+): Promise<{ chosen: readonly T[]; signatures: ReadonlyMap<string, readonly string[]> }> {
+  const choice = Promise.resolve().then(() => {
+    const chosen = choose();
+    const known = chosen.slice(0, SIGNED).flatMap(({ path: file }) => {
+      const blob = blobs[paths.indexOf(file)];
+      return blob === undefined ? [] : [{ file, blob }];
+    });
+    return { chosen, known };
   });
-  const groups = Array.from({ length: Math.ceil(known.length / TOGETHER) }, (_, group) =>
-    known.slice(group * TOGETHER, (group + 1) * TOGETHER),
-  );
-  const signed = groups.map(async group => {
-    const blobs = group.map(({ blob }) => blob);
-    const texts = await blobTexts(dir, blobs);
-    return group.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)] as const);
-  });
-  return new Map((await Promise.all(signed)).flat());
+  const isInRepository = blobs.some(blob => blob !== undefined);
+  const [{ chosen, known }, texts] = await Promise.all([
+    choice,
+    isInRepository
+      ? blobTexts(
+          dir,
+          choice.then(({ known }) => known.map(({ blob }) => blob)),
+        )
+      : [],
+  ]);
+  return {
+    chosen,
+    signatures: new Map(
+      known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)]),
+    ),
+  };
 }
 
 /** The folder within its repository: '' or `packages/app/`. */

@@ -73,11 +73,11 @@ export function rankedFiles(
       }
     });
   }
-  const isOften = changedOften(index);
   const strongest = strongestOf(
     reasons,
     files.length,
-    (i, reason) => reason !== 'lately' || isOften(files[i] ?? -1),
+    (i, reason) =>
+      reason !== 'lately' || (index.past.changes[files[i] ?? -1] ?? 0) >= LEAST_CHANGES,
   );
   return files
     .map((file, i) => ({
@@ -92,22 +92,6 @@ export function rankedFiles(
 /** The reason that a signal speaks for, if it speaks for one. */
 export function reasonOf(signal: string): Reason | undefined {
   return REASONS.find(([pattern]) => pattern.test(signal))?.[1];
-}
-
-/** Whether a file, by its number, was changed by so many commits that this says something. */
-function changedOften({ past }: CodeIndex): (file: number) => boolean {
-  let counts: Map<number, number> | undefined;
-  return file => {
-    if (counts === undefined) {
-      counts = new Map();
-      for (const changed of past.filesOf) {
-        for (const one of changed) {
-          counts.set(one, (counts.get(one) ?? 0) + 1);
-        }
-      }
-    }
-    return (counts.get(file) ?? 0) >= LEAST_CHANGES;
-  };
 }
 
 /** @param may whether a reason can be given for the file at a position */

@@ -1,9 +1,7 @@
 import type { CodeIndex } from './codeIndex.ts';
 import { nameOf } from './codeIndex.ts';
 import { kindWords, storyWords } from './codeWords.ts';
-
-/** One value for each file. */
-type Values = Float64Array;
+import { at, best, inUnits, largest, type Values } from './values.ts';
 
 /** Files that a ranking looks at closely. */
 const CANDIDATES = 100;
@@ -11,6 +9,8 @@ const CANDIDATES = 100;
 const LEADERS = 15;
 /** Commits whose subjects are most like the story. */
 const SIMILAR = 40;
+/** Files that a rank is given to. */
+const RANKED = 50;
 
 /** The signals of one story: which files were looked at closely, and what speaks for each. */
 export interface Signals {
@@ -33,46 +33,37 @@ const ABOUT_SETTINGS =
  * @param story its title, or more of its text
  */
 export function signalsOf(index: CodeIndex, story: string): Signals {
-  const { past, paths } = index;
-  const count = paths.length;
+  const { past } = index;
   const words = storyWords(story);
   const rawContent = index.content.scores(words);
-  const content = inUnits(rawContent);
-  const path = inUnits(index.pathIndex.scores(words));
-  const history = inUnits(past.history.scores(words));
-  const often = logarithmic(past.recently);
-  const lately = logarithmic(past.lately);
-  const { similar, similarLately } = similarCommits(index, words);
-
-  // The first look: what a plain mix of the strongest signals finds.
-  const first = Float64Array.from(
-    paths,
-    (_, file) =>
-      at(content, file) +
-      at(path, file) +
-      1.2 * at(history, file) +
-      at(similar, file) +
-      0.5 * at(often, file),
-  );
-  const candidates = best(first, CANDIDATES, true);
-  const leaders = candidates.slice(0, LEADERS);
-  const top = at(first, leaders[0] ?? 0) || 1;
-  /** The values of the candidates; nobody looks at the others. */
-  const each = (value: (file: number) => number): Values => {
-    const values = new Float64Array(count);
-    for (const file of candidates) {
-      values[file] = value(file);
-    }
-    return values;
+  const all = {
+    content: inUnits(rawContent),
+    path: inUnits(index.pathIndex.scores(words)),
+    history: inUnits(past.history.scores(words)),
+    ...similarCommits(index, words),
   };
+  const first = firstLook(index, all);
+  const files = best(first, CANDIDATES, true);
+  const top = at(first, files[0] ?? 0) || 1;
+  /** The values of the candidates; nobody looks at the others. */
+  const each = (value: (file: number) => number): Values => Float64Array.from(files, value);
+  const of = (values: Values): Values => each(file => at(values, file));
 
+  const content = of(all.content);
+  const path = of(all.path);
+  const history = of(all.history);
+  const similar = of(all.similar);
+  const often = of(past.often);
+  const lately = of(past.lately);
+  const kind = each(kindsOf(index, story));
   const passage = inUnits(each(index.passages.scorer(words)));
   const partner = each(
     file => Math.max(0, ...(index.partners[file] ?? []).map(other => at(first, other))) / top,
   );
-  const folderOfLeaders = new Map<string, number>();
-  leaders.forEach((file, rank) => {
-    const folder = index.folders[file] ?? '';
+  const folderOf = (file: number): number => index.folders[file] ?? 0;
+  const folderOfLeaders = new Map<number, number>();
+  files.slice(0, LEADERS).forEach((file, rank) => {
+    const folder = folderOf(file);
     folderOfLeaders.set(folder, (folderOfLeaders.get(folder) ?? 0) + 1 / (1 + rank));
   });
   const folderMeans = meansByFolder(index, first);
@@ -88,52 +79,52 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
       );
     });
 
-  const isTest = each(file => Number(TEST.test(paths[file] ?? '')));
-  const isDocument = each(file => Number(DOCUMENT.test(paths[file] ?? '')));
-  const isSettings = each(file => Number(SETTINGS.test(paths[file] ?? '')));
+  const isKind = (pattern: RegExp): Values =>
+    each(file => Number(pattern.test(index.paths[file] ?? '')));
+  const isTest = isKind(TEST);
+  const isDocument = isKind(DOCUMENT);
+  const isSettings = isKind(SETTINGS);
   const aboutTests = Number(ABOUT_TESTS.test(story));
   const aboutDocuments = Number(ABOUT_DOCUMENTS.test(story));
   const aboutSettings = Number(ABOUT_SETTINGS.test(story));
-  const hasPartner = each(file => Number((index.partners[file]?.length ?? 0) > 0));
-  const kind = kindsOf(index, story);
-  const longest = Math.log(1 + index.sizes.reduce((most, size) => Math.max(most, size), 0)) || 1;
+  const longest = Math.log(1 + index.largestSize) || 1;
   // A story of many words, and one whose words are found clearly, needs less of what holds for all stories.
   const length = Math.min(1, words.size / 12);
   const clarity = Math.min(1, largest(rawContent) / 30);
 
-  const all: Record<string, Values> = {
+  const values: Record<string, Values> = {
     content,
     path,
-    name: inUnits(index.names.scores(words)),
-    definition: inUnits(index.definitions.scores(words)),
+    name: of(inUnits(index.names.scores(words))),
+    definition: of(inUnits(index.definitions.scores(words))),
     history,
     similar,
-    similarLately,
+    similarLately: of(all.similarLately),
     kind,
     lately,
     often,
-    ever: logarithmic(past.ever),
+    ever: of(past.ever),
     age: each(file => 1 / (1 + at(past.age, file) / 30)),
     mention: each(mentionIn(index, story)),
     size: each(file => Math.log(1 + (index.sizes[file] ?? 0)) / longest),
-    contentRank: byRank(content),
-    historyRank: byRank(history),
+    contentRank: each(byRank(all.content)),
+    historyRank: each(byRank(all.history)),
     passage,
     pathCoverage: coverage(index.pathWords),
     folderCoverage: coverage(index.folderWords),
-    leadersFolder: each(file => folderOfLeaders.get(index.folders[file] ?? '') ?? 0),
-    folderMean: each(file => (folderMeans.get(index.folders[file] ?? '') ?? 0) / top),
+    leadersFolder: each(file => folderOfLeaders.get(folderOf(file)) ?? 0),
+    folderMean: each(file => at(folderMeans, folderOf(file)) / top),
     partner,
-    hasPartner,
+    hasPartner: each(file => Number((index.partners[file]?.length ?? 0) > 0)),
     isTest,
     isDocument,
     isSettings,
-    testForTests: each(file => aboutTests * at(isTest, file)),
-    documentForDocuments: each(file => aboutDocuments * at(isDocument, file)),
-    settingsForSettings: each(file => aboutSettings * at(isSettings, file)),
-    documentForSettings: each(file => aboutSettings * at(isDocument, file)),
-    partnerOfTest: each(file => at(partner, file) * at(isTest, file)),
-    partnerOfCode: each(file => at(partner, file) * (1 - at(isTest, file))),
+    testForTests: isTest.map(value => aboutTests * value),
+    documentForDocuments: isDocument.map(value => aboutDocuments * value),
+    settingsForSettings: isSettings.map(value => aboutSettings * value),
+    documentForSettings: isDocument.map(value => aboutSettings * value),
+    partnerOfTest: partner.map((value, i) => value * at(isTest, i)),
+    partnerOfCode: partner.map((value, i) => value * (1 - at(isTest, i))),
     contentRoot: content.map(Math.sqrt),
     historyRoot: history.map(Math.sqrt),
     similarRoot: similar.map(Math.sqrt),
@@ -145,15 +136,33 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
     contentClear: content.map(value => value * clarity),
     historyLong: history.map(value => value * length),
     similarLong: similar.map(value => value * length),
-    contentHistory: each(file => at(content, file) * at(history, file)),
-    pathContent: each(file => at(path, file) * at(content, file)),
-    pathHistory: each(file => at(path, file) * at(history, file)),
+    contentHistory: content.map((value, i) => value * at(history, i)),
+    pathContent: path.map((value, i) => value * at(content, i)),
+    pathHistory: path.map((value, i) => value * at(history, i)),
   };
-  const chosen = (values: Values) => Float64Array.from(candidates, file => at(values, file));
-  return {
-    files: candidates,
-    values: new Map(Object.entries(all).map(([name, values]) => [name, chosen(values)])),
-  };
+  return { files, values: new Map(Object.entries(values)) };
+}
+
+/** What a plain mix of the strongest signals finds. */
+function firstLook(
+  { past: { often }, paths }: CodeIndex,
+  {
+    content,
+    history,
+    path,
+    similar,
+  }: Readonly<Record<'content' | 'history' | 'path' | 'similar', Values>>,
+): Values {
+  const scores = new Float64Array(paths.length);
+  for (let file = 0; file < scores.length; file++) {
+    scores[file] =
+      at(content, file) +
+      at(path, file) +
+      1.2 * at(history, file) +
+      at(similar, file) +
+      0.5 * at(often, file);
+  }
+  return scores;
 }
 
 /** Votes of earlier commits that are like the story, for the files that they changed. */
@@ -182,16 +191,14 @@ function similarCommits(
   };
 }
 
-/** What commits of the same kind changed. */
-function kindsOf({ past, paths }: CodeIndex, story: string): Values {
-  const values = new Float64Array(paths.length);
+/** How much of it commits of the same kind changed. */
+function kindsOf({ past }: CodeIndex, story: string): (file: number) => number {
   const kinds = kindWords(story).flatMap(kind => past.kinds.get(kind) ?? []);
-  for (const { files: changed, total } of kinds) {
-    for (const [file, weight] of changed) {
-      values[file] = at(values, file) + weight / (total + 5) / kinds.length;
-    }
-  }
-  return values;
+  return file =>
+    kinds.reduce(
+      (sum, { files, total }) => sum + (files.get(file) ?? 0) / (total + 5) / kinds.length,
+      0,
+    );
 }
 
 /** How clearly the story names a file: by path, by name, or by name without its ending. */
@@ -213,51 +220,18 @@ function mentionIn({ paths }: CodeIndex, story: string): (file: number) => numbe
   };
 }
 
-function meansByFolder({ folders }: CodeIndex, values: Values): Map<string, number> {
-  const sums = new Map<string, { sum: number; count: number }>();
-  folders.forEach((folder, file) => {
-    const known = sums.get(folder) ?? { sum: 0, count: 0 };
-    sums.set(folder, { sum: known.sum + at(values, file), count: known.count + 1 });
-  });
-  return new Map(Array.from(sums, ([folder, { count, sum }]) => [folder, sum / count]));
+/** By folder: the mean of its files. */
+function meansByFolder({ folderSizes, folders }: CodeIndex, values: Values): Values {
+  const sums = new Float64Array(folderSizes.length);
+  for (let file = 0; file < values.length; file++) {
+    const folder = folders[file] ?? 0;
+    sums[folder] = at(sums, folder) + at(values, file);
+  }
+  return sums.map((sum, folder) => sum / (folderSizes[folder] ?? 1));
 }
 
-/** The documents with the best scores, best first; equal ones in their order. */
-export function best(scores: Values, count: number, withZero = false): number[] {
-  // Sorting plain numbers is fast; only what can be among the best is then sorted with its document.
-  const sorted = scores.toSorted();
-  const least = sorted[Math.max(0, sorted.length - count)] ?? 0;
-  const found: number[] = [];
-  scores.forEach((score, document) => {
-    if (score >= least && (withZero || score > 0)) {
-      found.push(document);
-    }
-  });
-  return found.sort((a, b) => at(scores, b) - at(scores, a) || a - b).slice(0, count);
-}
-
-/** Values as parts of the largest one. */
-export function inUnits(values: Values): Values {
-  const most = largest(values) || 1;
-  return values.map(value => value / most);
-}
-
-export function logarithmic(values: Values): Values {
-  return inUnits(values.map(value => Math.log(1 + value)));
-}
-
-function byRank(scores: Values): Values {
-  const ranks = new Float64Array(scores.length);
-  best(scores, 50).forEach((document, rank) => {
-    ranks[document] = 1 / (1 + rank);
-  });
-  return ranks;
-}
-
-function largest(values: Values): number {
-  return values.reduce((most, value) => Math.max(most, value), 0);
-}
-
-function at(values: Values, index: number): number {
-  return values[index] ?? 0;
+/** How far to the front a document is. */
+function byRank(scores: Values): (document: number) => number {
+  const ranks = new Map(best(scores, RANKED).map((document, rank) => [document, 1 / (1 + rank)]));
+  return document => ranks.get(document) ?? 0;
 }

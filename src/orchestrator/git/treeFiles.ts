@@ -27,7 +27,7 @@ export async function blobSizes(
   if (blobs.length === 0) {
     return new Map();
   }
-  const { stdout } = await gitResult(dir, ['cat-file', '--batch-check'], {
+  const { stdout } = await gitResult(dir, ['cat-file', '--batch-check', '--buffer'], {
     input: blobs.join('\n'),
   });
   return new Map(
@@ -38,14 +38,18 @@ export async function blobSizes(
   );
 }
 
-/** The contents of blobs, in their order; undefined where the repository does not have one. */
+/**
+ * The contents of blobs, in their order; undefined where the repository does not have one.
+ * @param blobs a promise, if git can start while they are being chosen
+ */
 export async function blobTexts(
   dir: string,
-  blobs: readonly string[],
+  blobs: readonly string[] | Promise<readonly string[]>,
 ): Promise<(string | undefined)[]> {
-  const { stdout } = await gitResult(dir, ['cat-file', '--batch'], { input: blobs.join('\n') });
+  const input = blobs instanceof Promise ? blobs.then(all => all.join('\n')) : blobs.join('\n');
+  const { stdout } = await gitResult(dir, ['cat-file', '--batch', '--buffer'], { input });
   let at = 0;
-  return blobs.map(() => {
+  return (await blobs).map(() => {
     const end = stdout.indexOf('\n', at);
     const [, type, size] = stdout.toString('utf8', at, end).split(' ');
     at = end + 1;

@@ -1,7 +1,7 @@
 import type { PastCommit } from '../../git/fileHistory.ts';
 import type { IndexedFile } from '../codeIndex.ts';
 import { wordCounts } from '../codeWords.ts';
-import { best, inUnits, logarithmic } from '../signals.ts';
+import { best, inUnits, logarithmic } from '../values.ts';
 import { WordIndex } from '../wordIndex.ts';
 
 /** Finds the files for a story, best first; as many as it has, up to the limit. */
