@@ -66,6 +66,14 @@ const YAML: OwnFile = {
   source: './node_modules/yaml/browser/index.js',
 };
 
+/** The fast reader of such files, with `js-yaml`. */
+const PLAIN_YAML: OwnFile = {
+  library: './plainYaml.ts',
+  file: 'plain-yaml.cjs',
+  functions: ['readPlainYaml'],
+  source: './src/orchestrator/stories/formats/plainYaml.ts',
+};
+
 /** Only edits of story files and settings need it, and the messages about broken JSON. */
 const JSONC: OwnFile = {
   library: 'jsonc-parser',
@@ -223,14 +231,14 @@ const extension: BuildOptions = {
   splitting: true,
   chunkNames: 'extension-[name]-[hash]',
   outdir,
-  plugins: [YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
+  plugins: [YAML, PLAIN_YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
   target: 'node22',
   external: ['vscode'],
 };
 
 const bundles: BuildOptions[] = [
   extension,
-  ...[YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(libraryFile),
+  ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(libraryFile),
   {
     ...node,
     plugins: [ownProgram],
@@ -248,6 +256,7 @@ const bundles: BuildOptions[] = [
     minifyWhitespace: true,
     plugins: [
       loadedByFirstCall(YAML),
+      loadedByFirstCall(PLAIN_YAML),
       loadedByFirstCall(PARSERS),
       loadedByFirstCall(OCTOKIT),
       lazyLibraries,

@@ -13,6 +13,8 @@ import { median, medianMs, type Row } from './row.ts';
 const STORIES = 5_000;
 const MAX_MS = 50;
 const MAX_FOLDER_MS = 1_500;
+/** The slowest text, `orchestration.yaml`, takes 3 to 4 times as long as a `prd.json`. */
+const MAX_TEXT_RATIO = 6;
 
 /** Reads 5,000 stories of each source, from text or files to the model, compared with those of a `prd.json`. */
 export async function storySources(): Promise<Row[]> {
@@ -23,7 +25,7 @@ export async function storySources(): Promise<Row[]> {
   const rows = Object.entries(textsOf(stories)).map(([file, text]) => {
     const bytes = Buffer.from(text);
     const what = `${STORIES} stories as ${file} (${(bytes.length / 1e6).toFixed(1)} MB), against prd.json`;
-    return row(what, { ms: reading(file, bytes), most: MAX_MS, prdMs });
+    return row(what, { ms: reading(file, bytes), most: MAX_MS, prdMs, mostRatio: MAX_TEXT_RATIO });
   });
   return [...rows, await folderRow(stories, prdMs)];
 }
@@ -100,14 +102,25 @@ function requireAll(file: Awaited<ReturnType<typeof readStoryFile>>): void {
 
 function row(
   what: string,
-  { most, ms, prdMs }: { readonly ms: number; readonly most: number; readonly prdMs: number },
+  {
+    most,
+    mostRatio,
+    ms,
+    prdMs,
+  }: {
+    readonly ms: number;
+    readonly most: number;
+    readonly prdMs: number;
+    readonly mostRatio?: number;
+  },
 ): Row {
+  const isInRatio = mostRatio === undefined || ms <= mostRatio * prdMs;
   return {
     what,
-    budget: `≤ ${most} ms`,
+    budget: mostRatio === undefined ? `≤ ${most} ms` : `≤ ${most} ms, ≤ ${mostRatio}`,
     value: `${ms.toFixed(0)} ms`,
     ratio: (ms / prdMs).toFixed(1),
-    isWithin: ms <= most,
-    decides: false,
+    isWithin: ms <= most && isInRatio,
+    decides: !isInRatio,
   };
 }

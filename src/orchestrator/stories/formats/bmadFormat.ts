@@ -8,13 +8,13 @@ import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import type { Span } from './jsonOutline.ts';
-import { parseYaml } from './orchestrationFormat.ts';
 import { plainText } from './plainText.ts';
 import { isDoneWord, readHeading } from './prdKeys.ts';
 import { findStatusProblems, isParkedWord } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
+import { parseYaml } from './yamlDocument.ts';
 
 /** `sprint-status.yaml` of BMAD: https://github.com/bmad-code-org/BMAD-METHOD. */
 export const bmad: StoryFormat = { name: 'bmad', read };

@@ -1,17 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  visit,
-  type YAMLMap,
-} from 'yaml';
+import type { YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
-import { type Message, say } from '../../../base/say.ts';
+import { say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { newEntry } from '../edit/entryAddition.ts';
 import type { NewStory } from '../edit/newStory.ts';
@@ -28,6 +19,13 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import type { Span } from './jsonOutline.ts';
+import {
+  dependenciesOf,
+  type Phase,
+  readOrchestration,
+  type Task,
+  tasksOf,
+} from './orchestrationPhases.ts';
 import { plainText } from './plainText.ts';
 import { DEPENDENCY_KEYS, type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -35,6 +33,7 @@ import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
+import { startOf } from './yamlDocument.ts';
 
 /** YAML with phases and their tasks, as written by orchestration commands for Claude Code. */
 export const orchestration: StoryFormat = { name: 'orchestration', read };
@@ -44,35 +43,18 @@ const FIX = say(
   'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
 );
 
-interface Phase {
-  /** Without the tasks that are not maps. */
-  readonly tasks: readonly Task[];
-  /** Where the others begin. */
-  readonly others: readonly number[];
-  readonly id?: string;
-  readonly name?: string;
-  readonly dependsOn: readonly string[];
-}
-
-interface Task {
-  readonly entry: Entry;
-  readonly map: YAMLMap;
-  /** All tasks of its phase, as in the parsed file. */
-  readonly list: unknown[];
-}
-
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
-  const parsed = parseYaml(text);
+  const parsed = readOrchestration(text);
   if ('message' in parsed) {
     return { code: 'invalidYaml', message: parsed.message, ...lines.at(parsed.offset) };
   }
-  const phases = readPhases(parsed.document, parsed.root);
+  const { phases, root } = parsed;
   if (phases === undefined) {
     const message = say('The file has no phases with tasks. {0}', FIX);
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const tasks = phases.flatMap(phase => phase.tasks);
-  const others = notStories(parsed.document, phases, lines);
+  const others = parsed.notStories(lines);
   const [first] = others;
   if (tasks.length === 0 && first !== undefined) {
     // Not an empty list, which would be complete.
@@ -80,7 +62,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const stories = readTasks(phases, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
-    const map = tasks[position]?.map;
+    const map = tasks[position]?.map();
     const pair = keys.map(key => pairOf(map, key)).find(found => found !== undefined);
     return lines.at(startOf(pair?.key ?? map));
   };
@@ -98,14 +80,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ],
   );
   return {
-    heading: readHeading(parsed.root),
+    heading: readHeading(root),
     stories,
     problems,
-    ...(isEntry(parsed.root) && Array.isArray(parsed.root['phases']) && { hasPhases: true }),
+    ...(isEntry(root) && Array.isArray(root['phases']) && { hasPhases: true }),
     edits: (story, done) => editsOf(text, tasks, story, done),
     add: story => appendTask(text, tasks, story),
     spanOf: position => {
-      const [start = 0, end = 0] = tasks[position]?.map.range ?? [];
+      const [start = 0, end = 0] = tasks[position]?.map()?.range ?? [];
       return { start, end };
     },
     move: (...move) => moveTask(text, tasks, move),
@@ -116,160 +98,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-interface Unreadable {
-  readonly message: Message;
-  readonly offset: number;
-}
-
-/** Parses YAML; numbers stay as they are written. */
-export function parseYaml(text: string): { document: Document; root: unknown } | Unreadable {
-  try {
-    const document = parseDocument(text, {
-      prettyErrors: false,
-      logLevel: 'error',
-      merge: true,
-      // The library compares each key with all before it, which takes seconds for thousands of stories.
-      uniqueKeys: false,
-    });
-    const [error] = document.errors;
-    if (error !== undefined) {
-      return { message: yamlMessage(error.code, error.message), offset: error.pos[0] };
-    }
-    let repeated: number | undefined;
-    // 1.10 is an id, not the number 1.1.
-    visit(document, {
-      Map(_, map) {
-        repeated ??= repeatedKey(map);
-      },
-      Scalar(_, node) {
-        if (typeof node.value === 'number' && node.source !== undefined) {
-          node.value = node.source;
-        }
-      },
-    });
-    return repeated === undefined
-      ? { document, root: document.toJS({ maxAliasCount: 1000 }) }
-      : { message: yamlMessage('', 'Map keys must be unique'), offset: repeated };
-  } catch (error) {
-    // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
-    const message = error instanceof Error ? error.message : '';
-    return { message: yamlMessage('', message), offset: 0 };
-  }
-}
-
-/** Where a key of a map stands for the second time. */
-function repeatedKey({ items }: YAMLMap): number | undefined {
-  const seen = new Set<unknown>();
-  for (const { key } of items) {
-    const name = isScalar(key) ? key.value : key;
-    if (seen.has(name)) {
-      return startOf(key);
-    }
-    seen.add(name);
-  }
-  return undefined;
-}
-
-function yamlMessage(code: string, message: string): Message {
-  if (code === 'MULTIPLE_DOCS') {
-    return say(
-      'The file has several YAML documents, separated by “---”: keep the one with the phases.',
-    );
-  }
-  const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
-  return say('This is not valid YAML: {0}. Correct it here, or just before.', reason);
-}
-
-function readPhases(document: Document, root: unknown): readonly Phase[] | undefined {
-  if (!isEntry(root) || !isMap(document.contents)) {
-    return undefined;
-  }
-  const map = document.contents;
-  const list = root['phases'];
-  const phases = Array.isArray(list)
-    ? list.map((phase, index) =>
-        readPhase(document, itemOf(document, memberOf(document, map, 'phases'), index), phase),
-      )
-    : [readPhase(document, map, { tasks: root['tasks'] })];
-  const found = phases.filter(phase => phase !== undefined);
-  return found.length === 0 ? undefined : found;
-}
-
-function readPhase(document: Document, map: unknown, phase: unknown): Phase | undefined {
-  if (!isMap(map) || !isEntry(phase) || !Array.isArray(phase['tasks'])) {
-    return undefined;
-  }
-  const list = memberOf(document, map, 'tasks');
-  const entries: unknown[] = phase['tasks'];
-  const others: number[] = [];
-  const tasks = entries.flatMap((entry, index) => {
-    const task = itemOf(document, list, index);
-    if (isEntry(entry) && isMap(task)) {
-      return [{ entry, map: task, list: entries }];
-    }
-    others.push(isSeq(list) ? startOf(list.items[index]) : startOf(list));
-    return [];
-  });
-  const { name } = phase as { readonly name?: unknown };
-  const id = phase['id'] ?? phase['phase'] ?? phase['number'];
-  return {
-    tasks,
-    others,
-    id: typeof id === 'string' ? id : undefined,
-    name: typeof name === 'string' ? name.trim() : undefined,
-    dependsOn: dependenciesOf(phase),
-  };
-}
-
-/** Items that look like tasks or phases and are not read: a list must not become shorter without a word. */
-function notStories(
-  document: Document,
-  phases: readonly Phase[],
-  lines: TextLines,
-): StoryProblem[] {
-  const tasks = phases.flatMap(({ others }) => others);
-  const list = isMap(document.contents)
-    ? memberOf(document, document.contents, 'phases')
-    : undefined;
-  const items = isSeq(list) ? list.items : [];
-  return [
-    ...tasks.map(offset => ({
-      message: say(
-        'This task is a plain text without a place for its status, so it is not read. Write it as “- name: …” with “status: pending” on the next line.',
-      ),
-      offset,
-    })),
-    ...items
-      .filter(item => !hasTasks(document, resolve(document, item)))
-      .map(item => ({
-        message: say(
-          'This phase has no tasks, so it is not read. Write it as “- name: …” with “tasks:” below.',
-        ),
-        offset: startOf(item),
-      })),
-  ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
-}
-
-function hasTasks(document: Document, item: unknown): boolean {
-  return isMap(item) && isSeq(memberOf(document, item, 'tasks'));
-}
-
-function memberOf(document: Document, map: YAMLMap, key: string): unknown {
-  return resolve(document, pairOf(map, key)?.value);
-}
-
-function itemOf(document: Document, list: unknown, index: number): unknown {
-  return isSeq(list) ? resolve(document, list.items[index]) : undefined;
-}
-
-function resolve(document: Document, node: unknown): unknown {
-  return isAlias(node) ? node.resolve(document) : node;
-}
-
 function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
   const tasks = phases.flatMap(phase => phase.tasks.map(task => ({ ...task, phase })));
-  const stories = tasks.map(({ entry, map }, position) =>
-    readStory(entry, position, lines.at(startOf(map)).line),
+  const stories = tasks.map(({ entry, start }, position) =>
+    readStory(entry, position, lines.at(start).line),
   );
   // Deferred stories do not block others.
   const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
@@ -327,17 +159,6 @@ export function isParkedWord(status: string): boolean {
   return PARKED_STATUS.has(status.trim().toLowerCase());
 }
 
-function dependenciesOf(entry: Entry): readonly string[] {
-  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? []).filter(
-    (id): id is string => typeof id === 'string' && id.trim() !== '',
-  );
-}
-
-function startOf(node: unknown): number {
-  const range = (node as { readonly range?: readonly number[] | null } | undefined)?.range;
-  return range?.[0] ?? 0;
-}
-
 function editsOf(
   text: string,
   tasks: readonly Task[],
@@ -350,8 +171,10 @@ function editsOf(
   }
   const others = tasks.filter(other => other !== task).map(({ entry }) => entry);
   const changes = doneChanges(task.entry, others, done, { key: 'status', word: 'completed' });
-  const edits = [...changes].map(([key, value]) => setPair(text, task.map, key, String(value)));
-  const emptied = done || commitsOf(task) === undefined ? [] : removeCommits(text, task.map);
+  const map = task.map();
+  // Without a node nothing changes, which is said below.
+  const edits = map ? [...changes].map(([key, word]) => setPair(text, map, key, String(word))) : [];
+  const emptied = done || !map || commitsOf(task) === undefined ? [] : removeCommits(text, map);
   const isOnly = (made: readonly Edit[], keys: readonly string[]) =>
     isOnlyChange(text, applyEdits(text, [...made]), keys, position, done);
   if (emptied.length > 0 && isOnly([...edits, ...emptied], [...changes.keys(), COMMITS_KEY])) {
@@ -381,11 +204,12 @@ function commitEdits(
   hashes: readonly string[],
 ): readonly Edit[] {
   const task = tasks[position];
+  const map = task?.map();
   const listed = commitsOf(task);
-  if (task === undefined || listed === undefined) {
+  if (task === undefined || map === undefined || listed === undefined) {
     return [];
   }
-  const edits = addCommits(text, task.map, missingCommits(listed, hashes));
+  const edits = addCommits(text, map, missingCommits(listed, hashes));
   const after = applyEdits(text, [...edits]);
   return edits.length > 0 && isOnlyChange(text, after, [COMMITS_KEY], position, isDone(task.entry))
     ? edits
@@ -401,12 +225,11 @@ function isOnlyChange(
   done: boolean,
 ): boolean {
   const rest = (text: string) => {
-    const parsed = parseYaml(text);
+    const parsed = readOrchestration(text);
     if ('message' in parsed) {
       return undefined;
     }
-    const tasks = readPhases(parsed.document, parsed.root)?.flatMap(phase => phase.tasks) ?? [];
-    const entry = tasks[position]?.entry as Record<string, unknown> | undefined;
+    const entry = tasksOf(parsed)[position]?.entry as Record<string, unknown> | undefined;
     const isSet = isDone(entry ?? {}) === done;
     for (const key of keys) {
       delete entry?.[key];
@@ -440,7 +263,7 @@ function moveTask(
   const siblings = tasks.filter(({ list }) => list === task.list);
   const from = siblings.indexOf(task);
   const to = indexBeside(from, siblings.indexOf(other), side);
-  const blocks = siblings.map(({ map }) => blockOf(text, map));
+  const blocks = siblings.map(({ map }) => blockOf(text, map()));
   const moved = blocks.every(block => block !== undefined)
     ? moveBlock(text, blocks, from, to)
     : text;
@@ -463,12 +286,12 @@ function moveTask(
  */
 function appendTask(text: string, tasks: readonly Task[], story: NewStory): Edit[] {
   const last = tasks.at(-1);
-  const block = last && blockOf(text, last.map);
-  const [start = 0] = last?.map.range ?? [];
-  if (last === undefined || block === undefined || last.map.flow === true) {
+  const map = last?.map();
+  const block = blockOf(text, map);
+  if (last === undefined || block === undefined || map?.flow === true) {
     return [];
   }
-  const bullet = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const bullet = text.slice(text.lastIndexOf('\n', last.start - 1) + 1, last.start);
   const indent = bullet.replace('-', ' ');
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   const values = newEntry(
@@ -485,9 +308,12 @@ function appendTask(text: string, tasks: readonly Task[], story: NewStory): Edit
 }
 
 /** A task's text: its lines with the comments directly above them, or its braces. */
-function blockOf(text: string, map: YAMLMap): Span | undefined {
-  const [start = 0, end = 0] = map.range ?? [];
-  if (map.flow === true) {
+function blockOf(text: string, map: YAMLMap | undefined): Span | undefined {
+  const [start, end] = map?.range ?? [];
+  if (start === undefined || end === undefined) {
+    return undefined;
+  }
+  if (map?.flow === true) {
     return { start, end };
   }
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
@@ -514,14 +340,12 @@ function commentsAbove(text: string, lineStart: number): number {
 
 /** Whether the new text only differs in the position of one task. */
 function isOnlyMove(before: string, after: string, position: number, from: number, to: number) {
-  const [old, now] = [before, after].map(text => {
-    const parsed = parseYaml(text);
-    return 'message' in parsed ? undefined : parsed;
-  });
-  if (old === undefined || now === undefined) {
+  const old = readOrchestration(before);
+  const now = readOrchestration(after);
+  if ('message' in old || 'message' in now) {
     return false;
   }
-  const list = readPhases(old.document, old.root)?.flatMap(({ tasks }) => tasks)[position]?.list;
+  const list = tasksOf(old)[position]?.list;
   list?.splice(to, 0, ...list.splice(from, 1));
   return isDeepStrictEqual(old.root, now.root);
 }

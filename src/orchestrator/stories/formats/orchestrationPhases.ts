@@ -1,0 +1,182 @@
+import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
+import { say } from '../../../base/say.ts';
+import type { StoryProblem } from '../story.ts';
+import { readPlainYaml } from './plainYaml.ts';
+import { DEPENDENCY_KEYS, type Entry, isEntry } from './prdKeys.ts';
+import type { TextLines } from './textLines.ts';
+import {
+  itemOf,
+  memberOf,
+  parseYaml,
+  resolve,
+  startOf,
+  type Unreadable,
+  type YamlText,
+} from './yamlDocument.ts';
+
+/** What an orchestration says. */
+export interface Orchestration {
+  readonly root: unknown;
+  /** `undefined` if the file has none. */
+  readonly phases?: readonly Phase[];
+  /** Items that look like tasks or phases and are not read: a list must not become shorter without a word. */
+  readonly notStories: (lines: TextLines) => StoryProblem[];
+}
+
+/** Tasks that belong together; a file without phases is one. */
+export interface Phase {
+  /** Without the tasks that are not maps. */
+  readonly tasks: readonly Task[];
+  readonly id?: string;
+  readonly name?: string;
+  readonly dependsOn: readonly string[];
+}
+
+/** A task with its place in the text. */
+export interface Task {
+  readonly entry: Entry;
+  /** All tasks of its phase, as in the parsed file. */
+  readonly list: unknown[];
+  readonly start: number;
+  /** Its node, which knows where each of its values is. A plain text is parsed again for the first one. */
+  readonly map: () => YAMLMap | undefined;
+}
+
+/** Reads the phases of a text: quickly if it is plain, and nothing must be said about its lists. */
+export function readOrchestration(text: string): Orchestration | Unreadable {
+  return readPlain(text) ?? readExactly(text);
+}
+
+/** The tasks of all phases, in their order. */
+export function tasksOf(read: Orchestration | Unreadable): readonly Task[] {
+  return ('phases' in read ? read.phases : undefined)?.flatMap(({ tasks }) => tasks) ?? [];
+}
+
+function readPlain(text: string): Orchestration | undefined {
+  const plain = readPlainYaml(text);
+  if (plain === undefined || !isEntry(plain.root)) {
+    return undefined;
+  }
+  const { root, startOf: startOfMap } = plain;
+  let exact: readonly Task[] | undefined;
+  const exactTask = (position: number) => {
+    exact ??= tasksOf(readExactly(text));
+    return exact[position];
+  };
+  let position = 0;
+  const lists = Array.isArray(root['phases']) ? root['phases'] : [{ tasks: root['tasks'] }];
+  const phases: Phase[] = [];
+  for (const phase of lists as readonly unknown[]) {
+    const list: unknown = isEntry(phase) ? phase['tasks'] : undefined;
+    if (!isEntry(phase) || !Array.isArray(list) || !list.every(isEntry)) {
+      return undefined;
+    }
+    const tasks = list.map((entry: Entry) => {
+      const at = position++;
+      return { entry, list, start: startOfMap(entry), map: () => exactTask(at)?.map() };
+    });
+    phases.push({ tasks, ...groupOf(phase) });
+  }
+  return phases.length === 0 ? undefined : { root, phases, notStories: () => [] };
+}
+
+function readExactly(text: string): Orchestration | Unreadable {
+  const parsed = parseYaml(text);
+  if ('message' in parsed) {
+    return parsed;
+  }
+  const phases = exactPhases(parsed);
+  return {
+    root: parsed.root,
+    phases,
+    notStories: lines => notStories(parsed.document, phases ?? [], lines),
+  };
+}
+
+interface ExactPhase extends Phase {
+  /** Where the tasks begin that are not maps. */
+  readonly others: readonly number[];
+}
+
+function exactPhases({ document, root }: YamlText): readonly ExactPhase[] | undefined {
+  if (!isEntry(root) || !isMap(document.contents)) {
+    return undefined;
+  }
+  const map = document.contents;
+  const list = root['phases'];
+  const phases = Array.isArray(list)
+    ? list.map((phase, index) =>
+        readPhase(document, itemOf(document, memberOf(document, map, 'phases'), index), phase),
+      )
+    : [readPhase(document, map, { tasks: root['tasks'] })];
+  const found = phases.filter(phase => phase !== undefined);
+  return found.length === 0 ? undefined : found;
+}
+
+function readPhase(document: Document, map: unknown, phase: unknown): ExactPhase | undefined {
+  if (!isMap(map) || !isEntry(phase) || !Array.isArray(phase['tasks'])) {
+    return undefined;
+  }
+  const list = memberOf(document, map, 'tasks');
+  const entries: unknown[] = phase['tasks'];
+  const others: number[] = [];
+  const tasks = entries.flatMap((entry, index) => {
+    const task = itemOf(document, list, index);
+    if (isEntry(entry) && isMap(task)) {
+      return [{ entry, list: entries, start: startOf(task), map: () => task }];
+    }
+    others.push(isSeq(list) ? startOf(list.items[index]) : startOf(list));
+    return [];
+  });
+  return { tasks, others, ...groupOf(phase) };
+}
+
+/** What a phase says of all its tasks. */
+function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
+  const { name } = phase as { readonly name?: unknown };
+  const id = phase['id'] ?? phase['phase'] ?? phase['number'];
+  return {
+    id: typeof id === 'string' ? id : undefined,
+    name: typeof name === 'string' ? name.trim() : undefined,
+    dependsOn: dependenciesOf(phase),
+  };
+}
+
+function notStories(
+  document: Document,
+  phases: readonly ExactPhase[],
+  lines: TextLines,
+): StoryProblem[] {
+  const tasks = phases.flatMap(({ others }) => others);
+  const list = isMap(document.contents)
+    ? memberOf(document, document.contents, 'phases')
+    : undefined;
+  const items = isSeq(list) ? list.items : [];
+  return [
+    ...tasks.map(offset => ({
+      message: say(
+        'This task is a plain text without a place for its status, so it is not read. Write it as “- name: …” with “status: pending” on the next line.',
+      ),
+      offset,
+    })),
+    ...items
+      .filter(item => !hasTasks(document, resolve(document, item)))
+      .map(item => ({
+        message: say(
+          'This phase has no tasks, so it is not read. Write it as “- name: …” with “tasks:” below.',
+        ),
+        offset: startOf(item),
+      })),
+  ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
+}
+
+function hasTasks(document: Document, item: unknown): boolean {
+  return isMap(item) && isSeq(memberOf(document, item, 'tasks'));
+}
+
+/** The names of what a task or a phase waits for. */
+export function dependenciesOf(entry: Entry): readonly string[] {
+  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? []).filter(
+    (id): id is string => typeof id === 'string' && id.trim() !== '',
+  );
+}

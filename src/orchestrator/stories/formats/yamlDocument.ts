@@ -1,0 +1,95 @@
+import { type Document, isAlias, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
+import { type Message, say } from '../../../base/say.ts';
+import { pairOf } from '../edit/yamlEdit.ts';
+
+/** Why a text is no YAML. */
+export interface Unreadable {
+  readonly message: Message;
+  readonly offset: number;
+}
+
+/** A text whose nodes know where they are. */
+export interface YamlText {
+  readonly document: Document;
+  readonly root: unknown;
+}
+
+/** Parses YAML; numbers stay as they are written. */
+export function parseYaml(text: string): YamlText | Unreadable {
+  try {
+    const document = parseDocument(text, {
+      prettyErrors: false,
+      logLevel: 'error',
+      merge: true,
+      // The library compares each key with all before it, which takes seconds for thousands of stories.
+      uniqueKeys: false,
+    });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      return { message: yamlMessage(error.code, error.message), offset: error.pos[0] };
+    }
+    let repeated: number | undefined;
+    // 1.10 is an id, not the number 1.1.
+    visit(document, {
+      Map(_, map) {
+        repeated ??= repeatedKey(map);
+      },
+      Scalar(_, node) {
+        if (typeof node.value === 'number' && node.source !== undefined) {
+          node.value = node.source;
+        }
+      },
+    });
+    return repeated === undefined
+      ? { document, root: document.toJS({ maxAliasCount: 1000 }) }
+      : { message: yamlMessage('', 'Map keys must be unique'), offset: repeated };
+  } catch (error) {
+    // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
+    const message = error instanceof Error ? error.message : '';
+    return { message: yamlMessage('', message), offset: 0 };
+  }
+}
+
+/** Where a key of a map stands for the second time. */
+function repeatedKey({ items }: YAMLMap): number | undefined {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    const name = isScalar(key) ? key.value : key;
+    if (seen.has(name)) {
+      return startOf(key);
+    }
+    seen.add(name);
+  }
+  return undefined;
+}
+
+function yamlMessage(code: string, message: string): Message {
+  if (code === 'MULTIPLE_DOCS') {
+    return say(
+      'The file has several YAML documents, separated by “---”: keep the one with the phases.',
+    );
+  }
+  const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
+  return say('This is not valid YAML: {0}. Correct it here, or just before.', reason);
+}
+
+/** The value of a key, behind an alias too. */
+export function memberOf(document: Document, map: YAMLMap, key: string): unknown {
+  return resolve(document, pairOf(map, key)?.value);
+}
+
+/** An item of a list, behind an alias too. */
+export function itemOf(document: Document, list: unknown, index: number): unknown {
+  return isSeq(list) ? resolve(document, list.items[index]) : undefined;
+}
+
+/** What an alias stands for, or the node itself. */
+export function resolve(document: Document, node: unknown): unknown {
+  return isAlias(node) ? node.resolve(document) : node;
+}
+
+/** The offset of a node. */
+export function startOf(node: unknown): number {
+  const range = (node as { readonly range?: readonly number[] | null } | undefined)?.range;
+  return range?.[0] ?? 0;
+}
