@@ -145,7 +145,15 @@ function placeLines(folder: string, places: readonly SizedPlace[]): string[] {
         : englishOf(unsafe),
   ]);
   const headings = ['place', 'size', 'story', 'iteration', 'state'];
-  return [`${sizeWords(all)} in ${folder}:`, ...table(headings, rows, new Set([0, 2, 4]))];
+  const aside = places.filter(({ isSetAside }) => isSetAside);
+  return [
+    `${sizeWords(all)} in ${folder}:`,
+    ...table(headings, rows, new Set([0, 2, 4])),
+    ...(aside.length === 0
+      ? []
+      : ['What is set aside could not be read. Copy what you need of it, then delete its folder:']),
+    ...aside.map(place => `  ${place.path}`),
+  ];
 }
 
 function keptLines(work: KeptStoryWork): string[] {

@@ -35,7 +35,7 @@ export function addRevertCommand(program: Command): void {
     .addOption(runOption())
     .addOption(fileOption())
     .option('--dry-run', 'only show what would be reverted')
-    .option('--json', 'as data: commit, commits, files, reopened (docs/json-output.md)')
+    .option('--json', 'as data: commit, commits, files, reopened, takenBack (docs/json-output.md)')
     .action(revert);
 }
 
@@ -70,6 +70,7 @@ async function revert(typed: string | undefined, flags: RevertFlags): Promise<vo
       commit: commit ?? null,
       commits: commits.map(({ hash }) => hash),
       elsewhere: plan.elsewhere,
+      takenBack: plan.takenBack,
       files: plan.files,
       reopened: reopens.map(({ id }) => id),
     });
@@ -80,12 +81,14 @@ async function revert(typed: string | undefined, flags: RevertFlags): Promise<vo
   if (plan.files.length === 0 && reopens.length === 0) {
     print('Nothing to do: nothing is left to revert.');
   } else if (flags.dryRun) {
-    print(`Would revert, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}`);
+    if (commits.length > 0) {
+      print(`Would revert, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}`);
+    }
     if (ids !== '') {
       print(`Would reopen: ${ids}`);
     }
   } else {
-    if (commit !== undefined) {
+    if (commit !== undefined && commits.length > 0) {
       const hash = commit.slice(0, 7);
       print(
         `Commit ${hash} reverts, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}\nTo undo this: git revert ${hash}`,
@@ -95,10 +98,16 @@ async function revert(typed: string | undefined, flags: RevertFlags): Promise<vo
       print(`Reopened: ${ids}`);
     }
   }
-  if (plan.elsewhere.length > 0) {
-    const named = plan.elsewhere.map(hash => shorten(hash, 7)).join(', ');
-    print(`Not in the history of this branch, and left out: ${named}`);
+  if (plan.takenBack.length > 0) {
+    print(`Taken back already, and left out: ${shortHashes(plan.takenBack)}`);
   }
+  if (plan.elsewhere.length > 0) {
+    print(`Not in the history of this branch, and left out: ${shortHashes(plan.elsewhere)}`);
+  }
+}
+
+function shortHashes(hashes: readonly string[]): string {
+  return hashes.map(hash => shorten(hash, 64).slice(0, 7)).join(', ');
 }
 
 async function revertibleOf(

@@ -15,6 +15,7 @@ import { alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
+import { rolledBackStories } from '../orchestrator/workspace/rolledBackStories.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
@@ -99,12 +100,16 @@ async function tryRollBack(
 function rollBackRun(
   files: RunFiles,
   { runId }: ChosenRun,
-  { to }: Begin,
+  { gone, isIsolated, to }: Begin,
   iteration: number,
 ): Promise<RollBack> {
   return alone(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
+    const storyIds = await rolledBackStories(files, runId, {
+      iteration,
+      ...(isIsolated && { landed: gone }),
+    });
     // Opened first: a journal that is not writable must not hide a commit from the person.
     const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {
       throw cannotWriteTo(files.runDir(newest), error);
@@ -118,7 +123,7 @@ function rollBackRun(
       if (done.kind === 'rolledBack') {
         const { commit } = done;
         const of = newest === runId ? {} : { of: runId };
-        journal.append({ type: 'run.rolledBack', iteration, commit, ...of });
+        journal.append({ type: 'run.rolledBack', iteration, commit, ...of, storyIds });
         journal.sync();
       }
       return done;

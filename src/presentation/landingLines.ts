@@ -30,7 +30,13 @@ export function workKept(
       ? []
       : [
           own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem))),
-          own('dim', t('What is kept of it, or is still in its place: {0}', 'ralph-fresh places')),
+          own(
+            'dim',
+            t(
+              'This shows what is kept, and what is still in its place: {0}. Copy from there what is missing.',
+              'ralph-fresh places',
+            ),
+          ),
         ]),
     // What could not be read may have some.
     ...(commits === 0 && (head !== undefined || problem === undefined)

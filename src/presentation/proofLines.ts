@@ -36,7 +36,10 @@ export function guardFound(
     ),
     ...(keptAside === undefined
       ? []
-      : [own('dim', t('Its version of the file is kept in {0}', keptAside))]),
+      : [
+          own('dim', t('Its version of the file is kept in {0}', keptAside)),
+          own('dim', t('Copy what you want of it into the story file; the next agent sees it.')),
+        ]),
   ];
 }
 

@@ -482,7 +482,8 @@ function resumesAt(state: RunState): number {
 function iterationFacts(event: EventOf<'iteration.ended'>, t: Translate, isTold: boolean): string {
   return [
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
-    duration(event.durationMs, t),
+    // 0: it worked before the run was interrupted, or settled by a person, and nobody knows how long.
+    ...(event.durationMs > 0 ? [duration(event.durationMs, t)] : []),
     event.commits === 1 ? t('1 commit') : t('{0} commits', event.commits),
     ...(event.turns === undefined || (event.turns === 0 && !isTold)
       ? []

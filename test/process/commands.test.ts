@@ -1058,7 +1058,15 @@ describe('rollback', { concurrency: 3 }, () => {
     await git(workspace, 'add', '--all');
     await git(workspace, 'commit', '--quiet', '--message', 'Ignore');
     await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
-    await workspace.run('succeeds').finished;
+    await workspace.run('succeeds', '--verify', 'true').finished;
+    const states = async () => {
+      const { stories } = await json(workspace, 'stories');
+      return stories.map(({ state }: { state: string }) => state);
+    };
+    assert.deepEqual(await states(), ['verified', 'verified']);
+    const [first = '', second = ''] = (await workspace.events('commit.recorded')).map(
+      ({ hash }) => hash,
+    );
     const rolled = await workspace.cliWith(
       {
         ...{ GIT_AUTHOR_NAME: 'An Author', GIT_AUTHOR_EMAIL: 'author@example.com' },
@@ -1073,6 +1081,17 @@ describe('rollback', { concurrency: 3 }, () => {
       'An Author, A Committer\n',
     );
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.deepEqual(await states(), ['verified', 'done'], 'what was checked is gone');
+    const { commits, reopened, takenBack } = await json(workspace, 'revert', 'US-002', '--dry-run');
+    assert.deepEqual([commits, takenBack, reopened], [[], [second], ['US-002']]);
+    assert.equal(
+      await printed(workspace, 'revert', 'US-002'),
+      `Reopened: US-002\nTaken back already, and left out: ${second.slice(0, 7)}\n`,
+    );
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.deepEqual((await json(workspace, 'revert', 'US-001', '--dry-run')).commits, [first]);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    assert.deepEqual((await json(workspace, 'revert', 'US-002', '--dry-run')).commits, [second]);
   });
 
   test('refuses an unknown iteration, and a dirty work tree', async t => {

@@ -417,6 +417,24 @@ export class Workbench implements AsyncDisposable {
     await entry.first().waitFor({ state: 'hidden', timeout: actionLimitMs });
   }
 
+  /** Expects that the palette offers exactly these commands for a word of their titles. */
+  async expectCommands(word: string, titles: readonly string[]): Promise<void> {
+    const box = this.page.locator('.quick-input-widget');
+    const input = box.locator('input[type="text"]');
+    // Other lists with lines of their own stay in the page, hidden.
+    const rows = box.locator('.monaco-list-row .label-name').filter({ visible: true });
+    const labels = titles.length === 0 ? ['No matching commands'] : titles.map(wholeText);
+    await repeated(`The command palette offers something else for "${word}".`, async timeout => {
+      await this.page.keyboard.press('Escape');
+      await this.page.keyboard.press('F1');
+      await input.waitFor({ timeout });
+      await input.fill(`>${word}`, { timeout });
+      await expect(rows).toHaveText([...labels], { timeout });
+      await this.page.keyboard.press('Escape');
+      await input.waitFor({ state: 'hidden', timeout });
+    });
+  }
+
   /** Clicks until the effect is visible: a busy window loses clicks. Only for actions that may happen twice. */
   async clickUntil(target: Locator, effect: Locator): Promise<void> {
     await expect(async () => {

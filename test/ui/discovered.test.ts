@@ -33,6 +33,8 @@ test.describe('in one window', () => {
       calls: [reports],
     });
     const { page } = workbench;
+    await expect(workbench.treeItem(/US-001/)).toBeVisible();
+    await workbench.expectCommands('discovered', []);
     const prd = () => readFile(path.join(run.workspace, '.omc/prd.json'), 'utf8');
     await workbench.runCommand('Ralph: Start Fresh Run');
     const group = workbench.treeItem(/^Group Discovered, 3/);
@@ -46,6 +48,11 @@ test.describe('in one window', () => {
     await expect(hover).toContainText('Discovered during US-001, iteration 1');
     await workbench.screenshot('discovered-1-light');
     await page.keyboard.press('Escape');
+    await workbench.expectCommands('discovered', [
+      'Ralph: Accept Discovered Work',
+      'Ralph: Drop Discovered Work',
+      'Ralph: Edit Discovered Work…',
+    ]);
 
     await test.step('one is accepted in its menu and becomes a story', async () => {
       const before = await prd();
@@ -79,6 +86,11 @@ test.describe('in one window', () => {
     });
     await workbench.setTheme('dark');
     await workbench.screenshot('discovered-2-dark');
+    await test.step('the palette offers nothing once all is decided', async () => {
+      await workbench.chooseInMenu(/^Discovered work: Rotate/, 'Drop Discovered Work');
+      await expect(line('Rotate')).toHaveCount(0, RUN_LIMIT);
+      await workbench.expectCommands('discovered', []);
+    });
     expect(workbench.consoleErrors()).toEqual([]);
   });
 });

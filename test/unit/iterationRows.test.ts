@@ -27,6 +27,14 @@ describe('iterationRows', () => {
     );
   });
 
+  it('knows no duration of an iteration that was interrupted before anything was recorded', () => {
+    const events = recorded('stopped').map(event =>
+      event.type === 'iteration.ended' ? { ...event, durationMs: 0 } : event,
+    );
+    const durations = iterationRows(events, { alive: false }).map(row => row.durationMs);
+    sameValue(durations, [undefined, undefined]);
+  });
+
   it('shows the result of each iteration', () => {
     const events = recorded('maxIterations', begun(3));
     const hashes = events.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : []));

@@ -274,7 +274,7 @@ describe('the gate', () => {
     const found = { type: 'guard.found', iteration: 1 } as const;
     const told = text('guardTicks', found);
     assert.match(told, /this was reverted:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
-    assert.match(told, /kept in \.omc\/state\/runs\/r1\/iterations\/1\/story-file-after$/);
+    assert.match(told, /kept in \.omc\/state\/runs\/r1\/iterations\/1\/story-file-after$/m);
     assert.match(
       text('guardTicks', { type: 'guard.found', iteration: 2 }),
       /this was reverted:\n {2}- the story file was removed$/,
@@ -320,4 +320,23 @@ test('docs/journal.md names every event with its fields', async () => {
       assert.ok(isCommon || row.includes(`\`${field}\``), `${shape.type.value}: ${field}`);
     }
   }
+});
+
+describe('what was not kept whole', () => {
+  test('names the next step', () => {
+    const refused = text('guard', { type: 'guard.found' });
+    assert.match(refused, /is kept in \S+\n.*Copy what you want of it into the story file/);
+    const events = recorded('lanes', { type: 'work.kept' });
+    const kept = textOf(withLast(events, { problem: { key: 'no space' } }));
+    assert.match(
+      kept,
+      /^.*Not all work on \S+ could be kept: no space\n.*: ralph-fresh places\. Copy/,
+    );
+  });
+});
+
+test('a duration that nobody knows is not told as 0.0 s', () => {
+  const events = recorded('killedAndResumed', { type: 'iteration.ended' });
+  assert.match(textOf(events), /Iteration \d+: [^·]+ · [\d.]+ s · /);
+  assert.match(textOf(withLast(events, { durationMs: 0 })), /Iteration \d+: [^·]+ · \d+ commit/);
 });

@@ -7,6 +7,7 @@ import { findCommits, type LinkedHash } from './changes.ts';
 import { asHumanError, GitRepository } from './git.ts';
 import { isTooOld, MERGE_TREE_GIT, scratchCommit } from './mergeTree.ts';
 import { gitResult, runGit, writeGit } from './runGit.ts';
+import { takenBackCommits } from './takenBack.ts';
 import {
   changedPaths,
   commitOnHead,
@@ -38,6 +39,8 @@ export interface RevertPlan {
   readonly commits: readonly string[];
   /** Hashes that are not in the history of HEAD (any more). */
   readonly elsewhere: readonly string[];
+  /** Full hashes of commits that a later one has taken back already, such as a rollback; newest first. */
+  readonly takenBack: readonly string[];
   /** The files that it changes; empty if HEAD no longer contains any of the changes. */
   readonly files: readonly string[];
   /** Number of files; a renamed file counts once. */
@@ -63,7 +66,11 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
         say('This repository has no commit yet, so there is nothing to revert.'),
       );
     }
-    const { commits, elsewhere } = await commitsOfHead(dir, head, hashes);
+    const { commits: known, elsewhere } = await commitsOfHead(dir, head, hashes);
+    const gone = await takenBackCommits(dir, head);
+    // Reverting one once more could take back later work with the same lines.
+    const commits = known.filter(({ hash }) => !gone.has(hash));
+    const takenBack = known.flatMap(({ hash }) => (gone.has(hash) ? [hash] : []));
     requireNoMerge(commits.filter(({ hash }) => !merges.has(hash)));
     await requireKnownParents(dir, commits);
     const index = new TreeEditor(dir, path.join(scratch, 'index'));
@@ -77,7 +84,10 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     requireNoState(files);
     await requireClean(dir, files);
     const fileCount = (await changedPaths(dir, head, tree, 'joined')).length;
-    return { head, tree, commits: commits.map(({ hash }) => hash), elsewhere, files, fileCount };
+    return {
+      ...{ head, tree, commits: commits.map(({ hash }) => hash) },
+      ...{ elsewhere, takenBack, files, fileCount },
+    };
   } catch (error) {
     throw asHumanError(error, say('git cannot revert these commits'));
   } finally {

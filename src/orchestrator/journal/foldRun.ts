@@ -33,7 +33,7 @@ import {
   withStory,
 } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
-import { changed, newStart, notRefused, notStuck } from './storyRecord.ts';
+import { changed, newStart, notRefused, notStuck, withoutProof } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
 import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
@@ -440,8 +440,11 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       };
     }
     case 'run.rolledBack': {
-      const { commit, iteration, of } = event;
-      return { ...state, rolledBack: { iteration, commit, of } };
+      const { commit, iteration, of, storyIds = [] } = event;
+      return storyIds.reduce<RunState>((now, id) => withStory(now, id, withoutProof), {
+        ...state,
+        rolledBack: { iteration, commit, of },
+      });
     }
     default:
       return assertNever(event);

@@ -196,8 +196,8 @@ export function iterationRows(
         change(event.iteration, ({ isLanding: _isOver, ...row }) => ({
           ...row,
           outcome,
-          // What a person has settled ends a second time.
-          durationMs: row.durationMs ?? durationMs,
+          // What a person has settled ends a second time. 0: nobody knows how long it worked.
+          ...(row.durationMs === undefined && durationMs > 0 && { durationMs }),
           ...(costUsd !== undefined && { costUsd }),
           ...(costEstimated === true && { costEstimated }),
         }));

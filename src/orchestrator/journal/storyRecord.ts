@@ -106,7 +106,8 @@ export function changed(
   return { ...withoutProof(before), doneBy: done ? doneBy : undefined };
 }
 
-function withoutProof(record: StoryRecord): StoryRecord {
+/** What was known of how it was done no longer holds. */
+export function withoutProof(record: StoryRecord): StoryRecord {
   return {
     ...record,
     doneBy: undefined,

@@ -208,6 +208,10 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
   const what = of.kind === 'story' ? of.storyId : `iteration ${of.iteration}`;
   const named = title === undefined ? what : `${what}: ${title}`;
   const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
+  if (commits.length === 0) {
+    // Its commits were taken back before, without the story file.
+    return `Reopen ${shorten(named, 200)}`;
+  }
   return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
 }
 

@@ -103,6 +103,8 @@ export const ContextKey = {
   otherList: 'ralphFresh.otherList',
   /** The Stories view shows only some of its stories. */
   filtered: 'ralphFresh.filtered',
+  /** Work that agents have discovered waits for a decision in a folder of the window. */
+  discovered: 'ralphFresh.discovered',
   /** `none`, `some`: whether the active folder has had a run; absent until its journals have been searched. */
   runs: 'ralphFresh.runs',
   /**

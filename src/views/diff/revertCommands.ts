@@ -72,7 +72,12 @@ export function revertCommands(
       throw new HumanError(l10n.t('{0}: nothing is left to revert.', name));
     }
     const count = planned.commits.length;
-    const button = count === 1 ? l10n.t('Revert 1 Commit') : l10n.t('Revert {0} Commits', count);
+    const button =
+      count === 0
+        ? l10n.t('Reopen')
+        : count === 1
+          ? l10n.t('Revert 1 Commit')
+          : l10n.t('Revert {0} Commits', count);
     const choice = await window.showWarningMessage(
       plainSentence(l10n.t('Revert {0}?', name)),
       { modal: true, detail: consequences(planned) },
@@ -123,14 +128,18 @@ function consequences({ commits, plan, reopens, storyFile }: WorkRevert): string
   const ids = reopens.map(({ id }) => shorten(id, MAX_LINE)).join(', ');
   const file = path.basename(storyFile ?? '');
   const paragraphs = [
-    plan.files.length === 0
-      ? l10n.t('The files no longer have any of these changes:')
-      : l10n.t(
-          'One new commit reverts {0}, in {1}:',
-          commitCount(commits.length),
-          fileCount(plan.fileCount),
-        ),
-    [...listed, ...(more > 0 ? [l10n.t('and {0} more', more)] : [])].join('\n'),
+    commits.length === 0
+      ? l10n.t('Its commits were taken back already.')
+      : plan.files.length === 0
+        ? l10n.t('The files no longer have any of these changes:')
+        : l10n.t(
+            'One new commit reverts {0}, in {1}:',
+            commitCount(commits.length),
+            fileCount(plan.fileCount),
+          ),
+    ...(commits.length === 0
+      ? []
+      : [[...listed, ...(more > 0 ? [l10n.t('and {0} more', more)] : [])].join('\n')]),
     ...(reopens.length === 0
       ? []
       : [

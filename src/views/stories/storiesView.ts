@@ -55,6 +55,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     ContextKey.storyFile,
   );
   private readonly filteredKey = new ContextKeyValue<boolean>(ContextKey.filtered);
+  private readonly discoveredKey = new ContextKeyValue<boolean>(ContextKey.discovered);
   private readonly otherListKey = new ContextKeyValue<boolean>(ContextKey.otherList);
   private readonly folders: Folders;
   private readonly view: TreeView<StoryTreeNode>;
@@ -324,6 +325,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     if (this.view.message !== message) {
       this.view.message = message;
     }
+    this.discoveredKey.set(all.some(folder => this.nodesOf(folder).hasDiscovered));
     this.otherListKey.set(all.some(folder => folder.otherStoryFile !== undefined));
     const description =
       all.length === 1 && active && file && active.stories.knownFiles.length > 1

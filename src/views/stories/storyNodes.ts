@@ -81,6 +81,11 @@ export class StoryNodes {
     return this.attention;
   }
 
+  /** Work that agents have discovered waits for a decision of the person. */
+  get hasDiscovered(): boolean {
+    return this.discovered.items.length > 0;
+  }
+
   /** Updates the lines. Uses no files and no clock. */
   update(facts: FolderFacts): StoryChanges {
     const changed: (FolderNode | EpicNode | StoryNode | DiscoveredNode)[] = [];

@@ -140,6 +140,8 @@ export function runSchemas() {
       of: z.string().optional(),
       /** The commit that restored the files. */
       commit: z.string(),
+      /** The stories whose work it took back: what was proven for them is gone. */
+      storyIds: z.array(z.string()).optional(),
     }),
   ] as const;
 }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { takenBack } from '../../src/orchestrator/git/takenBack.ts';
+
+/** Commits `hash` with their files `tree`, the oldest first, as in "one:a two:b"; "undo:a!" says that it reverts. */
+const line = (text: string) =>
+  text.split(' ').map(word => {
+    const [hash = '', tree = ''] = word.replace('!', '').split(':');
+    return { hash, tree, isRevert: word.endsWith('!') };
+  });
+const gone = (text: string) => [...takenBack(line(text))].sort();
+
+test('what a later commit has taken back does not count any more, nor does that commit', () => {
+  assert.deepEqual(gone('start:a one:b two:c'), []);
+  assert.deepEqual(gone('start:a one:b two:c back:a'), ['back', 'one', 'two']);
+  assert.deepEqual(gone('start:a one:b two:c back:b three:d'), ['back', 'two']);
+  // The same story was done again, with the same files: it is the new work that counts.
+  assert.deepEqual(gone('start:a one:b back:a again:b'), ['back', 'one']);
+});
+
+test('what is reverted itself brings its commits back', () => {
+  assert.deepEqual(gone('start:a one:b two:c back:a undo:c! three:d'), ['back', 'undo']);
+});
+
+test('a commit without changes takes nothing back', () => {
+  assert.deepEqual(gone('start:a one:b empty:b two:c'), []);
+  assert.deepEqual(gone('start:a one:b empty:b two:c back:b'), ['back', 'two']);
+});
+
+test('the commits that count have the files of the last one, each state once', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.boolean()), {
+        minLength: 1,
+        maxLength: 12,
+      }),
+      made => {
+        const commits = made.map(([tree, isRevert], at) => ({ hash: String(at), tree, isRevert }));
+        const all = takenBack(commits);
+        const counting = commits.filter(({ hash }) => !all.has(hash)).map(({ tree }) => tree);
+        assert.equal(counting.at(-1), made.at(-1)?.[0]);
+        const states = counting.filter((tree, index) => tree !== counting[index - 1]);
+        assert.equal(new Set(states).size, states.length);
+      },
+    ),
+  );
+});
