@@ -12,6 +12,7 @@ import {
   findAtKnownPlaces,
   findStoryFile,
   knownSources,
+  readStoryFile,
   readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
@@ -23,6 +24,8 @@ import { wayToBranch } from './wayToBranch.ts';
 
 /** Where stories created for a run are written, unless a file is named. */
 export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
+/** Without a task, it is no list for a run, but its tool is in use here. */
+const TASK_MASTER_PLACE = '.taskmaster/tasks/tasks.json';
 /** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
 
@@ -101,6 +104,18 @@ export async function whyNoStoryFile(
       return {
         found: say('No story file was found in {0}.', workspace),
         choice: await howToGoBack(files, left),
+      };
+    }
+    if ((await readStoryFile(path.join(workspace, TASK_MASTER_PLACE))) !== undefined) {
+      return {
+        found: say(
+          'No story file was found in {0}: {1} has no tasks.',
+          workspace,
+          TASK_MASTER_PLACE,
+        ),
+        choice: say(
+          'Let Task Master write them (“task-master parse-prd FILE”), or name another file with --file.',
+        ),
       };
     }
     const above = await folderAboveWithStories(workspace);

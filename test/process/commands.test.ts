@@ -182,6 +182,28 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
 
+  test('a list of Task Master without tasks gets advice for Task Master', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const list = '.taskmaster/tasks/tasks.json';
+    await mkdir(path.dirname(path.join(workspace.folder, list)), { recursive: true });
+    for (const text of ['', ' \n', '{}', '{"master": {"tasks": []}}']) {
+      await workspace.write(list, text);
+      for (const command of [['stories'], ['run', '--agent', 'demo']]) {
+        await refused(
+          workspace,
+          1,
+          /No story file was found in .*: \.taskmaster\/tasks\/tasks\.json has no tasks\. Let Task Master write them \(“task-master parse-prd FILE”\)/,
+          ...command,
+        );
+      }
+    }
+    await workspace.write(list, '');
+    const named = await workspace.cli('stories', '--file', list).finished;
+    assert.equal(named.code, 1);
+    assert.match(named.stderr, /no tasks of Task Master.*task-master parse-prd FILE/);
+    assert.doesNotMatch(named.stderr, /userStories/);
+  });
+
   test('a branch without the stories is not named', async t => {
     const workspace = await leftBranch(t);
     await git(workspace, 'branch', '--quiet', '-D', 'ralph/login');

@@ -79,6 +79,9 @@ interface Tag extends TaskList {
 }
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  if (text.trim() === '') {
+    return { code: 'noStories', message: noTasks(), line: 1, column: 1 };
+  }
   const parsed = readJson(text, lines);
   if ('code' in parsed) {
     return parsed;
