@@ -179,6 +179,18 @@ describe('compact', () => {
       );
       assert.equal(await workspace.read(LOG), LONG);
     }
+    for (const [call, reason] of [
+      [[{ exit: 3 }], 'exit code 3'],
+      [[{ stderr: 'no disk space' }, { exit: 1 }], 'no disk space'],
+    ] as const) {
+      const { code, stderr } = await summarize(workspace, call);
+      assert.equal(code, 1);
+      assert.equal(
+        stderr,
+        `ralph-fresh: The planning agent failed: ${reason}. The log is as it was. Try again, or leave out --summarize: then it is condensed without an agent.\n`,
+      );
+      assert.equal(await workspace.read(LOG), LONG);
+    }
     const demo = await workspace.cli('compact', '--summarize', '--agent', 'demo').finished;
     assert.equal(demo.code, 1);
     assert.match(demo.stderr, /The demo agent .* cannot summarize/);

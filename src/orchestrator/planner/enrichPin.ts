@@ -1,13 +1,17 @@
 import * as z from 'zod';
 import { fenced } from '../../base/fenced.ts';
 import { once } from '../../base/once.ts';
-import { englishOf, type Message, say, sentences } from '../../base/say.ts';
+import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { problemsOf } from '../agents/call/agentAnswer.ts';
-import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import { type AgentWords, plainAgentWords } from '../context/pin/generatedLines.ts';
 import type { UpdatedEntry } from '../context/pin/updatePin.ts';
-import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
+import {
+  askAboutEntries,
+  checkEntries,
+  type EntryAnswer,
+  type EntryPrompt,
+} from './askAboutEntries.ts';
+import { MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 
 /** Of each entry in the prompt. */
@@ -42,66 +46,51 @@ const answerSchema = once(() =>
  * @param onAnswer gets them by title
  */
 export async function askForKeywords(
-  { call, files, journal }: Pick<DraftOptions, 'call' | 'files' | 'journal'>,
+  { files, ...options }: Pick<DraftOptions, 'call' | 'files' | 'journal'>,
   entries: readonly UpdatedEntry[],
   onAnswer: (said: ReadonlyMap<string, AgentWords>) => void,
 ): Promise<DraftResult> {
-  const answer = await askPlanner(
-    { call, journal },
+  return askAboutEntries(
+    options,
     {
-      prompt: problems => enrichPrompt(entries, problems),
-      jsonSchema: jsonSchemaOf(answerSchema()),
-      isFixed: false,
-      async check(found) {
-        return checkKeywords(found, entries);
-      },
-    },
-  );
-  switch (answer.kind) {
-    case 'answered': {
-      const { value, kind: _, ...facts } = answer;
-      onAnswer(value);
-      return { kind: 'drafted', text: '', stories: value.size, ...facts };
-    }
-    case 'refused':
-      return {
-        kind: 'failed',
-        message: say(
+      ...answerAbout(entries),
+      prompt: enrichPrompt(entries),
+      refused: problems =>
+        say(
           'The agent gave no valid keywords for the Pin of {0} in {1} tries: {2} The Pin is good without them; try again later.',
           files.workspace,
           MAX_ATTEMPTS,
-          sentences(answer.problems.slice(0, 3)),
+          problems,
         ),
-      };
-    default:
-      return answer;
-  }
+      ifFailed: say('The Pin is good without the words of an agent; try again later.'),
+    },
+    onAnswer,
+  );
 }
 
 /** Checks an agent's answer. Entries that do not exist are left out. Pure. */
-export function checkKeywords(
-  answer: unknown,
-  entries: readonly UpdatedEntry[],
-):
-  | { readonly value: ReadonlyMap<string, AgentWords>; readonly problems?: undefined }
-  | { readonly problems: readonly Message[] } {
-  const parsed = answerSchema().safeParse(answer);
-  if (!parsed.success) {
-    return { problems: problemsOf(parsed.error) };
-  }
-  const titles = new Set(entries.map(({ title }) => title));
-  const value = new Map(
-    parsed.data.modules
-      .filter(({ title }) => titles.has(title))
-      .map(({ about, keywords, title }) => [title, plainAgentWords({ about, keywords })]),
-  );
-  return value.size === 0
-    ? { problems: [say('"title" must be one of the given titles, letter by letter.')] }
-    : { value };
+export function checkKeywords(answer: unknown, entries: readonly UpdatedEntry[]) {
+  return checkEntries(answer, answerAbout(entries));
 }
 
-/** The prompt of the agent. Pure. */
-function enrichPrompt(entries: readonly UpdatedEntry[], problems: readonly Message[]): string {
+function answerAbout(
+  entries: readonly UpdatedEntry[],
+): EntryAnswer<z.infer<ReturnType<typeof answerSchema>>, AgentWords> {
+  const titles = new Set(entries.map(({ title }) => title));
+  return {
+    schema: answerSchema(),
+    read: ({ modules }) =>
+      new Map(
+        modules
+          .filter(({ title }) => titles.has(title))
+          .map(({ about, keywords, title }) => [title, plainAgentWords({ about, keywords })]),
+      ),
+    nothing: say('"title" must be one of the given titles, letter by letter.'),
+  };
+}
+
+/** Pure. */
+function enrichPrompt(entries: readonly UpdatedEntry[]): EntryPrompt {
   const told = entries.map(({ files, keywords, title }) => {
     const signatures = files.flatMap(file => file.signatures).slice(0, MAX_SIGNATURES);
     return [
@@ -114,30 +103,22 @@ function enrichPrompt(entries: readonly UpdatedEntry[], problems: readonly Messa
       `known keywords: ${keywords.join(', ')}`,
     ].join('\n');
   });
-  return `${[
-    `# Ralph Fresh - Keywords for the Pin
+  return {
+    about: `# Ralph Fresh - Keywords for the Pin
 
 The Pin (specs/INDEX.md) lists the parts of a project with keywords. Agents that start with a fresh context search it before they write code, often with other words than those of the code ("log in" for src/auth).
 You only read: change no file, and run nothing.`,
-    `## The Parts\n${fenced(told.join('\n\n').slice(0, MAX_PROMPT))}`,
-    ...(problems.length === 0
-      ? []
-      : [
-          `## The Last Answer Was Refused\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`,
-        ]),
-    `## What to Do
-1. **READ** the files of a part where names and signatures do not tell what it does.
-2. **SAY** in one sentence what each part is for.
-3. **NAME** 10 to 20 keywords for each: synonyms, words of users and of the domain, related terms, names of libraries. Leave out words that fit every part.`,
-    `## Your Answer
-One JSON object of this shape: as structured data when you are given a tool for that, else as the last thing you say, in one \`\`\`json block. \`title\` is exactly as given.
-
-\`\`\`json
-{
+    entries: `## The Parts\n${fenced(told.join('\n\n').slice(0, MAX_PROMPT))}`,
+    steps: [
+      '**READ** the files of a part where names and signatures do not tell what it does.',
+      '**SAY** in one sentence what each part is for.',
+      '**NAME** 10 to 20 keywords for each: synonyms, words of users and of the domain, related terms, names of libraries. Leave out words that fit every part.',
+    ],
+    identity: '`title` is exactly as given.',
+    example: `{
   "modules": [
     { "title": "src/auth", "about": "Signs users in and keeps their sessions.", "keywords": ["login", "sign in", "session", "password"] }
   ]
-}
-\`\`\``,
-  ].join('\n\n')}\n`;
+}`,
+  };
 }

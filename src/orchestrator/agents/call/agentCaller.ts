@@ -215,7 +215,7 @@ export class AgentCaller {
       return {
         text: end.result?.text ?? '',
         structured: end.result?.structured === undefined ? undefined : end.result.structured,
-        error: error ? { kind: error.kind, message: error.message } : undefined,
+        error: error ? { kind: error.kind, message: reasonOf(error, end) } : undefined,
         cancelled: end.reason === 'cancelled',
         costUsd,
       };
@@ -376,4 +376,21 @@ export function agentRequest(
 
 function purposeOf({ purpose }: PatientCall): { purpose?: 'plan' | 'review' } {
   return purpose === 'story' ? {} : { purpose };
+}
+
+/** Never empty: a person who waits for an answer is told why there is none. */
+function reasonOf({ message }: { readonly message: Words }, end: AgentCallResult['end']): Words {
+  if (message !== '') {
+    return message;
+  }
+  switch (end.reason) {
+    case 'hardLimit':
+      return say('It took longer than an agent may take.');
+    case 'idleLimit':
+      return say('It was silent for longer than an agent may be.');
+    default:
+      return end.signal === undefined
+        ? say('exit code {0}', String(end.exitCode ?? '?'))
+        : say('ended by {0}', end.signal);
+  }
 }

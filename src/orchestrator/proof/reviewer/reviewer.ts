@@ -106,10 +106,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
       const { kind: errorKind, message } = answer.error;
       return {
         kind: 'failed',
-        message:
-          message === ''
-            ? say('The reviewer ended without an answer ({0}).', errorKind)
-            : say('The reviewer failed: {0}', message),
+        message: say('The reviewer failed: {0}', message),
         errorKind,
         ...cost,
       };
