@@ -7,6 +7,12 @@ import {
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
+import {
+  type AsideStory,
+  asideStories,
+  type WaitsAside,
+  waitsForAside,
+} from '../orchestrator/stories/asideReason.ts';
 import { choiceOf } from '../orchestrator/stories/formats/callChoice.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import {
@@ -102,6 +108,10 @@ export type NextData =
       readonly circle?: readonly string[];
       /** Ids of the stories that agents work on, if no other one is ready. */
       readonly working?: readonly string[];
+      /** With `allDone` and `waiting`: the open stories that the file has put aside, with its word for that. */
+      readonly aside?: readonly AsideStory[];
+      /** With `waiting`: the open stories that wait for one of them. */
+      readonly waitsForAside?: readonly WaitsAside[];
     };
 
 const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
@@ -195,6 +205,17 @@ export function nextData(
   if (next.reason !== 'allDone' && atWork.length > 0) {
     return { id: null, reason: 'working', working: [...new Set(atWork)] };
   }
-  const circle = next.reason === 'waiting' ? openCircle(file.stories) : undefined;
-  return { id: null, reason: next.reason, circle };
+  if (next.reason !== 'waiting' && next.reason !== 'allDone') {
+    return { id: null, reason: next.reason };
+  }
+  const { stories } = file;
+  const aside = asideStories(file);
+  const waits = waitsForAside(stories);
+  return {
+    id: null,
+    reason: next.reason,
+    circle: next.reason === 'waiting' ? openCircle(stories) : undefined,
+    ...(aside.length > 0 && { aside }),
+    ...(waits.length > 0 && { waitsForAside: waits }),
+  };
 }

@@ -1,6 +1,5 @@
 import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
-import { asideCount, waitsForAside } from '../orchestrator/stories/asideReason.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
@@ -102,12 +101,12 @@ export function nextText(
     const facts = [shorten(titleNextTo(next.id, title), MAX_TITLE), ...choiceWords(next, english)];
     return `${shorten(next.id, MAX_ID)}: ${facts.join(' · ')}`;
   }
-  const waiting = waitsForAside(stories);
+  const { aside = [], waitsForAside: waiting = [] } = next;
   switch (next.reason) {
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return ['All stories complete, nothing to do.', ...asideLine(asideCount(stories))].join(' ');
+      return ['All stories complete, nothing to do.', ...asideLine(aside.length)].join(' ');
     case 'working':
       return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':

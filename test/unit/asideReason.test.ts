@@ -30,6 +30,8 @@ function tasks(...all: readonly (readonly [id: number, status: string, ...needs:
   }));
 }
 
+/** As it is printed. */
+const asData = (list: StoryList) => JSON.parse(JSON.stringify(nextData(list)));
 const next = (list: StoryList) => nextText(nextData(list), list);
 
 describe('stories that are put aside', () => {
@@ -39,6 +41,12 @@ describe('stories that are put aside', () => {
 
   test('are named with what waits for them', () => {
     assert.deepEqual(waitsForAside(waiting.stories), [{ id: '4', on: '3', status: 'deferred' }]);
+    assert.deepEqual(asData(waiting), {
+      id: null,
+      reason: 'waiting',
+      aside: [{ id: '3', status: 'deferred' }],
+      waitsForAside: [{ id: '4', on: '3', status: 'deferred' }],
+    });
     assert.equal(
       next(waiting),
       'No story is ready. 4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or run: ralph-fresh tick 3',
@@ -48,6 +56,11 @@ describe('stories that are put aside', () => {
   test('are counted where all others are done', () => {
     const list = listOf(JSON.stringify({ master: { tasks: tasks([1, 'done'], [2, 'deferred']) } }));
     assert.equal(asideCount(list.stories), 1);
+    assert.deepEqual(asData(list), {
+      id: null,
+      reason: 'allDone',
+      aside: [{ id: '2', status: 'deferred' }],
+    });
     assert.equal(
       next(list),
       'All stories complete, nothing to do. No agent works on what the story file has put aside: 1 story.',
@@ -73,6 +86,11 @@ describe('stories that are put aside', () => {
     assert.ok(story);
     assert.equal(story.parked, true);
     assert.equal(closedTaskOf(list, story), parent);
+    assert.deepEqual(asData(list), {
+      id: null,
+      reason: 'allDone',
+      aside: [{ id: '2.1', status: 'pending', task: '2' }],
+    });
   });
 });
 

@@ -90,7 +90,8 @@ test('a run may know more of a story than its file', () => {
 test('a story put aside in the file is neither ready nor next', () => {
   const file = parseStoryFile('i.jsonl', '{"id":"a","title":"t","status":"tombstone"}');
   assert.equal(storyListData(file).stories[0]?.state, 'parked');
-  sameValue(nextData(file), { id: null, reason: 'allDone' });
+  const aside = [{ id: 'a', status: 'tombstone' }];
+  sameValue(nextData(file), { id: null, reason: 'allDone', aside });
 });
 
 test('an unusable file has no stories and gives a reason', () => {

@@ -18,7 +18,22 @@ export function waitsForAside(stories: readonly Story[]): readonly WaitsAside[] 
   });
 }
 
-/** How many stories no agent works on because their file has put them aside. */
+/** An open story that its file has put aside. */
+export interface AsideStory extends Pick<Story, 'id' | 'status'> {
+  /** The task whose state is the reason, if it is not the story's own. */
+  readonly task?: string;
+}
+
+/** The stories that no agent works on because their file has put them aside, in its order. Pure. */
+export function asideStories(list: StoryList): readonly AsideStory[] {
+  return list.stories.filter(isAside).map(story => {
+    const { id, status } = story;
+    const task = closedTaskOf(list, story)?.id;
+    return { id, ...(status !== undefined && { status }), ...(task !== undefined && { task }) };
+  });
+}
+
+/** How many these are. */
 export function asideCount(stories: readonly Story[]): number {
   return stories.filter(isAside).length;
 }
