@@ -15,6 +15,12 @@ export function titleNextTo(id: string, title: string): string {
   return isWhole && rest !== '' ? rest : title;
 }
 
+/** The id of a story with its title behind it; the id alone if the title says nothing else. */
+export function idWithTitle(id: string, title: string): string {
+  const shown = titleNextTo(id, title).trim();
+  return shown === '' || shown === id ? id : `${id} ${shown}`.trim();
+}
+
 function closing(mark: string): string {
   return mark === '[' ? ']' : mark === '(' ? ')' : mark;
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { titleNextTo } from '../../src/presentation/storyTitle.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { idWithTitle, titleNextTo } from '../../src/presentation/storyTitle.ts';
+import { storyName } from '../../src/views/folders/storyName.ts';
+import { recorded } from '../support/recordedJournals.ts';
 
 test('a title that begins with the id of its story is shown without it', () => {
   for (const [id, title, shown] of [
@@ -20,6 +23,25 @@ test('a title that begins with the id of its story is shown without it', () => {
     ['T1', 'Begin', 'Begin'],
   ] as const) {
     assert.equal(titleNextTo(id, title), shown);
+  }
+});
+
+test('a story is called by its id once, whatever its title is', () => {
+  for (const [id, title, shown] of [
+    ['T002', 'T002 [P] Configure linting', 'T002 [P] Configure linting'],
+    ['T1', '**T1**: Begin', 'T1 Begin'],
+    ['T1', 'Begin', 'T1 Begin'],
+    ['T1', ' T1 ', 'T1'],
+    ['T1', '', 'T1'],
+  ] as const) {
+    assert.equal(idWithTitle(id, title), shown);
+    const read = parseStoryFile('prd.json', JSON.stringify([{ id, title }]));
+    const list = read.kind === 'stories' ? read.stories : [];
+    assert.equal(storyName({ runs: { events: [] }, stories: { list } }, id), shown);
+    const begun = recorded('answered').find(({ type }) => type === 'iteration.started');
+    assert.ok(begun?.type === 'iteration.started');
+    const events = [{ ...begun, storyId: id, storyTitle: title }];
+    assert.equal(storyName({ runs: { events }, stories: { list: [] } }, id), shown);
   }
 });
 

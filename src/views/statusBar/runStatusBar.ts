@@ -22,7 +22,7 @@ import {
   waitingSentence,
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
+import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
 import { heldSentence, laneWords, returnedWords } from '../../presentation/workWords.ts';
 import { Command } from '../common/contributions.ts';
@@ -163,7 +163,7 @@ function workerLines(
   const isOne = asking.length + back.length + all.length < 2;
   const stories = file?.kind === 'stories' ? file.stories : [];
   const nameOf = (id: string, title = stories.find(story => story.id === id)?.title) =>
-    shorten(`${id} ${titleNextTo(id, title ?? '')}`, 200);
+    shorten(idWithTitle(id, title ?? ''), 200);
   return [
     ...asking.map(({ message, storyId = '' }) => ({
       story: nameOf(storyId),

@@ -11,7 +11,7 @@ import {
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { choiceWords } from '../../presentation/choiceWords.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
+import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -126,7 +126,7 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
 function storyItem(node: StoryNode): TreeItem {
   const { folder, key, story, state } = node;
   // Labels of tree items are plain text: neither codicons nor markup in a story's title are rendered.
-  const label = shorten(`${story.id} ${titleNextTo(story.id, story.title.trim())}`, MAX_LABEL);
+  const label = shorten(idWithTitle(story.id, story.title), MAX_LABEL);
   const item = new TreeItem(
     label,
     isOpenable(node) ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
@@ -271,10 +271,7 @@ function shortenLines(text: string): string {
 
 function storyTooltip({ story, state }: StoryNode, reason: string | undefined): MarkdownString {
   const tooltip = new MarkdownString();
-  appendWords(
-    tooltip.appendMarkdown('**'),
-    `${story.id} ${shorten(titleNextTo(story.id, story.title), 300)}`,
-  );
+  appendWords(tooltip.appendMarkdown('**'), shorten(idWithTitle(story.id, story.title), 400));
   const means = stateMeaning(state);
   tooltip.appendMarkdown('**\n\n');
   appendWords(tooltip, means === undefined ? stateWords(state) : `${shortWords(state)} — ${means}`);
