@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, symlink } from 'node:fs/promises';
+import { link, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
@@ -108,6 +108,19 @@ describe('convert', { concurrency: 2 }, () => {
     const own = await workspace.cli('convert', '--to', 'prd', '--force').finished;
     assert.equal(own.code, 1);
     assert.match(own.stderr, /is the file that is to be converted/);
+    await symlink('prd.json', path.join(workspace.folder, '.omc/link.json'));
+    await link(
+      path.join(workspace.folder, '.omc/prd.json'),
+      path.join(workspace.folder, '.omc/hard.json'),
+    );
+    const before = await workspace.read('.omc/prd.json');
+    for (const name of ['link', 'hard']) {
+      const same = ['convert', '--to', 'prd', '--force', '--yes', '--out', `.omc/${name}.json`];
+      const { code, stderr } = await workspace.cli(...same).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /is the file that is to be converted/);
+    }
+    assert.equal(await workspace.read('.omc/prd.json'), before);
 
     const broken = await workspace.cli('convert', 'gone.json', '--to', 'yaml').finished;
     assert.match(broken.stderr, /no story file at .*gone\.json/);

@@ -2,16 +2,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { l10n, Range, Uri, window, workspace } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
-import {
-  type Conversion,
-  TARGETS,
-  type Target,
-} from '../../orchestrator/stories/convert/conversion.ts';
+import type { Conversion, Target } from '../../orchestrator/stories/convert/conversion.ts';
 import { conversionSource } from '../../orchestrator/stories/convert/conversionSource.ts';
 import { convertStories } from '../../orchestrator/stories/convert/convertStories.ts';
-import { usualPlace } from '../../orchestrator/stories/convert/targetPlaces.ts';
+import { targetsFor, usualPlace } from '../../orchestrator/stories/convert/targetPlaces.ts';
 import { storyFileWith } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
+import { isSameFile } from '../../orchestrator/stories/targetFile.ts';
 import { lossLines } from '../../presentation/conversionLosses.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
@@ -31,7 +28,7 @@ export async function convertCommand(folder: Folder): Promise<void> {
     return;
   }
   const file = path.join(folder.path, usualPlace(target, source));
-  if (file === source) {
+  if (await isSameFile(file, source)) {
     throw new HumanError(
       l10n.t('{0} already has this format and is in this place.', relative(folder, file)),
     );
@@ -63,7 +60,7 @@ export async function convertCommand(folder: Folder): Promise<void> {
 async function whatIsUsed(folder: Folder, file: string): Promise<string> {
   const { chosenFile } = folder.stories;
   const used = chosenFile ?? (await storyFileWith(folder.path, file));
-  if (used === file) {
+  if (used !== undefined && (await isSameFile(used, file))) {
     return l10n.t('From then on, {0} is used.', plainSentence(relative(folder, file)));
   }
   return used === undefined
@@ -150,11 +147,12 @@ async function chooseTarget(folder: Folder, source: string): Promise<Target | un
     plan: l10n.t('Markdown plan'),
     tasks: l10n.t('Task graph'),
   };
-  const items = TARGETS.map(target => ({
+  const targets = await targetsFor(folder.path, source);
+  const items = targets.map(target => ({
     label: names[target],
     description: usualPlace(target, source),
     target,
-  })).filter(({ target }) => path.join(folder.path, usualPlace(target, source)) !== source);
+  }));
   const chosen = await window.showQuickPick(items, {
     title: l10n.t('Convert Stories'),
     placeHolder: l10n.t('Which format should they have?'),

@@ -4,7 +4,8 @@ import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { formatOf } from '../formats/formats.ts';
 import type { StoryFormatName } from '../story.ts';
-import type { Target } from './conversion.ts';
+import { isSameFile } from '../targetFile.ts';
+import { TARGETS, type Target } from './conversion.ts';
 
 /** Where converted stories are written if nobody names a file: a place where a run finds them. */
 export function usualPlace(target: Target, source: string): string {
@@ -20,6 +21,19 @@ export function usualPlace(target: Target, source: string): string {
     default:
       return assertNever(target);
   }
+}
+
+/**
+ * The formats that stories can be converted to at their usual place: not where the source is there itself, by whatever
+ * name it was chosen.
+ * @param folder absolute path of the workspace
+ * @param source absolute path of the file or folder with the stories
+ */
+export async function targetsFor(folder: string, source: string): Promise<Target[]> {
+  const isSource = await Promise.all(
+    TARGETS.map(target => isSameFile(path.join(folder, usualPlace(target, source)), source)),
+  );
+  return TARGETS.filter((_, index) => isSource[index] === false);
 }
 
 /** How a target is recognized when it is read. */
