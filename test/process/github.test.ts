@@ -4,7 +4,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
-import { type Finished, until, Workspace } from '../support/ralph.ts';
+import { type Finished, type Step, until, Workspace } from '../support/ralph.ts';
 
 const LABEL = ['ralph'];
 const MIRROR = '.omc/github.json';
@@ -78,7 +78,9 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       assert.equal(comments.length, 1);
       assert.match(
         comments[0]?.body ?? '',
-        new RegExp(`^Done with Ralph Fresh on the branch \`main\`:\n\n- ${hash}\n`),
+        new RegExp(
+          `^Done with Ralph Fresh on the branch \`main\`:\n\n- \`${hash}\` \\(not pushed yet\\)\n`,
+        ),
       );
       assert.equal(github.issue(number).state ?? 'open', 'open');
     }
@@ -91,6 +93,42 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(environments.length, 3);
     assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
     assert.equal((run.stdout + run.stderr).includes(github.token), false);
+  });
+
+  test('a comment says which commits are not pushed yet', async t => {
+    const { github, workspace } = await start(t, [
+      { number: 3, title: 'Plant a tree', labels: LABEL },
+      { number: 4, title: 'Water it', labels: LABEL },
+    ]);
+    workspace.git('init', '--quiet', '--bare', '../hub.git');
+    workspace.git('remote', 'add', 'origin', '../hub.git');
+    const work = (n: number, push: string): Step[] => [
+      { write: [`${n}.txt`, `${n}`] },
+      { commit: `feat: ${n}` },
+      { shell: push },
+      { write: [`${n}.txt`, 'more'] },
+      { commit: `feat: more of ${n}` },
+      { tick: `GH-${n}` },
+      { result: ['Done', {}] },
+    ];
+    // Between two commits of the first story; the second story is not pushed at all.
+    const run = workspace.scriptOf(
+      { 'GH-3': [work(3, 'git push --quiet origin HEAD:main')], 'GH-4': [work(4, 'true')] },
+      ...source(github),
+    );
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout);
+    const hashOf = (subject: string) =>
+      workspace.git('log', '-1', '--format=%H', '--fixed-strings', `--grep=${subject}`);
+    const [more3, more4, first4] = ['feat: more of 3', 'feat: more of 4', 'feat: 4'].map(hashOf);
+    const pushed = workspace.git('rev-parse', 'origin/main');
+    const bodyOf = (number: number) => github.comments.get(number)?.[0]?.body ?? '';
+    assert.ok(
+      bodyOf(3).includes(`:\n\n- ${pushed}\n- \`${more3}\` (not pushed yet)\n\n<!--`),
+      bodyOf(3),
+    );
+    const both = [first4, more4].map(hash => `- \`${hash}\` (not pushed yet)`).join('\n');
+    assert.ok(bodyOf(4).includes(`:\n\n${both}\n\n<!--`), bodyOf(4));
   });
 
   test('a run with lanes does the same, and closes them on request', async t => {
@@ -114,7 +152,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       assert.equal(github.issue(number).state, 'closed');
       const [comment, ...others] = github.comments.get(number) ?? [];
       assert.equal(others.length, 0);
-      const hash = /- ([0-9a-f]{40})/.exec(comment?.body ?? '')?.[1] ?? '';
+      const hash = /- `([0-9a-f]{40})`/.exec(comment?.body ?? '')?.[1] ?? '';
       assert.equal(workspace.git('cat-file', '-t', hash), 'commit');
       assert.equal(workspace.git('merge-base', '--is-ancestor', hash, 'main'), '');
     }

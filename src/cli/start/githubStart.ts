@@ -4,6 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, say } from '../../base/say.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
+import { unpushedCommits } from '../../orchestrator/git/unpushedCommits.ts';
 import { AlreadyRunningError } from '../../orchestrator/loop/exclusiveWork.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
 import type { GithubGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
@@ -73,6 +74,7 @@ export async function beginGithub(
   const tracker = new GithubTracker({
     ...{ files, api, baseUrl, source: grant.source },
     whenDone: settings.githubWhenDone ?? 'comment',
+    findUnpushed: hashes => unpushedCommits(files.workspace, hashes),
     includesOutsiders: settings.githubOutsiders ?? false,
     isFirst: known === undefined || !isOfRepository(known, grant),
     isRun,

@@ -21,8 +21,21 @@ function markerOf(key: string): string {
   return `<!-- ralph-fresh:done ${key} -->`;
 }
 
+/** Which of these commits no remote branch has. */
+export type FindUnpushed = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** What a comment says besides the commits. */
+export interface DoneFacts {
+  readonly branch?: string | undefined;
+  /** Commits that GitHub cannot show. */
+  readonly unpushed: ReadonlySet<string>;
+}
+
 /** The comment, with a hidden marker by which it is found again. */
-export function doneComment({ commits }: Pick<DoneStory, 'commits'>, branch?: string): string {
+export function doneComment(
+  { commits }: Pick<DoneStory, 'commits'>,
+  { branch, unpushed }: DoneFacts,
+): string {
   const shown = commits.slice(-MAX_COMMITS);
   const more = commits.length - shown.length;
   // A branch may have any name; a backtick would end the code.
@@ -34,10 +47,11 @@ export function doneComment({ commits }: Pick<DoneStory, 'commits'>, branch?: st
       : [
           `Done with Ralph Fresh${where}:`,
           '',
-          ...shown.map(hash => `- ${hash}`),
+          // As code, GitHub makes no link of it, which would lead nowhere.
+          ...shown.map(hash =>
+            unpushed.has(hash) ? `- \`${hash}\` (not pushed yet)` : `- ${hash}`,
+          ),
           ...(more > 0 ? [`- and ${more} earlier ones`] : []),
-          '',
-          'The commits can be seen here once they are pushed.',
         ].join('\n');
   return `${text}\n\n${markerOf(doneKey({ commits }))}`;
 }
@@ -52,7 +66,15 @@ export async function commentOnce(
   api: GithubApi,
   repository: string,
   number: number,
-  { branch, story }: { readonly story: DoneStory; readonly branch: string | undefined },
+  {
+    branch,
+    findUnpushed,
+    story,
+  }: {
+    readonly story: DoneStory;
+    readonly branch: string | undefined;
+    readonly findUnpushed: FindUnpushed;
+  },
 ): Promise<void> {
   const base = `/repos/${repository}/issues/${number}/comments`;
   const marker = story.commits.length === 0 ? '<!-- ralph-fresh:done ' : markerOf(doneKey(story));
@@ -70,7 +92,8 @@ export async function commentOnce(
     }
     place = answer.next;
   }
-  await api.send('POST', base, {}, { body: doneComment(story, branch) });
+  const unpushed = await findUnpushed(story.commits.slice(-MAX_COMMITS));
+  await api.send('POST', base, {}, { body: doneComment(story, { branch, unpushed }) });
 }
 
 /** @throws {GithubError} */

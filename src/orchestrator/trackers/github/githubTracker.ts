@@ -11,7 +11,7 @@ import type { RunFiles } from '../../workspace/runFiles.ts';
 import { ignoreStateDir } from '../../workspace/stateIgnore.ts';
 import type { DoneStory, SettledStories, Tracker, TrackerNote } from '../tracker.ts';
 import { type GithubApi, GithubError } from './githubApi.ts';
-import { closeIssue, commentOnce, doneKey } from './githubDone.ts';
+import { closeIssue, commentOnce, doneKey, type FindUnpushed } from './githubDone.ts';
 import {
   type GithubIssue,
   type IssueEntry,
@@ -30,6 +30,8 @@ export interface GithubOptions {
   readonly api: GithubApi;
   readonly baseUrl: string;
   readonly whenDone: GithubWhenDone;
+  /** Which of these commits nobody can see on GitHub yet. */
+  readonly findUnpushed: FindUnpushed;
   readonly includesOutsiders: boolean;
   /** The person has not asked for these issues in this folder before: what is there came with the repository. */
   readonly isFirst: boolean;
@@ -324,9 +326,9 @@ export class GithubTracker implements Tracker {
     notes: GithubNotes,
     branch: string | undefined,
   ): Promise<void> {
-    const { api, files, source, whenDone } = this.options;
+    const { api, files, findUnpushed, source, whenDone } = this.options;
     if (notes.told[number]?.commented !== true) {
-      await commentOnce(api, source.repository, number, { story, branch });
+      await commentOnce(api, source.repository, number, { story, branch, findUnpushed });
       notes.told[number] = { key: doneKey(story), commented: true, closed: false };
       await writeNotes(files, notes);
     }
