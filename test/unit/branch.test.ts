@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { checkOutBranch, lookAtBranch } from '../../src/orchestrator/git/branch.ts';
-import { isGitLocked } from '../../src/orchestrator/git/git.ts';
+import { isGitLocked } from '../../src/orchestrator/git/gitErrors.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

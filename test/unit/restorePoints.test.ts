@@ -4,7 +4,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
-import { isGitLocked } from '../../src/orchestrator/git/git.ts';
+import { isGitLocked } from '../../src/orchestrator/git/gitErrors.ts';
 import {
   removeRestorePoints,
   restorePoints,

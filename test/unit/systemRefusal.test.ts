@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { systemRefusal } from '../../src/base/systemRefusal.ts';
-import { asHumanError } from '../../src/orchestrator/git/git.ts';
+import { asHumanError } from '../../src/orchestrator/git/gitErrors.ts';
 
 function refusal(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words of the system`), { code, ...more });

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
+import { changedTrackedFiles } from './git.ts';
+import { asHumanError, isMissingProgram } from './gitErrors.ts';
 import { runGit, writeGit } from './runGit.ts';
 import { heldElsewhere, worktreeWith } from './worktrees.ts';
 

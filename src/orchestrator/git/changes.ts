@@ -1,4 +1,5 @@
-import { asHumanError, GitRepository } from './git.ts';
+import { GitRepository } from './git.ts';
+import { asHumanError } from './gitErrors.ts';
 import { runGit } from './runGit.ts';
 
 /** A full SHA-1 or SHA-256 hash as git writes it. */

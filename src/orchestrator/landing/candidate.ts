@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { gitResult, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
 import { KEEPER } from '../places/keptWork.ts';

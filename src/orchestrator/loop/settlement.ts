@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import { type RunState, runningIn, storyNotes } from '../journal/runState.ts';
 import type { ConflictWork } from '../journal/storyNotes.ts';

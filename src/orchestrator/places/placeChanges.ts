@@ -3,7 +3,7 @@ import { lstat, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { gitResult } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
 import { unchangedCopies } from './copiedFiles.ts';

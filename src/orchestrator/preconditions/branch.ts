@@ -1,7 +1,7 @@
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { changedFilesBut, conflictingBranchProblem, lookAtBranch } from '../git/branch.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { heldElsewhere } from '../git/worktrees.ts';
 import type { Precondition } from './precondition.ts';
 

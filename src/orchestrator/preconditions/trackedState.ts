@@ -1,6 +1,6 @@
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
 

@@ -1,5 +1,5 @@
 import { say } from '../../base/say.ts';
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { writeGit } from '../git/runGit.ts';
 import { readWorkRefs, type WorkRef } from './keptStoryWork.ts';
 import { type Ref, readRefs } from './refs.ts';

@@ -1,4 +1,4 @@
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { gitResult } from '../git/runGit.ts';
 import { readDecisions } from '../journal/journal.ts';
 import { type Ref, readRefs } from './refs.ts';

@@ -1,4 +1,4 @@
-import { asHumanError } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { runGit } from '../git/runGit.ts';
 
 /** A ref of the repository. */

@@ -4,7 +4,8 @@ import { HumanError } from '../../base/humanError.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, changedTrackedFiles, GitRepository } from '../git/git.ts';
+import { changedTrackedFiles, GitRepository } from '../git/git.ts';
+import { asHumanError } from '../git/gitErrors.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import {

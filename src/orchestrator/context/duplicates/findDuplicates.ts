@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { asHumanError } from '../../git/git.ts';
+import { asHumanError } from '../../git/gitErrors.ts';
 import { gitResult } from '../../git/runGit.ts';
 import { blobTexts } from '../../git/treeFiles.ts';
 import { endingsOf, languageOf } from '../symbols/language.ts';

@@ -1,6 +1,7 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { asHumanError, type GitRepository } from '../../git/git.ts';
+import type { GitRepository } from '../../git/git.ts';
+import { asHumanError } from '../../git/gitErrors.ts';
 import { gitResult } from '../../git/runGit.ts';
 
 /** The difference between the work tree and a commit: committed and uncommitted changes. */
