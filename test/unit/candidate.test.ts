@@ -19,7 +19,7 @@ import {
   withTick,
   withTicksOf,
 } from '../../src/orchestrator/landing/sharedFiles.ts';
-import { KEEPER } from '../../src/orchestrator/places/keptWork.ts';
+import { KEEPER } from '../../src/orchestrator/places/placeHolding.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';

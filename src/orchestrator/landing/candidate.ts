@@ -4,7 +4,7 @@ import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { gitResult, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
-import { KEEPER } from '../places/keptWork.ts';
+import { KEEPER } from '../places/placeHolding.ts';
 import type { Conflict } from './conflict.ts';
 import {
   hasEntries,

@@ -12,7 +12,7 @@ import { gitResult, writeGit } from '../git/runGit.ts';
 import { ALONE, makeSharedClone, problemWithSharing } from '../git/sharedClone.ts';
 import { copyInto, folderIn, includedFiles } from './copiedFiles.ts';
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
-import { copyIndex, type Holding, inspectPlace, isHeld, keepHolding } from './keptWork.ts';
+import { isHeld, keepHolding } from './keptWork.ts';
 import { ownFiles, removeOthers } from './ownFiles.ts';
 import type { Place } from './place.ts';
 import {
@@ -22,6 +22,7 @@ import {
   realPlacesFolder,
   requirePlaceName,
 } from './placeFiles.ts';
+import { copyIndex, type Holding, inspectPlace } from './placeHolding.ts';
 import { placeRefs } from './placesFolder.ts';
 import { leasePorts } from './ports.ts';
 import { WorkTreeAhead } from './workTreeAhead.ts';

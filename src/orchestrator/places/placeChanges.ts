@@ -7,8 +7,8 @@ import { asHumanError } from '../git/gitErrors.ts';
 import { gitResult } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
 import { unchangedCopies } from './copiedFiles.ts';
-import { copyIndex } from './keptWork.ts';
 import { PlaceFiles, placesIn } from './placeFiles.ts';
+import { copyIndex } from './placeHolding.ts';
 
 /** A file of a place, while the place serves one iteration. */
 export interface PlaceFile {

@@ -7,8 +7,9 @@ import { shorten } from '../../base/text.ts';
 import { GitRepository } from '../git/git.ts';
 import { readRefFiles } from '../git/refFiles.ts';
 import { writeGit } from '../git/runGit.ts';
-import { inspectPlace, isHeld, noRecord } from './keptWork.ts';
+import { isHeld } from './keptWork.ts';
 import { emptyTrash, PlaceFiles, placesIn } from './placeFiles.ts';
+import { inspectPlace, noRecord } from './placeHolding.ts';
 import { placeRefs } from './placesFolder.ts';
 
 const MAX_REASON = 300;
