@@ -17,12 +17,11 @@ import {
   findGuardChanges,
   type GuardChange,
   isForbidden,
-  matchStories,
   mayTick,
-  type Pair,
 } from './guardChanges.ts';
 import { withOldEntries } from './guardEntries.ts';
 import { haveSameSettings, withOldFiles } from './guardFiles.ts';
+import { matchStories, type Pair } from './storyMatching.ts';
 
 export {
   describeGuardChange,

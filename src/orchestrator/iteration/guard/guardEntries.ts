@@ -19,13 +19,10 @@ import {
   criterionChanges,
   type Duty,
   isForbidden,
-  matchStories,
-  type Pair,
-  plain,
-  sayingOf,
   textChanges,
   tickChanges,
 } from './guardChanges.ts';
+import { matchStories, type Pair, plain, sayingOf } from './storyMatching.ts';
 
 /** Each allowed change is tested on the whole entry, so their number is limited. */
 const MAX_TRIED = 500;
