@@ -1,12 +1,7 @@
-import type {
-  AgentDecoder,
-  AgentError,
-  AgentErrorKind,
-  AgentEvent,
-  ResultEvent,
-  Subagent,
-} from '../agent.ts';
+import type { AgentDecoder, AgentError, AgentEvent, ResultEvent, Subagent } from '../agent.ts';
 import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
+import { kindOf, kindOfFailure } from './errorKinds.ts';
+import { gistOfInput } from './inputGist.ts';
 import { gistOf, headOf, resultText } from './streamJsonTexts.ts';
 import { decodeUsage, type Message, usageOf } from './streamJsonUsage.ts';
 import { Subagents } from './subagents.ts';
@@ -76,31 +71,6 @@ const readSubtypes: ReadonlySet<string> = new Set([
   'compact_boundary',
 ]);
 const activity: readonly AgentEvent[] = [{ type: 'activity' }];
-
-/** Error names of the CLI, mapped to the kinds that decide how to continue. */
-const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
-  ['authentication_failed', 'authentication'],
-  ['oauth_org_not_allowed', 'authentication'],
-  ['account_on_hold', 'authentication'],
-  ['verification_required', 'authentication'],
-  ['cloud_credential_error', 'authentication'],
-  ['billing_error', 'billing'],
-  ['rate_limit', 'rateLimit'],
-  ['overloaded', 'overloaded'],
-  // Retries do not help if the model does not exist.
-  ['model_not_found', 'request'],
-]);
-
-/**
- * The API rejects a conversation with inconsistent tool calls; the CLI has its own messages for some of these
- * errors.
- */
-const mixedUpToolCalls =
-  /tool_use\W{1,4}ids must be unique|duplicate tool_use id|tool use concurrency|tool_use\W{1,4}ids were found without/i;
-
-/** Inputs that summarize a tool call in one line, best first. */
-const gistInputs = ['command', 'pattern', 'url', 'query', 'description', 'skill', 'prompt'];
-const pathInputs = ['file_path', 'notebook_path'];
 
 /** Decodes the output of `claude -p --output-format stream-json --verbose`. */
 export class StreamJsonDecoder implements AgentDecoder {
@@ -196,7 +166,7 @@ export class StreamJsonDecoder implements AgentDecoder {
       status,
       error,
     };
-    const kind = errorKinds.get(error) ?? kindOfStatus(status);
+    const kind = kindOf(error, status);
     this.refusedLogins = kind === 'authentication' ? this.refusedLogins + 1 : 0;
     if (kind === 'billing' || this.refusedLogins >= MAX_REFUSED_LOGINS) {
       const message = status === undefined ? error : `${error} (status ${status})`;
@@ -242,7 +212,7 @@ export class StreamJsonDecoder implements AgentDecoder {
       } else if (block.type === 'tool_use') {
         const id = text(block.id) ?? '';
         const name = text(block.name) ?? '';
-        const gist = isRecord(block.input) ? this.gistOfInput(block.input) : '';
+        const gist = isRecord(block.input) ? gistOfInput(block.input, this.cwd) : '';
         this.subagents.called({ id, name, gist, parent });
         events.push({ type: 'tool', id, name, gist, parent });
       }
@@ -294,27 +264,6 @@ export class StreamJsonDecoder implements AgentDecoder {
         ];
   }
 
-  private gistOfInput(input: Readonly<Record<string, unknown>>): string {
-    for (const name of pathInputs) {
-      const value = input[name];
-      if (typeof value === 'string') return gistOf(this.relativePath(value));
-    }
-    for (const name of gistInputs) {
-      const value = input[name];
-      if (typeof value === 'string') return gistOf(value);
-    }
-    const { path } = input as Fields<'path'>;
-    return typeof path === 'string' ? gistOf(this.relativePath(path)) : '';
-  }
-
-  private relativePath(file: string): string {
-    const inside = this.cwd !== '' && file.startsWith(this.cwd);
-    const separator = file.charAt(this.cwd.length);
-    return inside && (separator === '/' || separator === '\\')
-      ? file.slice(this.cwd.length + 1)
-      : file;
-  }
-
   private decodeResult(result: RawResult): ResultEvent {
     // A failed call has `subtype: "success"` with `is_error: true`, so both must be checked.
     const isError = result.is_error === true || text(result.subtype)?.startsWith('error') === true;
@@ -347,30 +296,20 @@ export class StreamJsonDecoder implements AgentDecoder {
     // The message takes precedence: for a subscription that is used up, the status only means "too many requests".
     const limit = readLimit(message, this.now());
     return limit === undefined
-      ? { kind: this.errorKind(message, count(result.api_error_status)), message }
+      ? { kind: kindOfFailure(this.lastError, count(result.api_error_status), message), message }
       : { message, ...limit };
   }
+}
 
-  private errorKind(message: string, status: number | undefined): AgentErrorKind {
-    if ((status === undefined || status === 400) && mixedUpToolCalls.test(message)) {
-      return 'toolConcurrency';
-    }
-    const named = this.lastError === undefined ? undefined : errorKinds.get(this.lastError);
-    // A lost connection has an error name but no status; it is as transient as a failed request.
-    const unnamed = this.lastError === undefined ? 'other' : 'api';
-    return named ?? kindOfStatus(status) ?? unnamed;
-  }
+function decodeCompaction({ compact_metadata: metadata }: SystemEvent): AgentEvent {
+  const { pre_tokens: tokens }: Fields<'pre_tokens'> = isRecord(metadata) ? metadata : {};
+  return { type: 'compacted', tokens: count(tokens) };
 }
 
 /**
  * Whether the line can only be a sign of life, judged by its start: the CLI prints `type` first and `subtype`
  * second, and many lines (progress, partial messages) need not be parsed at all.
  */
-function decodeCompaction({ compact_metadata: metadata }: SystemEvent): AgentEvent {
-  const { pre_tokens: tokens }: Fields<'pre_tokens'> = isRecord(metadata) ? metadata : {};
-  return { type: 'compacted', tokens: count(tokens) };
-}
-
 function isSignOfLife(line: string): boolean {
   if (!line.startsWith('{"type":"') || !line.endsWith('}')) return false;
   const end = line.indexOf('"', 9);
@@ -411,26 +350,4 @@ function messageOf(message: unknown): Message {
 /** An event with nothing to display still shows that the agent is alive. */
 function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
   return events.length > 0 ? events : activity;
-}
-
-function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {
-  switch (status) {
-    case undefined:
-      return undefined;
-    case 401:
-    case 403:
-      return 'authentication';
-    case 402:
-      return 'billing';
-    // The server timed out, or was temporarily busy: both are transient.
-    case 408:
-    case 409:
-      return 'api';
-    case 429:
-      return 'rateLimit';
-    case 529:
-      return 'overloaded';
-    default:
-      return status >= 400 && status < 500 ? 'request' : 'api';
-  }
 }
