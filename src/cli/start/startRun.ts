@@ -8,13 +8,12 @@ import { closeRunFoundDead } from '../../orchestrator/loop/recovery.ts';
 import {
   type ChosenRun,
   chooseRun,
-  chosenLanes,
-  MAX_RECORDED_TASK,
   OtherWorkError,
   pendingPreparation,
-  requireSameTerms,
 } from '../../orchestrator/loop/resume.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
+import { chosenLanes, requireSameTerms } from '../../orchestrator/loop/sameTerms.ts';
+import { MAX_RECORDED_TASK } from '../../orchestrator/loop/sameWork.ts';
 import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import {
   agentOf,
