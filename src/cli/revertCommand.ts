@@ -2,12 +2,8 @@ import { type Command, Option } from 'commander';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import type { RecordedCommit, RunState } from '../orchestrator/journal/runState.ts';
-import {
-  planWorkRevert,
-  type Revertible,
-  revertMessage,
-  revertWork,
-} from '../orchestrator/revert/workRevert.ts';
+import type { Revertible } from '../orchestrator/revert/recordedWork.ts';
+import { planWorkRevert, revertMessage, revertWork } from '../orchestrator/revert/workRevert.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';

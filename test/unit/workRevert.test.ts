@@ -7,9 +7,9 @@ import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
 import { AlreadyRunningError } from '../../src/orchestrator/loop/exclusiveWork.ts';
+import type { Revertible } from '../../src/orchestrator/revert/recordedWork.ts';
 import {
   planWorkRevert,
-  type Revertible,
   revertMessage,
   revertWork,
 } from '../../src/orchestrator/revert/workRevert.ts';

@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { isNumberId } from '../../base/numberId.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
@@ -9,7 +8,6 @@ import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { runGit } from '../git/runGit.ts';
-import { readDecisions } from '../journal/journal.ts';
 import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
 import { alone } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
@@ -17,18 +15,15 @@ import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { changedIn, isFolderText } from '../stories/formats/folderText.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
-import type { Story, StoryList } from '../stories/story.ts';
+import type { Story } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { isStoryFolder } from '../stories/storyFolder.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { requireBd, type TrackerAccess, tellBeads } from '../trackers/trackedStory.ts';
 import { committedStories, viewFolder } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
-import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
-
-/** What can be reverted. */
-export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;
+import { commitsOfWork, type Revertible, storiesDoneBy } from './recordedWork.ts';
 
 /** The effects of reverting a story or an iteration, for the person to decide. */
 export interface WorkRevert {
@@ -259,78 +254,6 @@ async function requireLandedHere(
   }
 }
 
-/**
- * The commits to revert. Once a list has changed, the number of a story without an id of its own means another one:
- * then its commits are those of the iterations that worked on a story with its title.
- * @throws {HumanError} if a run worked on another story with this number, and on none with this title
- */
-async function commitsOfWork(
-  files: RunFiles,
-  {
-    list,
-    of,
-    states,
-  }: {
-    readonly of: Revertible;
-    readonly states: readonly RunState[];
-    readonly list: StoryList | undefined;
-  },
-): Promise<readonly RecordedCommit[]> {
-  const numbered = recordedCommits(states, of);
-  const stories = list?.stories ?? [];
-  const story =
-    of.kind === 'story' && isNumberId(of.storyId)
-      ? stories.find(({ id }) => id === of.storyId)
-      : undefined;
-  if (story === undefined || stories.filter(({ title }) => title === story.title).length > 1) {
-    return numbered;
-  }
-  const found = new Map<string, RecordedCommit>();
-  let other:
-    | { readonly title: string; readonly runId: string; readonly iteration: number }
-    | undefined;
-  for (const { commits, runId } of states) {
-    const ofNumbers = commits.filter(({ storyId = '' }) => isNumberId(storyId));
-    const titles =
-      ofNumbers.length > 0 && runId !== undefined
-        ? await titlesOf(files, runId)
-        : new Map<number, string>();
-    for (const commit of ofNumbers) {
-      const title = titles.get(commit.iteration);
-      const isSameNumber = commit.storyId === story.id;
-      if (title === undefined ? isSameNumber : title === story.title) {
-        found.set(commit.hash, commit);
-      } else if (isSameNumber && title !== undefined && runId !== undefined) {
-        other = { title, runId, iteration: commit.iteration };
-      }
-    }
-  }
-  if (found.size === 0 && other !== undefined) {
-    throw new HumanError(
-      say(
-        '{0} is "{1}" now, but was "{2}" when a run worked on it. To revert that, name the iteration: ralph-fresh revert --iteration {3} --run {4}',
-        story.id,
-        shorten(story.title, 80),
-        shorten(other.title, 80),
-        other.iteration,
-        other.runId,
-      ),
-    );
-  }
-  return [...found.values()];
-}
-
-/** The titles of the stories that a run worked on, by iteration. */
-async function titlesOf(files: RunFiles, runId: string): Promise<ReadonlyMap<number, string>> {
-  const titles = new Map<number, string>();
-  for (const event of await readDecisions(files.journalFile(runId))) {
-    if (event.type === 'iteration.started' && event.storyTitle !== undefined) {
-      titles.set(event.iteration, event.storyTitle);
-    }
-  }
-  return titles;
-}
-
 function nothingCommitted(of: Revertible, states: readonly RunState[]): Message {
   if (of.kind === 'story' && states.some(state => hasKeptWork(state, of.storyId))) {
     return say(
@@ -353,39 +276,6 @@ function nothingCommitted(of: Revertible, states: readonly RunState[]): Message 
 function hasKeptWork(state: RunState, storyId: string): boolean {
   const { conflict, kept } = storyNotes(state, storyId);
   return state.isolated === true && (kept !== undefined || conflict !== undefined);
-}
-
-/** The stories to untick: the story itself, or those completed by this iteration and by none after it. */
-async function storiesDoneBy(
-  files: RunFiles,
-  of: Revertible,
-  list: StoryList | undefined,
-): Promise<readonly Story[]> {
-  const stories = list?.stories ?? [];
-  if (of.kind === 'story') {
-    return stories.filter(({ id }) => id === of.storyId);
-  }
-  const doneIn = new Map<string, number | undefined>();
-  /** Of stories without ids of their own, by their numbers at that time. */
-  const titles = new Map<string, string>();
-  for (const event of await readDecisions(files.journalFile(of.runId))) {
-    if (event.type === 'iteration.started' && event.storyId !== undefined) {
-      titles.set(event.storyId, event.storyTitle ?? '');
-    } else if (event.type === 'story.changed' && event.done) {
-      const key = lastingKey(event.storyId, titles.get(event.storyId));
-      doneIn.set(key, event.by === 'agent' ? event.iteration : undefined);
-    } else if (event.type === 'story.ticked' && event.done) {
-      doneIn.set(lastingKey(event.storyId, titles.get(event.storyId)), undefined);
-    }
-  }
-  return stories.filter(
-    ({ id, title }) => (doneIn.get(lastingKey(id, title)) ?? doneIn.get(id)) === of.iteration,
-  );
-}
-
-/** Tells a story from others also after its list has changed, and its number with it. */
-function lastingKey(id: string, title = ''): string {
-  return isNumberId(id) && title !== '' ? `# ${title}` : id;
 }
 
 /**

@@ -3,9 +3,9 @@ import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
+import type { Revertible } from '../../orchestrator/revert/recordedWork.ts';
 import {
   planWorkRevert,
-  type Revertible,
   revertMessage,
   revertWork,
   type WorkRevert,
