@@ -1,8 +1,8 @@
 import { shorten } from '../base/text.ts';
 import type { HeldReason, ReturnReason } from '../orchestrator/journal/eventCodes.ts';
 import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
+import type { Door } from './door.ts';
 import { checkFailed } from './proofLines.ts';
-import type { Door } from './sentences.ts';
 import { type EventOf, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import type { Translate } from './translate.ts';
 

@@ -1,9 +1,10 @@
 import { shorten } from '../base/text.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { type Door, waitingSentence } from './sentences.ts';
+import type { Door } from './door.ts';
 import { type EventOf, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { dollars, span, type Translate } from './translate.ts';
+import { waitingSentence } from './waitingWords.ts';
 
 /** Two resets this near, in ms, are the same: agents learn of it one after the other. */
 const SAME_RESET_MS = 90_000;

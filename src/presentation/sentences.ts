@@ -3,28 +3,19 @@ import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import {
-  openQuestions,
-  type Pause,
-  questionOf,
-  type RunState,
-  type Waiting,
-} from '../orchestrator/journal/runState.ts';
+import { openQuestions, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import type { Door } from './door.ts';
 import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
-import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
+import { costWords, dollars, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
+import { answerCommand, asksWords, MAX_IDS } from './waitingWords.ts';
 
-/** Maximum lengths of texts in a sentence, in UTF-16 units. */
+/** Maximum length of an error in a sentence, in UTF-16 units. */
 const MAX_DETAIL = 1_000;
-const MAX_QUESTION = 500;
-const MAX_ID = 80;
-
-/** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
-export type Door = 'terminal' | 'window';
 
 /** What is known about a run's end. */
 export interface RunEnd {
@@ -233,61 +224,6 @@ function needsYou({ detail = '', questions = [] }: RunEnd, t: Translate, door: D
     : t('Needs you: {0} Answer it, and the run continues.', asked);
 }
 
-/** Which story asks what. */
-export function asksWords(
-  { message, storyId = '' }: Pick<Question, 'message' | 'storyId'>,
-  t: Translate,
-): string {
-  return t('{0} asks: {1}', shorten(storyId, MAX_ID), sentence(shorten(message, MAX_QUESTION)));
-}
-
-/** How to answer in a terminal. @param storyId absent in modes without stories */
-export function answerCommand(storyId: string | undefined): string {
-  return `ralph-fresh answer "…"${storyId === undefined ? '' : ` --story ${shellWord(storyId)}`}`;
-}
-
-/** What a person has paused so that nothing can go on, and how to continue; '' if it is the run itself. */
-export function pausedPartsWords(
-  { lanes, settling = [], stories }: Pick<Pause, 'lanes' | 'settling' | 'stories'>,
-  t: Translate,
-  door: Door = 'terminal',
-): string {
-  const [story] = (stories ?? []).filter(id => !settling.includes(id));
-  const [lane] = lanes ?? [];
-  const [settled] = settling;
-  if (settled !== undefined && story === undefined) {
-    const ids = shorten(settling.join(', '), MAX_IDS);
-    return door === 'terminal'
-      ? t(
-          'You settle the conflict of {0}. Land it with: {1}',
-          ids,
-          `ralph-fresh land ${shellWord(settled)}`,
-        )
-      : t('You settle the conflict of {0}. Land it or give it back, and the run continues.', ids);
-  }
-  if (story === undefined && lane === undefined) {
-    return '';
-  }
-  const what =
-    story === undefined
-      ? t('All lanes are paused: {0}.', (lanes ?? []).join(', '))
-      : t('All open stories are paused: {0}.', shorten((stories ?? []).join(', '), MAX_IDS));
-  return `${what} ${
-    door === 'terminal'
-      ? continueWith({ story, lane }, t)
-      : t('Continue one of them, and the run continues.')
-  }`;
-}
-
-/** How to continue a part of a run in a terminal. */
-export function continueWith(
-  { lane, story }: { readonly story?: string | undefined; readonly lane?: number | undefined },
-  t: Translate,
-): string {
-  const part = story === undefined ? `--lane ${lane}` : shellWord(story);
-  return t('Continue with: {0}', `ralph-fresh resume ${part}`);
-}
-
 function usedUp({ budgetUsd, costEstimated, costUnknown, costUsd }: RunEnd, t: Translate): string {
   return budgetUsd === undefined || costUsd === undefined
     ? t('The budget is used up.')
@@ -373,67 +309,6 @@ function fixNotReady(end: RunEnd, t: Translate): string {
     : `${undo} ${t('Fix what else is in the way, then run with --resume.')}`;
 }
 
-/**
- * Why a living run is waiting, and what a person can do, in a few sentences.
- * @param now current time, in ms since the epoch
- */
-export function waitingSentence(
-  waiting: Waiting,
-  t: Translate,
-  { now, door = 'terminal' }: { readonly now: number; readonly door?: Door },
-): string {
-  const inTerminal = door === 'terminal';
-  if (waiting.kind === 'limit') {
-    const until = Date.parse(waiting.until);
-    const continues = Number.isNaN(until)
-      ? t('Usage limit reached.')
-      : waiting.known
-        ? t(
-            'Usage limit reached; continues at {0} (in {1}).',
-            clock(until, now, t),
-            span(until - now, t),
-          )
-        : t(
-            'Usage limit reached; tries again at {0} (in {1}).',
-            clock(until, now, t),
-            span(until - now, t),
-          );
-    return inTerminal ? `${continues} ${t('"ralph-fresh resume" tries again now.')}` : continues;
-  }
-  const { reason, storyId, detail = '' } = waiting;
-  switch (reason) {
-    case 'person':
-      return (
-        pausedPartsWords(waiting, t, door) ||
-        (inTerminal ? t('Paused. "ralph-fresh resume" continues it.') : t('Paused.'))
-      );
-    case 'question':
-      return inTerminal
-        ? t('{0} Answer with: {1}', asked(waiting, t), answerCommand(storyId))
-        : t('The agent asks: {0}', sentence(detail));
-    case 'stuck': {
-      const stuck =
-        storyId === undefined
-          ? t('Stuck: no progress for {0}.', iterationCount(Number(detail), t))
-          : t('Stuck: no progress on {0} for {1}.', storyId, iterationCount(Number(detail), t));
-      if (!inTerminal) {
-        return stuck;
-      }
-      return storyId === undefined
-        ? `${stuck} ${t('Help with ralph-fresh hint "…", then continue with "ralph-fresh resume".')}`
-        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" continues, "ralph-fresh skip" skips the story.')}`;
-    }
-    default:
-      return assertNever(reason);
-  }
-}
-
-function asked({ detail = '', storyId }: Pause, t: Translate): string {
-  return storyId === undefined
-    ? t('The agent asks: {0}', sentence(detail))
-    : t('The agent of {0} asks: {1}', storyId, sentence(detail));
-}
-
 /** That a person rolled the files back, and how far. */
 export function rolledBackWords(
   { commit, iteration, of }: Pick<EventOf<'run.rolledBack'>, 'commit' | 'iteration' | 'of'>,
@@ -444,9 +319,6 @@ export function rolledBackWords(
     ? t('Rolled back to before iteration {0}, by commit {1}.', iteration, hash)
     : t('Rolled back to before iteration {0} of run {1}, by commit {2}.', iteration, of, hash);
 }
-
-/** Maximum length of the ids of a run's stories, in UTF-16 units. */
-const MAX_IDS = 100;
 
 /** The result of a completed run, in one sentence. Pure. */
 export function completedWords(

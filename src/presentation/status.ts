@@ -23,19 +23,13 @@ import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { bringInWords, heldWords } from './landingLines.ts';
 import { laneLines } from './laneLines.ts';
-import {
-  answerCommand,
-  asksWords,
-  outcomeSentence,
-  rolledBackWords,
-  runEnd,
-  waitingSentence,
-} from './sentences.ts';
+import { outcomeSentence, rolledBackWords, runEnd } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { costWords, dollars, english } from './translate.ts';
+import { answerCommand, asksWords, waitingSentence } from './waitingWords.ts';
 
 /** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;

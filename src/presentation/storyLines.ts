@@ -2,9 +2,10 @@ import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { openQuestions, pausedStories, type RunState } from '../orchestrator/journal/runState.ts';
-import { answerCommand, asksWords, continueWith, type Door } from './sentences.ts';
+import type { Door } from './door.ts';
 import { type EventOf, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { iterationCount, type Translate } from './translate.ts';
+import { answerCommand, asksWords, continueWith } from './waitingWords.ts';
 
 /** A story is skipped in this run. */
 export function storySkipped(

@@ -4,11 +4,12 @@ import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
 import { asideWords } from './hindrances.ts';
-import { answerCommand, putAsideWords } from './sentences.ts';
+import { putAsideWords } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { english } from './translate.ts';
+import { answerCommand } from './waitingWords.ts';
 
 /** Maximum lengths of texts in a line, in UTF-16 units. */
 const MAX_ID = 40;

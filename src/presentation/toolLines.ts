@@ -2,7 +2,7 @@ import { shorten } from '../base/text.ts';
 import { isToolName } from '../base/toolName.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { currentOf, type RunState } from '../orchestrator/journal/runState.ts';
-import type { Door } from './sentences.ts';
+import type { Door } from './door.ts';
 import { type EventOf, firstLine, line, type TranscriptLine } from './transcriptLine.ts';
 import type { Translate } from './translate.ts';
 

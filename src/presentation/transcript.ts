@@ -15,18 +15,13 @@ import {
 } from './agentLines.ts';
 import { choiceWords } from './choiceWords.ts';
 import { discoveryLines } from './discoveryLines.ts';
+import type { Door } from './door.ts';
 import { duplicatesFound } from './duplicateLines.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { landingLine, stackChecked, stillHeld, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
-import {
-  type Door,
-  outcomeSentence,
-  rolledBackWords,
-  runEnd,
-  waitingSentence,
-} from './sentences.ts';
+import { outcomeSentence, rolledBackWords, runEnd } from './sentences.ts';
 import {
   promiseSeen,
   stillAsked,
@@ -51,6 +46,7 @@ import {
 } from './transcriptLine.ts';
 import { dollars, duration, iterationCount, type Translate, wholeNumber } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
+import { waitingSentence } from './waitingWords.ts';
 
 /** Context of the event. */
 export interface Telling {

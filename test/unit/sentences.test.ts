@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { warningWords } from '../../src/presentation/runLines.ts';
-import { outcomeSentence, runEnd, waitingSentence } from '../../src/presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
 import {
   clock,
   dollars,
@@ -13,6 +13,7 @@ import {
   tenths,
   wholeNumber,
 } from '../../src/presentation/translate.ts';
+import { waitingSentence } from '../../src/presentation/waitingWords.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 import { translationInto } from '../support/translations.ts';
 

@@ -4,9 +4,11 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { ITERATION_OUTCOMES, RUN_OUTCOMES } from '../../src/orchestrator/journal/eventCodes.ts';
 import { type RunEvent, runEventSchema } from '../../src/orchestrator/journal/events.ts';
-import { type Door, outcomeSentence, waitingSentence } from '../../src/presentation/sentences.ts';
+import type { Door } from '../../src/presentation/door.ts';
+import { outcomeSentence } from '../../src/presentation/sentences.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
 import { clock, english, span } from '../../src/presentation/translate.ts';
+import { waitingSentence } from '../../src/presentation/waitingWords.ts';
 import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 
 /** What is printed for the last of these events. */

@@ -11,11 +11,10 @@ import {
   killedAt,
   killedStories,
   outcomeSentence,
-  pausedPartsWords,
   runEnd,
-  waitingSentence,
 } from '../../presentation/sentences.ts';
 import type { Translate } from '../../presentation/translate.ts';
+import { pausedPartsWords, waitingSentence } from '../../presentation/waitingWords.ts';
 import { heldSentence } from '../../presentation/workWords.ts';
 import { questionOnPage } from './askedQuestion.ts';
 import type { ShownRun } from './protocol.ts';

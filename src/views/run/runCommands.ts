@@ -8,7 +8,7 @@ import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import { deliverRequest } from '../../orchestrator/workspace/requests.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { pausedPartsWords } from '../../presentation/sentences.ts';
+import { pausedPartsWords } from '../../presentation/waitingWords.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { FixableError } from '../common/errors.ts';

@@ -15,15 +15,11 @@ import { openQuestions, type RunState } from '../../orchestrator/journal/runStat
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import {
-  completedWords,
-  outcomeSentence,
-  runEnd,
-  waitingSentence,
-} from '../../presentation/sentences.ts';
+import { completedWords, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
+import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { heldSentence, laneWords, returnedWords } from '../../presentation/workWords.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
