@@ -1,62 +1,11 @@
 import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
-import { type Message, say } from '../../base/say.ts';
-import type { AgentCallResult } from '../agents/call/agentCall.ts';
-import type { GitRepository } from '../git/git.ts';
-import {
-  type DuplicateSearch,
-  recordDuplicates,
-  searchDuplicates,
-} from '../iteration/duplicateSearch.ts';
-import type { ReturnReason } from '../journal/eventCodes.ts';
-import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
-import type { Place } from '../places/place.ts';
-import { readStories, type Snapshot } from '../places/snapshot.ts';
+import type { Message } from '../../base/say.ts';
 import { type CheckResult, checkRecord } from '../proof/checks/gate.ts';
-import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
-import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
-import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
-import { warn } from '../run/warn.ts';
-import type { Story } from '../stories/story.ts';
-import { makeCandidate } from './candidate.ts';
-import { recordOutcome } from './land.ts';
-import { listStoryCommits } from './listedCommits.ts';
-import type { Target } from './target.ts';
+import { type Landable, Landing, type LandingHands } from './landing.ts';
 import { Tip } from './tip.ts';
-import { bringToFolder } from './userFolder.ts';
-
-/** Work of an agent that says that its story is done. */
-export interface Landable {
-  /** With the agent's place, and the files at its start. */
-  readonly scope: Scope & { readonly story: Story };
-  /** Where the agent began. */
-  readonly base: string;
-  /** Its last commit. */
-  readonly head: string;
-  /** What it has added to the progress log. */
-  readonly progressText: string;
-  /** Absent if the loop was killed before the call ended. */
-  readonly result?: AgentCallResult;
-  /** A person has thrown it away while no loop was active. */
-  readonly isDiscarded?: boolean;
-  /** A person has settled it, and no ref holds the result. */
-  readonly isGone?: boolean;
-}
-
-/** Files of a conflict that the journal names. */
-const MAX_FILES = 50;
-/** Candidates that are made for one landing while somebody else moves the branch. */
-const MAX_ROUNDS = 10;
-
-export interface QueueHands {
-  readonly target: Target;
-  /** The queue's own place, with the files of this commit. */
-  readonly placeAt: (commit: string) => Promise<Place>;
-  /** The user's repository. */
-  readonly git: GitRepository;
-}
 
 /** An iteration has left the queue: it has landed, or its story was returned; or it stays for later. */
 export interface Settled {
@@ -71,7 +20,7 @@ export interface Settled {
  */
 export class LandingQueue {
   private readonly run: Run;
-  private readonly hands: QueueHands;
+  private readonly landing: Landing;
   private readonly tip: Tip;
   private readonly waiting: Landable[] = [];
   private draining: Promise<void> | undefined;
@@ -79,10 +28,10 @@ export class LandingQueue {
   private readonly settleEmitter = new Emitter<Settled>();
   readonly onDidSettle = this.settleEmitter.event;
 
-  constructor(run: Run, hands: QueueHands) {
+  constructor(run: Run, hands: LandingHands) {
     this.run = run;
-    this.hands = hands;
     this.tip = new Tip(run, hands);
+    this.landing = new Landing(run, this.tip, hands);
   }
 
   /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
@@ -93,7 +42,7 @@ export class LandingQueue {
   /** The journal says already that it waits. */
   add(work: Landable): void {
     this.waiting.push(work);
-    // Not at once: what ends before anything is awaited would count as draining for ever.
+    // Not at once: what ends before anything is awaited would count as draining forever.
     this.draining ??= Promise.resolve().then(() => this.drain());
   }
 
@@ -125,7 +74,7 @@ export class LandingQueue {
       return;
     }
     if (others.length === 0) {
-      await this.settle(first, () => this.land(first));
+      await this.settle(first, () => this.landing.land(first));
       return;
     }
     let landed: readonly Landable[];
@@ -178,8 +127,9 @@ export class LandingQueue {
     const stack: { work: Landable; commit: string; onto: string; notTicked?: Message }[] = [];
     let onto = from;
     for (const work of works) {
-      const isLeftOut = this.isTakenBack(work) || (await this.landedBefore(work)) !== undefined;
-      const made = isLeftOut ? undefined : await this.candidateOf(work, onto);
+      const isLeftOut =
+        this.landing.isTakenBack(work) || (await this.landing.landedBefore(work)) !== undefined;
+      const made = isLeftOut ? undefined : await this.landing.candidateOf(work, onto);
       if (made?.kind === 'candidate') {
         stack.push({ work, commit: made.commit, onto, notTicked: made.notTicked });
         onto = made.commit;
@@ -195,9 +145,9 @@ export class LandingQueue {
       work.scope.append({ type: 'landing.candidate', ...about, commit, onto: below });
       work.scope.append({ type: 'gate.started', ...about, commands: [...run.config.verify] });
     }
-    const searches = stack.map(({ commit, onto: below }) => this.search(below, commit));
+    const searches = stack.map(({ commit, onto: below }) => this.landing.search(below, commit));
     const isGreen = await this.isStackGreen(onto, stack);
-    if (!isGreen || stack.some(({ work }) => this.isTakenBack(work))) {
+    if (!isGreen || stack.some(({ work }) => this.landing.isTakenBack(work))) {
       return [];
     }
     for (const { work } of stack) {
@@ -210,7 +160,12 @@ export class LandingQueue {
     }
     for (const [index, { commit, notTicked, onto: below, work }] of stack.entries()) {
       await this.settle(work, async () => {
-        await this.finish(work, { commit, onto: below, notTicked, search: searches[index] });
+        await this.landing.finish(work, {
+          commit,
+          onto: below,
+          notTicked,
+          search: searches[index],
+        });
         return undefined;
       });
     }
@@ -238,239 +193,4 @@ export class LandingQueue {
     }
     return result === 'green';
   }
-
-  /** @returns what ends the run, if anything; then the work stays queued */
-  private async land(work: Landable): Promise<Verdict | undefined> {
-    const { run } = this;
-    for (let round = 1; ; round += 1) {
-      const landed = await this.landedBefore(work);
-      if (landed !== undefined) {
-        await this.finish(work, landed);
-        return undefined;
-      }
-      if (this.isTakenBack(work)) {
-        const reason = work.isGone ? 'gone' : 'person';
-        await this.giveBack(work, { reason, onto: work.base });
-        return undefined;
-      }
-      const onto = await this.tip.commit();
-      const made = await this.candidateOf(work, onto);
-      if (made.kind === 'conflict') {
-        await this.giveBack(work, { reason: 'conflict', onto, files: made.files });
-        return undefined;
-      }
-      const commit = made.kind === 'candidate' ? made.commit : onto;
-      await this.tip.hold(commit);
-      const { iteration, story } = work.scope;
-      work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
-      const search = this.search(onto, commit);
-      const judged = await this.judge(work, { commit, onto });
-      if (judged.kind === 'cutOff') {
-        return judged.verdict;
-      }
-      if (judged.kind !== 'passed') {
-        await this.giveBack(work, { reason: this.reasonOf(work, judged), onto });
-        return undefined;
-      }
-      if (this.isTakenBack(work)) {
-        // A person was faster than the end of the checks.
-        continue;
-      }
-      run.journal.sync();
-      if (commit === onto || (await this.tip.advance(onto, commit))) {
-        const { notTicked } = made;
-        const landed = commit === onto ? undefined : commit;
-        await this.finish(work, { commit: landed, onto, notTicked, search });
-        return undefined;
-      }
-      // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
-      if (round === MAX_ROUNDS) {
-        return { kind: 'fatal', message: this.neverStill(story) };
-      }
-    }
-  }
-
-  private neverStill({ id }: Story): Message {
-    return say(
-      '{0} got new commits during each of {1} attempts to land {2}. Look for a check or another program that commits there. The work is kept, and lands when the run continues.',
-      this.hands.target.branch,
-      MAX_ROUNDS,
-      id,
-    );
-  }
-
-  /** Its candidate, if the loop was killed after the branch had got it, or while git was bringing it there. */
-  private async landedBefore({ scope: { iteration } }: Landable) {
-    const known = runningIteration(this.run.state(), iteration)?.candidate;
-    // One that is the branch itself had nothing to bring, and its checks may not have ended.
-    const isNew = known !== undefined && known.commit !== known.onto;
-    return isNew && (await this.hands.target.isLanded(known.commit)) ? known : undefined;
-  }
-
-  /** In parallel with the checks: both only read. */
-  private search(from: string, to: string | undefined): DuplicateSearch {
-    return searchDuplicates(this.hands.target.root, { from, to });
-  }
-
-  private candidateOf({ base, head, progressText, scope }: Landable, onto: string) {
-    const { config, id } = this.run;
-    const { iteration, story } = scope;
-    return makeCandidate({
-      ...this.hands.target.sharedFiles,
-      root: this.hands.target.root,
-      target: onto,
-      work: head,
-      base,
-      story: { id: story.id, title: story.title, position: story.position },
-      progressText,
-      landAs: config.landAs,
-      trailers: {
-        'Ralph-Story': story.id,
-        'Ralph-Run': id,
-        'Ralph-Iteration': `${iteration}`,
-      },
-    });
-  }
-
-  /** Checks and reviewer look at exactly what is to land, in the queue's own place. */
-  private async judge(
-    { scope }: Landable,
-    { commit, onto }: { readonly commit: string; readonly onto: string },
-  ): Promise<ClaimsJudgement> {
-    const { config } = this.run;
-    if (config.verify.length === 0 && !config.reviewer) {
-      return { kind: 'passed' };
-    }
-    const place = await this.hands.placeAt(commit);
-    const { before, story } = scope;
-    const after: Snapshot = {
-      stories: withDone(before, story.id),
-      head: commit,
-      branch: this.hands.target.branch,
-    };
-    return judgeClaims(this.run, {
-      scope: { ...scope, place, before: { ...before, head: onto } },
-      after,
-      stories: [story.id],
-      isWholeTask: false,
-      // What the checks change in the queue's place does not land.
-      afterChecks: async () => ({ after }),
-    });
-  }
-
-  /** A person has skipped the story, set it to not done, or discarded its work, since its agent began; or its commits are gone. */
-  private isTakenBack(work: Landable): boolean {
-    const { iteration, skip, story } = work.scope;
-    return (
-      work.isDiscarded ||
-      work.isGone ||
-      isSkipped({ skip }) ||
-      // Also while no loop was active.
-      storyRecord(this.run.state(), story.id).skipped === 'person' ||
-      handledIn(this.run.state(), iteration).get(story.id) === false
-    );
-  }
-
-  private reasonOf({ scope }: Landable, judged: ClaimsJudgement): ReturnReason {
-    const { iteration } = scope;
-    return judged.kind === 'skipped' || this.isTakenBack({ scope } as Landable)
-      ? 'person'
-      : this.run.state().storyNotes.get(scope.story?.id ?? '')?.failedCheck?.iteration === iteration
-        ? 'checks'
-        : 'review';
-  }
-
-  private async giveBack(
-    { base, head, result, scope }: Landable,
-    {
-      files,
-      onto,
-      reason,
-    }: { readonly reason: ReturnReason; readonly onto: string; readonly files?: readonly string[] },
-  ): Promise<void> {
-    const { iteration, story } = scope;
-    scope.append({
-      ...{ type: 'landing.returned', iteration, storyId: story.id, reason },
-      ...{ base, head, onto, files: files?.slice(0, MAX_FILES) },
-    });
-    await this.record({ scope, result }, { isRefused: reason !== 'person', commits: 0 });
-  }
-
-  /** The branch has it: the rest can be repeated after a kill. */
-  private async finish(
-    { progressText, result, scope }: Landable,
-    {
-      commit,
-      notTicked,
-      onto,
-      search,
-    }: {
-      readonly commit?: string;
-      readonly onto: string;
-      readonly notTicked?: Message;
-      readonly search?: DuplicateSearch;
-    },
-  ): Promise<void> {
-    const { run } = this;
-    const { iteration, story } = scope;
-    const storyId = story.id;
-    if (storyRecord(run.state(), storyId).landed !== true) {
-      scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
-    }
-    if (commit !== undefined && !run.state().commits.some(({ hash }) => hash === commit)) {
-      const [landed] = await this.hands.git.commits({ at: commit, limit: 1 });
-      scope.append({
-        ...{ type: 'commit.recorded', iteration, storyId, hash: commit },
-        subject: (landed?.subject ?? '').slice(0, 500),
-        author: landed?.author.slice(0, 200),
-      });
-    }
-    run.journal.sync();
-    if ((await bringToFolder(run, scope, progressText)) && notTicked !== undefined) {
-      // The file in the folder is another version.
-      warn(scope, 'tickNotWritten', notTicked);
-    }
-    await listStoryCommits(run, scope);
-    await recordDuplicates(scope, search ?? this.search(onto, commit));
-    await this.record(
-      { scope, result },
-      { isRefused: false, commits: commit ? 1 : 0, isDone: true },
-    );
-  }
-
-  private async record(
-    { result, scope }: Pick<Landable, 'result' | 'scope'>,
-    {
-      commits,
-      isDone = false,
-      isRefused,
-    }: { readonly commits: number; readonly isDone?: boolean; readonly isRefused: boolean },
-  ): Promise<void> {
-    const { run } = this;
-    const { before, iteration, story } = scope;
-    const storiesBefore = before.stories?.stories ?? [];
-    const judgement = judge({
-      story,
-      storiesBefore,
-      storiesAfter: isDone ? (withDone(before, story.id)?.stories ?? []) : storiesBefore,
-      commits,
-      result,
-      completionPromise: run.config.completionPromise,
-      handled: handledIn(run.state(), iteration),
-      stopped: false,
-      skipped: !isRefused && !isDone,
-      refused: isRefused,
-    });
-    const after = { ...before, ...(await readStories(run.storyFile, before)) };
-    await recordOutcome(run, { scope, result, after }, { ...judgement, commits });
-  }
-}
-
-function withDone({ stories: list }: Snapshot, storyId: string): Snapshot['stories'] {
-  return (
-    list && {
-      ...list,
-      stories: list.stories.map(story => (story.id === storyId ? { ...story, done: true } : story)),
-    }
-  );
 }
