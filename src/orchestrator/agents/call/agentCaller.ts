@@ -3,23 +3,18 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDerivedFile } from '../../../base/plainFile.ts';
 import { say, type Words, withTexts } from '../../../base/say.ts';
-import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { RunConfig } from '../../settings/config.ts';
 import { grantedTools, grantedToolsFile } from '../../settings/grantedTools.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
 import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
-import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './agentCall.ts';
+import { type AgentCallResult, callAgentOnce } from './agentCall.ts';
 import { type BudgetLedger, LESS_THAN_A_CENT } from './budgetLedger.ts';
 import type { CallAgent } from './callAgent.ts';
+import { waitForLimit, waitForRetry } from './callWaits.ts';
+import type { PatientCall } from './patientCall.ts';
 
-/** Interval of the countdown events of a usage limit, in ms. */
-const COUNTDOWN_MS = 60_000;
-/** Longest delay before a retry, in ms. */
-const MAX_RETRY_DELAY_MS = 5 * 60_000;
-/** Shortest wait, in ms: a limit with a reset that is always near must not cause too many calls. */
-const MIN_LIMIT_WAIT_MS = 5_000;
 /**
  * After these errors a retry is useless: it would fail in the same way, or a person has to act. Others may be a
  * crash.
@@ -47,44 +42,6 @@ export interface AgentCallerOptions {
   /** Aborted when a person wants to continue now. A new signal each time. */
   readonly resume: () => AbortSignal;
   readonly ledger: BudgetLedger;
-}
-
-export interface PatientCall {
-  readonly purpose: 'story' | 'plan' | 'review';
-  readonly iteration: number;
-  readonly prompt: string;
-  /** The agent's working directory, absolute. */
-  readonly cwd: string;
-  /** Variables in addition to the run's. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Absolute path of the folder for the call's files. */
-  readonly dir: string;
-  /** Name of the raw stream's file, without extension. */
-  readonly streamName: string;
-  /** The prompt's file name. */
-  readonly promptName: string;
-  /** The first prompt has already been written to that file. */
-  readonly isPromptWritten?: boolean;
-  /** Options of this call in addition to the run's configuration. */
-  readonly extra?: Partial<
-    Pick<
-      AgentRequest,
-      'model' | 'effort' | 'maxTurns' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'
-    >
-  >;
-  /** Whether the requested work is already done; checked before the call is repeated. */
-  readonly isDone?: () => Promise<boolean>;
-  /** Awaited before an agent is started. If it fails, the call fails. */
-  readonly ready?: Promise<unknown>;
-  /** See {@link AgentCallRequest.onExit}. */
-  readonly onExit?: () => void;
-  /** Aborted: end this call; the run continues. */
-  readonly skip?: AbortSignal;
-  /**
-   * Called if a usage limit must be waited for; the function it returns is called after the wait, for an updated
-   * prompt. `undefined`: there is nothing left to do for this call.
-   */
-  readonly onWait?: () => Promise<() => Promise<string | undefined>>;
 }
 
 /**
@@ -161,12 +118,12 @@ export class AgentCaller {
       }
       if (error.kind === 'usageLimit' && config.onLimit === 'wait') {
         const afterWait = await call.onWait?.();
-        if ((await this.waitForLimit(call, error)) === 'stop') {
+        if ((await waitForLimit(this.options, call, error)) === 'stop') {
           return result;
         }
         const newPrompt = await afterWait?.();
         if (stop.requested || call.skip?.aborted) {
-          // Requested in the last moment; only the look at the files noticed it.
+          // Requested in the last moment; it was noticed only when the files were read.
           return result;
         }
         if (afterWait !== undefined) {
@@ -185,7 +142,7 @@ export class AgentCaller {
         return result;
       }
       retries += 1;
-      if ((await this.waitForRetry(call, error, retries)) === 'stop') {
+      if ((await waitForRetry(this.options, call, error, retries)) === 'stop') {
         return result;
       }
     }
@@ -283,68 +240,6 @@ export class AgentCaller {
     }
     return true;
   }
-
-  private async waitForRetry(
-    call: PatientCall,
-    error: { readonly kind: string; readonly message: Words },
-    attempt: number,
-  ): Promise<'time' | 'stop'> {
-    const { config, journal, stop } = this.options;
-    const delayMs = Math.min(MAX_RETRY_DELAY_MS, config.retryDelayMs * 2 ** (attempt - 1));
-    journal.append({
-      type: 'call.retried',
-      iteration: call.iteration,
-      ...purposeOf(call),
-      attempt,
-      maxAttempts: config.retryAttempts,
-      delayMs,
-      error: { kind: error.kind, message: error.message },
-    });
-    const signals = [stop.endSignal, ...(call.skip ? [call.skip] : [])];
-    const reason = await waitUntil(Date.now() + delayMs, ...signals);
-    return reason === 'time' ? 'time' : 'stop';
-  }
-
-  /** Waits until the limit resets, or until a person wants to retry now, with a countdown in the journal. */
-  private async waitForLimit(
-    call: PatientCall,
-    error: { readonly message: Words; readonly resetsAt?: number },
-  ): Promise<'continue' | 'stop'> {
-    const { config, journal, stop } = this.options;
-    const known = error.resetsAt !== undefined && error.resetsAt > Date.now();
-    const until =
-      known && error.resetsAt
-        ? Math.max(error.resetsAt, Date.now() + MIN_LIMIT_WAIT_MS)
-        : Date.now() + config.limitRetryMs;
-    const resume = this.options.resume();
-    const end = [stop.requestedSignal, ...(call.skip ? [call.skip] : [])];
-    const about = { iteration: call.iteration, ...purposeOf(call) };
-    for (;;) {
-      const remainingMs = Math.max(0, until - Date.now());
-      journal.append({
-        type: 'limit.waiting',
-        ...about,
-        until: new Date(until).toISOString(),
-        remainingMs,
-        known,
-        message: withTexts(error.message, text => text.slice(0, 1_000)),
-      });
-      journal.sync();
-      const reason = await waitUntil(
-        Date.now() + Math.min(remainingMs, COUNTDOWN_MS),
-        resume,
-        ...end,
-      );
-      if (reason === 'time' && Date.now() < until) {
-        continue;
-      }
-      const isOver = end.some(signal => signal.aborted);
-      const isStop = stop.requested;
-      const by = isStop ? 'stop' : isOver || resume.aborted ? 'person' : 'time';
-      journal.append({ type: 'limit.ended', ...about, by });
-      return isOver ? 'stop' : 'continue';
-    }
-  }
 }
 
 /** Result if the call was not made because its budget is used up. */
@@ -372,10 +267,6 @@ export function agentRequest(
     effort: call.effort ?? effort,
     allowedTools: call.allowedTools ?? allowedTools,
   };
-}
-
-function purposeOf({ purpose }: PatientCall): { purpose?: 'plan' | 'review' } {
-  return purpose === 'story' ? {} : { purpose };
 }
 
 /** Never empty: a person who waits for an answer is told why there is none. */
