@@ -1,18 +1,16 @@
-import { cp, mkdir, realpath, rename, stat } from 'node:fs/promises';
+import { cp, mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { isWithin } from '../../base/isWithin.ts';
 import { once } from '../../base/once.ts';
 import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { GitRepository } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { asHumanError } from '../git/gitErrors.ts';
-import { gitResult, writeGit } from '../git/runGit.ts';
+import { writeGit } from '../git/runGit.ts';
 import { ALONE, makeSharedClone, problemWithSharing } from '../git/sharedClone.ts';
 import { copyInto, folderIn, includedFiles } from './copiedFiles.ts';
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
-import { isHeld, keepHolding } from './keptWork.ts';
 import { ownFiles, removeOthers } from './ownFiles.ts';
 import type { Place } from './place.ts';
 import {
@@ -22,9 +20,11 @@ import {
   realPlacesFolder,
   requirePlaceName,
 } from './placeFiles.ts';
-import { copyIndex, type Holding, inspectPlace } from './placeHolding.ts';
+import { copyIndex } from './placeHolding.ts';
+import { pathsIn, realPathIn } from './placePaths.ts';
 import { placeRefs } from './placesFolder.ts';
 import { leasePorts } from './ports.ts';
+import { type Reusable, type SafeOptions, securePlace } from './reusablePlace.ts';
 import { WorkTreeAhead } from './workTreeAhead.ts';
 
 /** A place of its own for an agent: a clone that shares the objects of the user's repository. */
@@ -54,12 +54,7 @@ export interface ClonePlacesOptions {
   readonly setup?: string | undefined;
   readonly setupLimitMs?: number | undefined;
   readonly runId: string;
-  /** The full name of the ref for what the agent of an iteration left. */
-  readonly workRef: (left: {
-    readonly runId: string;
-    readonly storyId: string;
-    readonly iteration: number;
-  }) => string;
+  readonly workRef: SafeOptions['workRef'];
   /** The whole environment of the setup command. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -144,7 +139,7 @@ export class ClonePlaces {
             RALPH_FRESH_PORT: String(ports.first),
             RALPH_FRESH_PORT_COUNT: String(ports.count),
           };
-          const reused = await this.secure(files);
+          const reused = await securePlace(files, { ...this.options, refs: this.refs });
           const record = await this.checkOut(files, reused, start);
           const { dir, storyFile, warnings } = await this.furnish(files, record, start, env);
           this.tidy();
@@ -193,7 +188,7 @@ export class ClonePlaces {
       await unlock();
       return undefined;
     }
-    const { dir, storyFile } = await this.pathsIn(files);
+    const { dir, storyFile } = await pathsIn(files, this.options);
     const git = new GitRepository(dir);
     return {
       ...{ name, root: files.tree, dir, git, gitDir: gitDirOf(files.tree), storyFile },
@@ -211,68 +206,6 @@ export class ClonePlaces {
     const { folder } = this.options;
     const before = this.tidying ?? Promise.resolve();
     this.tidying = before.then(() => emptyTrash(folder));
-  }
-
-  /**
-   * Makes sure that nothing is lost if the place is used again.
-   * @returns its record; `undefined` if it must be made anew
-   */
-  private async secure(files: PlaceFiles): Promise<Reusable | undefined> {
-    await files.discardHalves();
-    if ((await stat(files.tree).catch(() => undefined)) === undefined) {
-      return undefined;
-    }
-    const record = await files.readRecord();
-    if (record === undefined) {
-      await this.setAside(files, undefined);
-      return undefined;
-    }
-    if (!record.isReady) {
-      // A process was killed while it prepared the place: nobody has worked there since the last proof.
-      return { record, listing: undefined };
-    }
-    const look = record.isScratch
-      ? inspectPlace(files, this.options.root, record)
-      : this.keepUnheld(files, record);
-    const holding = await look.catch((error: unknown) => {
-      if (systemRefusal(error) !== undefined) {
-        throw error;
-      }
-      return undefined;
-    });
-    if (record.isScratch) {
-      return holding?.problems.length === 0 ? { record, listing: holding.listing } : undefined;
-    }
-    if (holding === undefined) {
-      await this.setAside(files, record.start);
-      return undefined;
-    }
-    return { record, listing: holding.listing };
-  }
-
-  /** @returns what is in the place, all of which is safe; `undefined` if some of it cannot be read or kept */
-  private async keepUnheld(files: PlaceFiles, record: PlaceRecord): Promise<Holding | undefined> {
-    const { root, workRef } = this.options;
-    const holding = await inspectPlace(files, root, record);
-    if (await isHeld(files, root, record, holding)) {
-      return holding;
-    }
-    const { iteration = 0, runId, story: storyId = files.name } = record;
-    const stamp = new Date().toISOString().replace(/\D/g, '');
-    // What was kept when its agent ended may be other work.
-    const ref = `${workRef({ runId, storyId, iteration })}-later/${stamp}`;
-    const kept = await keepHolding(files, root, ref, holding);
-    return kept.problem === undefined ? holding : undefined;
-  }
-
-  /** Another ref holds the commit that its own commits build on. */
-  private async setAside(files: PlaceFiles, start: string | undefined): Promise<void> {
-    const aside = await files.setAside();
-    const { root } = this.options;
-    // A repository that was cloned again at the same path may not have it.
-    if (start !== undefined && (await gitResult(root, ['cat-file', '-e', start])).code === 0) {
-      await writeGit(root, ['update-ref', `${this.refs}aside/${aside.name}`, start]);
-    }
   }
 
   /** Gives the place a new git folder, and the files of the commit. */
@@ -376,7 +309,7 @@ export class ClonePlaces {
   ) {
     const { env, progressFile, root, runId, setup, setupLimitMs, storyFile, workspace } =
       this.options;
-    const { dir, placeOf, prefix, storyFile: ownStoryFile } = await this.pathsIn(files);
+    const { dir, placeOf, prefix, storyFile: ownStoryFile } = await pathsIn(files, this.options);
     await folderIn(files.tree, prefix);
     const own = await ownFiles([storyFile, progressFile], placeOf);
     const orders = start.isScratch ? [] : [...own.orders];
@@ -411,47 +344,6 @@ export class ClonePlaces {
     await files.writeRecord({ ...record, copied, shared, dependencies, isReady: true });
     return { dir, storyFile: ownStoryFile, warnings };
   }
-
-  /** Where the files of the user's folder are in a place. */
-  private async pathsIn(files: PlaceFiles) {
-    const { root, storyFile, workspace } = this.options;
-    const [realRoot, realWorkspace] = await Promise.all([realpath(root), realpath(workspace)]);
-    const prefix = slashes(path.relative(realRoot, realWorkspace));
-    /** From the top folder; `undefined` for a file outside of the repository. */
-    const placeOf = async (file: string): Promise<string | undefined> => {
-      if (isWithin(workspace, file)) {
-        return path.posix.join(prefix, slashes(path.relative(workspace, file)));
-      }
-      const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
-      const real = path.join(folder, path.basename(file));
-      return isWithin(realRoot, real) ? slashes(path.relative(realRoot, real)) : undefined;
-    };
-    const own = storyFile === undefined ? undefined : await placeOf(storyFile);
-    return {
-      dir: path.join(files.tree, prefix),
-      prefix,
-      placeOf,
-      storyFile: own === undefined ? storyFile : path.join(files.tree, own),
-    };
-  }
-}
-
-interface Reusable {
-  readonly record: PlaceRecord;
-  /** The index of the work tree as an agent left it; absent if none has worked there. */
-  readonly listing: string | undefined;
-}
-
-/** A path in a place, and where git has it: a folder of the repository may be a link to another one. */
-async function realPathIn(top: string, file: string): Promise<string> {
-  const folder = path.join(top, path.posix.dirname(file));
-  const found = path.join(await realpath(folder).catch(() => folder), path.posix.basename(file));
-  const real = await realpath(found).catch(() => found);
-  return isWithin(top, real) ? slashes(path.relative(top, real)) : file;
-}
-
-function slashes(file: string): string {
-  return file.split(path.sep).join('/');
 }
 
 /** A path as a pattern of git that means only this path. */
