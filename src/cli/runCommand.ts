@@ -4,6 +4,7 @@ import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
 import { ON_LAST_WINDOW } from '../orchestrator/workspace/openWindows.ts';
+import { SECRETS_FLAG } from '../orchestrator/workspace/startSecrets.ts';
 import { cwdOption } from './arguments.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
@@ -39,6 +40,7 @@ export function addRunCommand(program: Command): void {
     );
   addStartFlags(command)
     .addOption(new Option('--run-id <id>').hideHelp())
+    .addOption(new Option(SECRETS_FLAG).hideHelp())
     .addOption(new Option('--on-last-window <action>').choices(ON_LAST_WINDOW).hideHelp())
     .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
   addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {

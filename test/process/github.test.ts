@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
-import { type Finished, type Step, until, Workspace } from '../support/ralph.ts';
+import { type Finished, isAlive, type Step, until, Workspace } from '../support/ralph.ts';
 
 const LABEL = ['ralph'];
 const MIRROR = '.omc/github.json';
@@ -93,6 +94,32 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(environments.length, 3);
     assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
     assert.equal((run.stdout + run.stderr).includes(github.token), false);
+  });
+
+  test('a loop in the background has the token neither in its environment nor on its command line', async t => {
+    const { github, workspace } = await start(t, [{ number: 3, title: 'Plant', labels: LABEL }]);
+    const steps = [{ wait: 'go' }, 'work'];
+    const begun = await workspace.script([steps], ...source(github), '--detach').finished;
+    assert.equal(begun.code, 0, begun.stderr + begun.stdout);
+    const [first] = await workspace.events('run.started');
+    const pid = first?.pid ?? 0;
+    assert.ok(isAlive(pid));
+    const told = spawnSync('ps', ['-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' }).stdout;
+    assert.match(told, /--run-id=/);
+    assert.ok(!told.includes(github.token), told);
+    if (process.platform === 'linux') {
+      for (const name of ['environ', 'cmdline']) {
+        const text = await readFile(`/proc/${pid}/${name}`, 'utf8');
+        assert.ok(text.includes(path.dirname(workspace.folder)), name);
+        assert.ok(!text.includes('ghp_'), name);
+      }
+    }
+    await workspace.note('go');
+    await until('the end', () => !isAlive(pid));
+    // It had the token nevertheless.
+    assert.match(github.comments.get(3)?.[0]?.body ?? '', /^Done with Ralph Fresh/);
+    assert.ok(github.requests.every(({ token }) => token === github.token));
+    assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
   });
 
   test('a comment says which commits are not pushed yet', async t => {

@@ -27,6 +27,7 @@ export interface RunFlags extends StartFlags {
   readonly onLastWindow?: OnLastWindow;
   readonly runId?: string;
   readonly planDir?: string;
+  readonly secretsOnStdin?: true;
 }
 
 /** A start as requested on the command line. */

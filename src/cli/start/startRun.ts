@@ -33,9 +33,13 @@ import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
-import { TOKEN_NAMES, WINDOW_TOKEN } from '../../orchestrator/trackers/github/githubToken.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
 import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import {
+  TOKEN_NAMES,
+  takeSecrets,
+  WINDOW_TOKEN,
+} from '../../orchestrator/workspace/startSecrets.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
@@ -65,6 +69,9 @@ export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSetti
 /** Starts the loop here or detached. @returns the exit code */
 export async function startRun(asking: StartRequest): Promise<number> {
   const { command } = asking;
+  if (asking.flags.secretsOnStdin) {
+    Object.assign(process.env, await takeSecrets(process.stdin));
+  }
   const files = new RunFiles(asking.flags.cwd);
   requireRunIds(asking.flags);
   const flagged = settingsOf(command);

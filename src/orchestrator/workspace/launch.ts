@@ -10,6 +10,7 @@ import { JournalReader } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState, type Waiting, waitingOf } from '../journal/runState.ts';
 import { errorIn } from './errorIn.ts';
 import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
+import { giveSecrets, SECRETS_FLAG, withoutSecrets } from './startSecrets.ts';
 
 const LOOK_MS = 50;
 const START_LIMIT_MS = 60_000;
@@ -45,16 +46,21 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   mkdirSync(files.runDir(runId), { recursive: true });
   const logFile = files.logFile(runId);
   const log = openSync(logFile, 'a');
+  const { env: passed, secrets } = withoutSecrets(env);
   const child = spawn(
     process.execPath,
-    [program, 'run', '--quiet', `--cwd=${files.workspace}`, `--run-id=${runId}`, ...args],
+    [
+      ...[program, 'run', '--quiet', `--cwd=${files.workspace}`, `--run-id=${runId}`],
+      ...(secrets === undefined ? [] : [SECRETS_FLAG]),
+      ...args,
+    ],
     {
       cwd: files.workspace,
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: [secrets === undefined ? 'ignore' : 'pipe', log, log],
       windowsHide: true,
       // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
-      env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...passed, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
     },
   );
   closeSync(log);
@@ -66,6 +72,9 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   child.on('error', error => {
     failure = error;
   });
+  if (secrets !== undefined && child.stdin !== null) {
+    giveSecrets(child.stdin, secrets);
+  }
   child.unref();
 
   const deadline = Date.now() + START_LIMIT_MS;

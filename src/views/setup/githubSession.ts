@@ -3,12 +3,8 @@ import { authentication, workspace } from 'vscode';
 import { resolveSettings } from '../../orchestrator/settings/settings.ts';
 import { readGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
-import {
-  hostOf,
-  isPublicApi,
-  WINDOW_API,
-  WINDOW_TOKEN,
-} from '../../orchestrator/trackers/github/githubToken.ts';
+import { hostOf, isPublicApi, WINDOW_API } from '../../orchestrator/trackers/github/githubToken.ts';
+import { WINDOW_TOKEN } from '../../orchestrator/workspace/startSecrets.ts';
 
 /** What a token needs to read issues, also of private repositories, and to comment. */
 const SCOPES = ['repo'];

@@ -3,23 +3,13 @@ import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { findProgram } from '../../process/findProgram.ts';
 import { runProgram } from '../../process/runProgram.ts';
+import { WINDOW_TOKEN } from '../../workspace/startSecrets.ts';
 import { GITHUB_API } from './githubSource.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The window passes the token of its session on in this one. */
-export const WINDOW_TOKEN = 'RALPH_FRESH_GITHUB_TOKEN';
 /** The address of the API that {@link WINDOW_TOKEN} is for. */
 export const WINDOW_API = 'RALPH_FRESH_GITHUB_API';
-
-/** Everything in which a token of GitHub is usually passed on. Agents and checks get none of them. */
-export const TOKEN_NAMES: readonly string[] = [
-  WINDOW_TOKEN,
-  'GITHUB_TOKEN',
-  'GH_TOKEN',
-  'GITHUB_ENTERPRISE_TOKEN',
-  'GH_ENTERPRISE_TOKEN',
-];
 
 /** In ms. */
 const TIME_LIMIT_MS = 10_000;
