@@ -202,6 +202,28 @@ test('a Markdown plan has the same actions and problems', async () => {
   const ticked = plan.replace('- [ ] US-002', '- [x] US-002');
   await expect.poll(() => readFile(planFile, 'utf8')).toBe(ticked);
   await expect(lenses(workbench).nth(1)).toHaveText(/done by hand.*Untick/);
+
+  await test.step('a snippet adds the next story with its criteria', async () => {
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('ralph-story');
+    const widget = page.locator('.suggest-widget.visible');
+    await expect(async () => {
+      await workbench.runCommand('Trigger Suggest');
+      await expect(widget).toContainText('ralph-story-criteria', { timeout: 5_000 });
+    }).toPass({ timeout: 180_000 });
+    await workbench.screenshot('prdEditor-planSnippet');
+    await widget.getByText('ralph-story-criteria').first().click();
+    await expect(lenses(workbench)).toHaveCount(3);
+    await page.keyboard.type('Delete todos');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('They are gone');
+    await page.keyboard.press('Control+s');
+    await expect
+      .poll(() => readFile(planFile, 'utf8'))
+      .toBe(`${ticked}- [ ] US-003 Delete todos\n  - They are gone\n  - A check that passes`);
+    await workbench.screenshot('prdEditor-planStory');
+  });
+
   await page.keyboard.press('Control+Home');
   await page.keyboard.type('```\n');
   await expect(page.locator('.squiggly-error').first()).toBeVisible();

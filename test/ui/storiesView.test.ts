@@ -394,7 +394,16 @@ test.describe('in one folder', () => {
       { id: 'task-1', title: 'Data model', status: 'Done' },
       { id: 'task-2', title: 'Prices', dependencies: ['task-1'] },
     ]);
+    await writeFile(
+      path.join(artifacts, '1-1-log-in.md'),
+      '# Story 1.1\n\n## Acceptance Criteria\n\n1. **Given** a user\n   **When** the password fits\n2. Others are refused\n',
+    );
     await expect(workbench.treeItem(/^1-1-log-in 1\.1 Log in/)).toBeVisible();
+    await workbench.treeItem(/^1-1-log-in/).click();
+    await workbench.page.keyboard.press('ArrowRight');
+    await expect(workbench.treeItem('Criterion Given a user When the password fits')).toBeVisible();
+    await expect(workbench.treeItem('Criterion Others are refused')).toBeVisible();
+    await workbench.screenshot('storiesView-bmadCriteria');
     await workbench.runCommand('Ralph: Choose the Story File…');
     const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
     await expect(rows.filter({ hasText: 'sprint-status.yaml' })).toContainText(

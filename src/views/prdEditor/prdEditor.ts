@@ -6,6 +6,7 @@ import { contextCommands } from './contextCommands.ts';
 import { pinCommands } from './pinCommands.ts';
 import { planCommands } from './planCommands.ts';
 import { PlanPreview } from './planPreview.ts';
+import { planSnippets } from './planSnippets.ts';
 import { StoryDocuments } from './storyDocuments.ts';
 import { storyFixes } from './storyFixes.ts';
 import { storyLenses } from './storyLenses.ts';
@@ -29,6 +30,7 @@ export function prdEditor(
     isOn,
     storyProblems(documents, log),
     storyFixes(documents),
+    planSnippets(documents),
     storyLenses(documents, folders, isOn, log),
     preview,
     planCommands(folders, settings, preview, program, log),

@@ -4,6 +4,7 @@ import {
   type DiagnosedStories,
   diagnoseStories,
 } from '../../orchestrator/stories/diagnosis/diagnose.ts';
+import type { Story, StoryList } from '../../orchestrator/stories/story.ts';
 import { Owner } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -14,6 +15,13 @@ const PAUSE_MS = 250;
 const MAY_HOLD_STORIES = /\.(?:json|jsonl|ndjson|md|markdown|mdx|ya?ml)$/i;
 /** Maximum number of UTF-16 units read while somebody types; the file on disk may be larger. */
 const MAX_LENGTH = 8 * 1024 * 1024;
+
+/** A file of a folder of tasks. */
+export interface FileOfTasks {
+  readonly folder: Folder;
+  readonly list: StoryList;
+  readonly stories: readonly Story[];
+}
 
 /** The story files that are open in editors, including unsaved changes. */
 export class StoryDocuments extends Owner {
@@ -71,6 +79,19 @@ export class StoryDocuments extends Owner {
       await folder.stories.refresh();
     }
     return folder.stories.current?.path === document.uri.fsPath ? folder : undefined;
+  }
+
+  /** The stories of a folder of tasks whose file the document is, as that file was last saved. */
+  async tasksIn(document: TextDocument): Promise<FileOfTasks | undefined> {
+    await this.folderOf(document);
+    const folder = mayHoldStories(document) ? this.folders.of(document.uri.fsPath) : undefined;
+    const list = folder?.stories.current;
+    if (folder === undefined || list?.kind !== 'stories') {
+      return undefined;
+    }
+    const isHere = (story: Story) =>
+      story.file !== undefined && path.join(list.path, story.file) === document.uri.fsPath;
+    return { folder, list, stories: list.stories.filter(isHere) };
   }
 
   /** The document parsed as a story file; `undefined` if it is none. */

@@ -33,7 +33,7 @@ import {
   storyStates,
 } from '../stories/storyState.ts';
 import { stateMeaning, stateWords } from '../stories/storyWords.ts';
-import type { StoryDocuments } from './storyDocuments.ts';
+import type { FileOfTasks, StoryDocuments } from './storyDocuments.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 
 /** Internal to this module, so package.json does not contribute it. */
@@ -72,19 +72,28 @@ export function storyLenses(
   const store = new DisposableStore();
   const changeEmitter = store.add(new EventEmitter<void>());
 
+  /** Those of the text, or in a file of a folder of tasks, its own. */
+  async function storiesOf(document: TextDocument): Promise<FileOfTasks | undefined> {
+    const folder = await documents.folderOf(document);
+    if (folder === undefined) {
+      return documents.tasksIn(document);
+    }
+    const list = (await documents.read(document))?.file;
+    return list?.kind === 'stories' ? { folder, list, stories: list.stories } : undefined;
+  }
+
   async function provideCodeLenses(document: TextDocument): Promise<StoryLens[]> {
-    const folder = isOn.value ? await documents.folderOf(document) : undefined;
-    const read = folder && (await documents.read(document));
-    if (folder === undefined || read?.file.kind !== 'stories') {
+    const shown = isOn.value ? await storiesOf(document) : undefined;
+    if (shown === undefined) {
       return [];
     }
+    const { folder, list } = shown;
     const { states, current: run } = folder.runs;
-    const { stories } = read.file;
-    const facts = runsOnFile(document.uri.fsPath, folder.path, { run, states });
-    const standing = storyStates(stories, facts);
+    const facts = runsOnFile(list.path, folder.path, { run, states });
+    const standing = storyStates(list.stories, facts);
     const commits = commitsByStory(facts.states);
     const lastLine = document.lineCount - 1;
-    return stories.flatMap(story => {
+    return shown.stories.flatMap(story => {
       const state = standing.get(story);
       if (state === undefined) {
         return [];

@@ -3,3 +3,6 @@ export const STORY_DOCUMENTS = {
   scheme: 'file',
   pattern: '**/*.{json,jsonl,ndjson,md,markdown,mdx,yaml,yml}',
 } as const;
+
+/** Files that may be plans. */
+export const PLAN_DOCUMENTS = { scheme: 'file', pattern: '**/*.{md,markdown,mdx}' } as const;

@@ -13,6 +13,8 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import type { Criterion } from '../../orchestrator/stories/story.ts';
+import { readDetailCriteria } from '../../orchestrator/stories/storyDetails.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
@@ -34,7 +36,13 @@ import { toTooltip, toTreeItem } from './storyItems.ts';
 import type { StoryLines } from './storyLines.ts';
 import { StoryNodes } from './storyNodes.ts';
 import type { StoryState } from './storyState.ts';
-import { childrenOf, isNamedBy, type StoryNode, type StoryTreeNode } from './storyTree.ts';
+import {
+  childrenOf,
+  hasDetails,
+  isNamedBy,
+  type StoryNode,
+  type StoryTreeNode,
+} from './storyTree.ts';
 
 /** Delay of updates in ms: each event of a run may change any of 5,000 lines. */
 const FOLLOW_MS = 100;
@@ -154,9 +162,26 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     return node.kind === 'folder' ? undefined : node.parent;
   }
 
+  /** Criteria that stand in a file of the story. */
+  private async detailsOf(node: StoryTreeNode): Promise<readonly Criterion[]> {
+    const folder = this.folders.at(folderOf(node));
+    const file = folder?.stories.current;
+    if (folder === undefined || file === undefined || node.kind !== 'story') {
+      return [];
+    }
+    const { story } = node;
+    try {
+      return hasDetails(story) ? await readDetailCriteria(folder.path, file.path, story) : [];
+    } catch (error) {
+      // Its commits are shown all the same.
+      this.log.error(`The file of ${story.id} cannot be read:`, error);
+      return [];
+    }
+  }
+
   async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {
     if (node !== undefined) {
-      return childrenOf(node);
+      return childrenOf(node, await this.detailsOf(node));
     }
     const { all } = this.folders;
     await Promise.all(all.map(folder => this.look(folder)));

@@ -137,8 +137,14 @@ export function menuFacts({
   ].join('.');
 }
 
-/** The lines below a line. Created each time, since they are not kept. */
-export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
+/**
+ * The lines below a line. Created each time, since they are not kept.
+ * @param details criteria of a story that stand in a file of its own
+ */
+export function childrenOf(
+  node: StoryTreeNode,
+  details: readonly Criterion[] = [],
+): StoryTreeNode[] {
   switch (node.kind) {
     case 'folder':
       return [...node.children];
@@ -148,7 +154,7 @@ export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
       return [...node.items];
     case 'story':
       return [
-        ...node.story.criteria.map(
+        ...[...node.story.criteria, ...details].map(
           (criterion, index): CriterionNode => ({
             kind: 'criterion',
             parent: node,
@@ -175,7 +181,12 @@ export function isNamedBy({ storyId, position }: StoryRef): (story: Story) => bo
   return story => story.id === storyId && (position === undefined || position === story.position);
 }
 
-/** Whether a story's line has any lines below it. */
+/** Whether a story's line may have lines below it; a file of its own is only read when somebody looks. */
 export function isOpenable({ story, commits }: StoryNode): boolean {
-  return story.criteria.length > 0 || commits.length > 0;
+  return story.criteria.length > 0 || commits.length > 0 || hasDetails(story);
+}
+
+/** Whether a file of its own describes the story. BMAD writes it when the story leaves its backlog. */
+export function hasDetails({ details, status }: Story): boolean {
+  return details !== undefined && status !== 'backlog';
 }

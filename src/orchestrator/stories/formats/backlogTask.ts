@@ -1,5 +1,6 @@
 import type { Criterion } from '../story.ts';
 import { type FrontMatter, listOf, readFrontMatter, textOf, valueIn } from './frontMatter.ts';
+import { sectionOf } from './markdownSection.ts';
 import { readPriority } from './prdKeys.ts';
 
 /** One file of Backlog.md: https://github.com/MrLesk/Backlog.md. */
@@ -93,16 +94,4 @@ function between(text: string, begin: string, end: string): string | undefined {
   const from = text.indexOf(begin);
   const to = from === -1 ? -1 : text.indexOf(end, from);
   return to === -1 ? undefined : text.slice(from + begin.length, to);
-}
-
-/** What follows a heading of the second level, up to the next one. */
-function sectionOf(body: string, heading: string): string | undefined {
-  const lines = body.split('\n');
-  const own = new RegExp(`^## ${heading}(?: \\(Optional\\))?\\s*$`, 'i');
-  const start = lines.findIndex(line => own.test(line));
-  if (start === -1) {
-    return undefined;
-  }
-  const length = lines.slice(start + 1).findIndex(line => /^## /.test(line));
-  return lines.slice(start + 1, length === -1 ? undefined : start + 1 + length).join('\n');
 }
