@@ -4,6 +4,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
+import { startInOneFile } from './lib/startInOneFile.ts';
 import { syncFolder } from './lib/syncFolder.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -231,7 +232,10 @@ const extension: BuildOptions = {
   splitting: true,
   chunkNames: 'extension-[name]-[hash]',
   outdir,
-  plugins: [YAML, PLAIN_YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
+  plugins: [
+    ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
+    startInOneFile(root, 'src/extension.ts'),
+  ],
   target: 'node22',
   external: ['vscode'],
 };

@@ -3,15 +3,15 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
 import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
-import { findStoryFile, readStoryFile } from '../../orchestrator/stories/storyFile.ts';
-import { folderVersion, isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
 import {
   OTHER_STORY_FILE_PLACES,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyPlaces.ts';
 import { Owner } from '../common/disposableStore.ts';
+
+/** Reads story files in all formats, which is much code: activation does not wait for it. */
+const storyReading = () => import('./storyReading.ts');
 
 const SOON_MS = 250;
 /**
@@ -80,7 +80,8 @@ export class StoryModel extends Owner {
 
   /** Finds all files of the folder that may contain stories: absolute paths, the usual one first. */
   async findFiles(): Promise<readonly string[]> {
-    this.finding ??= findStoryFiles(this.folder)
+    this.finding ??= storyReading()
+      .then(({ findStoryFiles }) => findStoryFiles(this.folder))
       .then(found => {
         const isNew = found.join('\n') !== this.found.join('\n');
         this.found = found;
@@ -177,6 +178,7 @@ export class StoryModel extends Owner {
 
   /** Changes when the file that is shown changes, or one appears at a usual path. */
   private async stampNow(): Promise<string> {
+    const { folderVersion, isStoryFolder } = await storyReading();
     const usual = STORY_FILE_PLACES.map(place => path.join(this.folder, place));
     const files = [...(this.file === undefined ? [] : [this.file.path]), ...usual];
     const found = await Promise.all(files.map(file => stat(file).catch(() => undefined)));
@@ -193,6 +195,7 @@ export class StoryModel extends Owner {
   }
 
   private async read(): Promise<StoryFile | undefined> {
+    const { findStoryFile, readStoryFile } = await storyReading();
     const chosen = this.chosenFile;
     const file = chosen === undefined ? undefined : await readStoryFile(chosen);
     if (file !== undefined) {
