@@ -14,6 +14,7 @@ import {
 } from '../orchestrator/loop/decideFoundWork.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
+import { idMeant } from '../orchestrator/stories/storyMeant.ts';
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { discoveryOrigin } from '../presentation/discoveryLines.ts';
@@ -28,6 +29,7 @@ const MAX_NAMED = 8;
 
 interface DiscoveredFlags extends Flags {
   readonly all?: true;
+  readonly dropped?: true;
 }
 
 /** `ralph-fresh discovered`: work that agents found outside of their stories. */
@@ -49,6 +51,7 @@ export function addDiscoveredCommand(program: Command): void {
       .addOption(cwdOption());
   sub('accept', 'add it to the story file as a story')
     .addOption(fileOption())
+    .option('--dropped', 'also if it was dropped')
     .option('--json', 'as data: id, storyId, added (docs/json-output.md)')
     .action(accept);
   sub('edit', 'give it another title before it is accepted')
@@ -116,14 +119,19 @@ async function waiting(
   return waitingDiscoveries(discoveries, idsWithReports(stories ?? []));
 }
 
-async function accept(id: string, { cwd, file: named, json }: Flags): Promise<void> {
+async function accept(
+  typed: string,
+  { cwd, dropped, file: named, json }: DiscoveredFlags,
+): Promise<void> {
   const files = new RunFiles(cwd);
-  const discovery = await requireDiscovery(files, id);
+  const discovery = await requireDiscovery(files, typed);
+  const { id } = discovery;
   const storyFile = await requireStoryFile(files, named);
   const accepted = await acceptFoundWork(files, storyFile, discovery, {
     mayRun: true,
     env: process.env,
     onWarning: tellWarning,
+    evenDropped: dropped === true,
   });
   const storyId = accepted.kind === 'added' ? accepted.storyId : null;
   if (json) {
@@ -137,9 +145,9 @@ async function accept(id: string, { cwd, file: named, json }: Flags): Promise<vo
   }
 }
 
-async function edit(id: string, title: string, { cwd }: Flags): Promise<void> {
+async function edit(typed: string, title: string, { cwd }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  await requireDiscovery(files, id);
+  const { id } = await requireDiscovery(files, typed);
   const line = shorten(title, MAX_TITLE);
   if (line === '') {
     throw new UsageError(say('The title is empty: give it one, in quotation marks.'));
@@ -148,16 +156,22 @@ async function edit(id: string, title: string, { cwd }: Flags): Promise<void> {
   print(`${id}  ${line}`);
 }
 
-async function drop(id: string, { cwd }: Flags): Promise<void> {
+async function drop(typed: string, { cwd }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  const { title } = await requireDiscovery(files, id);
+  const { id, title } = await requireDiscovery(files, typed);
   await dropFoundWork(files, id);
   print(`Dropped: ${shorten(title, MAX_TITLE)}`);
 }
 
 /** @throws {UsageError} naming the existing ids */
-async function requireDiscovery(files: RunFiles, id: string): Promise<KnownDiscovery> {
+async function requireDiscovery(files: RunFiles, typed: string): Promise<KnownDiscovery> {
   const all = await readFoundWork(files);
+  const id =
+    idMeant(
+      undefined,
+      all.map(discovery => discovery.id),
+      typed,
+    ) ?? typed;
   const found = all.find(discovery => discovery.id === id);
   if (found === undefined) {
     const named = all

@@ -290,6 +290,83 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     }
   });
 
+  test('is decided once if two processes decide at the same moment, with and without a run', async t => {
+    const titles = ['One', 'Two', 'Three', 'Four'];
+    const tags = titles.map(title => `<discovered>${title}</discovered>`);
+    for (const isActive of [false, true]) {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const run = workspace.script([
+        reports('US-001', ...tags),
+        [...(isActive ? [{ wait: 'go' }] : []), ...reports('US-002')],
+        ...titles.map((): Step[] => ['work']),
+      ]);
+      if (isActive) {
+        await until(
+          'the second agent',
+          async () => (await workspace.events('agent.started')).length > 1,
+        );
+      } else {
+        assert.equal((await run.finished).code, 0);
+      }
+      const pieces: readonly { id: string }[] = await found(workspace);
+      assert.equal(pieces.length, titles.length);
+      const accepted: string[] = [];
+      for (const [at, { id }] of pieces.entries()) {
+        const decisions = [
+          ['accept', id],
+          ['drop', id],
+        ];
+        // Whichever is started first is not always the winner.
+        const order = at % 2 === 0 ? decisions : decisions.toReversed();
+        const ended = await Promise.all(
+          order.map(words => workspace.cli('discovered', ...words).finished),
+        );
+        assert.deepEqual(ended.map(({ code }) => code).sort(), [0, 1], JSON.stringify(ended));
+        const lost = ended.find(({ code }) => code === 1)?.stderr ?? '';
+        const isAccepted = /is already the story|was accepted, and the active run/.test(lost);
+        assert.ok(isAccepted || /was dropped\. To make it a story all the same/.test(lost), lost);
+        accepted.push(...(isAccepted ? [id] : []));
+      }
+      if (isActive) {
+        await workspace.note('go');
+        assert.equal((await run.finished).code, 0);
+      }
+      const ids = (await workspace.stories()).map(({ id }) => id);
+      assert.deepEqual(ids, ['US-001', 'US-002', ...accepted]);
+      const states = await found(workspace, '--all');
+      assert.deepEqual(
+        states.map(({ id, state }: Record<string, string>) => [id, state]),
+        pieces.map(({ id }) => [id, accepted.includes(id) ? 'added' : 'dropped']),
+      );
+      const dropped = pieces.find(({ id }) => !accepted.includes(id));
+      if (dropped !== undefined) {
+        await told(workspace, 1, 'discovered', 'edit', dropped.id, 'Other');
+        await told(workspace, 0, 'discovered', 'accept', dropped.id.toLowerCase(), '--dropped');
+        assert.equal((await workspace.stories()).at(-1)?.id, dropped.id);
+      }
+    }
+  });
+
+  test('gets a number of its own if two are accepted at the same moment', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await writeBacklog(path.join(workspace.folder, 'backlog'), [{ id: 'task-1', title: 'First' }]);
+    const run = await workspace.script([
+      [
+        { replace: [FILES['task-1'] ?? '', 'To Do', 'Done'] },
+        { commit: 'feat: one' },
+        { result: [[LIMIT, ROTATE].join('\n'), {}] },
+      ],
+    ]).finished;
+    assert.equal(run.code, 0, run.stderr);
+    const pieces: readonly { id: string }[] = await found(workspace);
+    await Promise.all(pieces.map(({ id }) => told(workspace, 0, 'discovered', 'accept', id)));
+    const { stories } = JSON.parse(await told(workspace, 0, 'stories', '--json'));
+    assert.deepEqual(
+      stories.map(({ id }: { id: string }) => id),
+      ['task-1', 'task-2', 'task-3'],
+    );
+  });
+
   test('waits where only another tool adds stories, also during a run', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const name = 'sprint-status.yaml';

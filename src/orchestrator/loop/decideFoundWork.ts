@@ -10,6 +10,7 @@ import { readFoundWork } from '../workspace/foundWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { deliverRequest, recordRequest } from '../workspace/requests.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
+import { takeFileLock } from '../workspace/takeFileLock.ts';
 import { requireRecordable } from './tickStory.ts';
 
 /** Where accepted work is now. */
@@ -19,22 +20,43 @@ export type Accepted =
   /** The active run adds it as soon as no agent works on the file. */
   | { readonly kind: 'posted' };
 
+/** How work is accepted. */
+export interface AcceptAccess extends AddAccess {
+  /** Also if somebody has dropped it. */
+  readonly evenDropped?: boolean;
+}
+
 /**
  * Turns work that an agent found into a story. While a run is active, its loop does so between two iterations: an
  * agent must not see the file change under its hands, and the guard would take the story for the agent's own.
  *
  * @param storyFile absolute path
- * @throws {HumanError} if the file has no place for it, or nothing can be recorded; nothing is changed then
+ * @throws {HumanError} if it was decided otherwise, the file has no place for it, or nothing can be recorded; nothing is
+ * changed then
  */
 export async function acceptFoundWork(
   files: RunFiles,
   storyFile: string,
-  { from, id, title, why }: KnownDiscovery,
-  access: AddAccess,
+  discovery: KnownDiscovery,
+  access: AcceptAccess,
 ): Promise<Accepted> {
-  const story: NewStory = { id, title, why, from };
   await requireRecordable(files);
-  await requireNoStory(files, id);
+  return inTurn(files, () => accept(files, storyFile, discovery, access));
+}
+
+async function accept(
+  files: RunFiles,
+  storyFile: string,
+  { id, ...known }: KnownDiscovery,
+  { evenDropped = false, ...access }: AcceptAccess,
+): Promise<Accepted> {
+  const now = await requireNoStory(files, id);
+  if (!evenDropped) {
+    requireNotDropped(now, id);
+  }
+  // It may have got another title since it was shown.
+  const { from, title, why } = now ?? known;
+  const story: NewStory = { id, title, why, from };
   if ((await livingRun(files))?.runId !== undefined) {
     if ((await beadsDatabase(storyFile)) === undefined) {
       // Tells now what the loop could only say later.
@@ -64,22 +86,65 @@ export async function acceptFoundWork(
 /** Gives work that an agent found another title. */
 export async function editFoundWork(files: RunFiles, id: string, title: string): Promise<void> {
   await requireRecordable(files);
-  await requireNoStory(files, id);
-  await deliverRequest(files, { type: 'discovery', action: 'edit', id, title });
-  await requireNoStory(files, id);
+  await inTurn(files, async () => {
+    requireNotDropped(await requireNoStory(files, id), id);
+    await deliverRequest(files, { type: 'discovery', action: 'edit', id, title });
+    await requireNoStory(files, id);
+  });
 }
 
 /** Says that work which an agent found is not wanted. */
 export async function dropFoundWork(files: RunFiles, id: string): Promise<void> {
   await requireRecordable(files);
-  await requireNoStory(files, id);
-  await deliverRequest(files, { type: 'discovery', action: 'drop', id });
-  // Somebody may have accepted it at the same moment.
-  await requireNoStory(files, id);
+  await inTurn(files, async () => {
+    const found = await requireNoStory(files, id);
+    // What a run that has ended did not add can still be dropped.
+    if ((await livingRun(files))?.runId !== undefined) {
+      requireNotAccepted(found, id);
+    }
+    await deliverRequest(files, { type: 'discovery', action: 'drop', id });
+    // A setting may have accepted it at the same moment.
+    requireNotAccepted(await requireNoStory(files, id), id);
+  });
 }
 
-/** @throws {HumanError} if it is a story already, which a decision about a report does not change */
-async function requireNoStory(files: RunFiles, id: string): Promise<void> {
+/** Of those who decide at the same moment, one after the other; each sees what was decided before. */
+async function inTurn<T>(files: RunFiles, decide: () => Promise<T>): Promise<T> {
+  const release = await takeFileLock(files, files.discoveredFile, undefined, files.runsDir);
+  try {
+    return await decide();
+  } finally {
+    await release();
+  }
+}
+
+function requireNotDropped(found: KnownDiscovery | undefined, id: string): void {
+  if (found?.state === 'dropped') {
+    throw new HumanError(
+      say(
+        '{0} was dropped. To make it a story all the same: ralph-fresh discovered accept {0} --dropped',
+        id,
+      ),
+    );
+  }
+}
+
+function requireNotAccepted(found: KnownDiscovery | undefined, id: string): void {
+  if (found?.state === 'accepted') {
+    throw new HumanError(
+      say(
+        '{0} was accepted, and the active run adds it to the story file. If it is not wanted, remove the story there.',
+        id,
+      ),
+    );
+  }
+}
+
+/**
+ * @returns what is known of it now
+ * @throws {HumanError} if it is a story already, which a decision about a report does not change
+ */
+async function requireNoStory(files: RunFiles, id: string): Promise<KnownDiscovery | undefined> {
   const found = (await readFoundWork(files)).find(discovery => discovery.id === id);
   if (found?.state === 'added') {
     throw new HumanError(
@@ -90,4 +155,5 @@ async function requireNoStory(files: RunFiles, id: string): Promise<void> {
       ),
     );
   }
+  return found;
 }

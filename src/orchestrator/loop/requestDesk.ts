@@ -249,12 +249,22 @@ export class RequestDesk {
     }
   }
 
+  /** Whether this drops work that was accepted, and may be written at this moment. */
+  private isTooLate(request: RunRequest): request is Extract<RunRequest, { type: 'discovery' }> {
+    const isDrop = request.type === 'discovery' && request.action === 'drop';
+    const { discoveries = [] } = this.run.state();
+    return isDrop && discoveries.find(({ id }) => id === request.id)?.state === 'accepted';
+  }
+
   private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
     const waiting = waitingAsWhole(state());
     const current = currentOf(state());
     const running = current?.storyId;
-    const events = eventsOfRequest(request, state());
+    const events = this.isTooLate(request)
+      ? // By a setting: of those who decide themselves, each sees what another one has decided.
+        [{ type: 'discovery.accepted' as const, id: request.id, by: 'setting' as const }]
+      : eventsOfRequest(request, state());
     for (const event of events) {
       journal.append(event);
     }

@@ -42,6 +42,11 @@ export class RunFiles {
     return path.join(this.stateDir, 'ralph-fresh-hints.jsonl');
   }
 
+  /** Locked while somebody decides about work that agents found. There is no such file, only its lock. */
+  get discoveredFile(): string {
+    return path.join(this.stateDir, 'ralph-fresh-discovered');
+  }
+
   /** The index of the code, and what was learned about its use; made again if it is missing. */
   get contextDir(): string {
     return path.join(this.stateDir, 'context');

@@ -8,6 +8,8 @@ import type { RunFiles } from './runFiles.ts';
 /**
  * Takes the lock for reading and changing a file of the state, for milliseconds.
  * @param prepare creates what the state folder needs in addition
+ * @param folder one that exists. A process holds one lock of a folder at a time, so a lock that is held while others are
+ * taken needs another folder
  * @returns a function that releases it
  * @throws {HumanError} if the state folder cannot be written
  */
@@ -15,12 +17,13 @@ export async function takeFileLock(
   { stateDir }: RunFiles,
   file: string,
   prepare: () => Promise<void> = async () => undefined,
+  folder = stateDir,
 ): Promise<() => Promise<void>> {
   try {
     await mkdir(stateDir, { recursive: true });
     await prepare();
     const { lockAround } = await import('../../base/fileLock.ts');
-    return await lockAround(stateDir, file);
+    return await lockAround(folder, file);
   } catch (error) {
     throw cannotWriteTo(stateDir, error);
   }
