@@ -1,11 +1,13 @@
 // Orchestrations in YAML as a schema: completion and explanations for the YAML extension. As permissive as the reader
 // (docs/story-files.md).
 import * as z from 'zod';
-import { CHOICE_KEYS, EFFORT_LEVELS } from '../../src/orchestrator/stories/formats/callChoice.ts';
-import { PRIORITY_WORDS } from '../../src/orchestrator/stories/formats/prdKeys.ts';
+import { CHOICE_KEYS } from '../../src/orchestrator/stories/formats/callChoice.ts';
 import {
+  choiceFields,
+  descriptionField,
   fields,
   jsonSchemaText,
+  priorityField,
   type SchemaWords,
   tab,
   text,
@@ -25,9 +27,7 @@ function taskSchemaIn(t: SchemaWords) {
         .describe(t('Names the task, once in the file: T1.1, T1.2, …'))
         .optional(),
       name: text().describe(t('One line: what is to be done.')).optional(),
-      description: text()
-        .describe(t('What is wanted and why, for an agent that knows nothing else of it.'))
-        .optional(),
+      description: descriptionField(t),
       done_criteria: usually(z.string(), z.array(usually(z.string())))
         .describe(
           t(
@@ -51,35 +51,8 @@ function taskSchemaIn(t: SchemaWords) {
       commits: texts()
         .describe(t('The commits that did the task; a run adds their hashes.'))
         .optional(),
-      priority: usually(z.number(), z.enum([...PRIORITY_WORDS.keys()] as [string, ...string[]]))
-        .describe(t('The lowest number runs first; without one a story runs after all others.'))
-        .optional(),
-      model: text()
-        .describe(
-          t(
-            'The model for the agent of this story, such as opus or a full name; without it, the setting "{0}" counts.',
-            'model',
-          ),
-        )
-        .optional(),
-      effort: usually(z.enum(EFFORT_LEVELS), z.string())
-        .describe(
-          t(
-            'How much the agent of this story thinks: {0}. Without it, the setting "{1}" counts.',
-            EFFORT_LEVELS.join(', '),
-            'effort',
-          ),
-        )
-        .optional(),
-      ...fields(
-        [...CHOICE_KEYS.maxTurns].reverse(),
-        t(
-          'The most turns that the agent of this story may take; without it, the setting "{0}" counts.',
-          'maxTurnsPerIteration',
-        ),
-        () => usually(z.int().min(1)),
-        t,
-      ),
+      priority: priorityField(t),
+      ...choiceFields([...CHOICE_KEYS.maxTurns].reverse(), t),
     })
     .meta({
       id: 'task',

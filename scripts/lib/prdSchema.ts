@@ -1,7 +1,7 @@
 // The JSON dialects of a story file as a schema: completion and explanations in an editor. It is as permissive as the
 // reader: a file that the reader accepts must not be marked as wrong (docs/story-files.md).
 import * as z from 'zod';
-import { CHOICE_KEYS, EFFORT_LEVELS } from '../../src/orchestrator/stories/formats/callChoice.ts';
+import { CHOICE_KEYS } from '../../src/orchestrator/stories/formats/callChoice.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -9,12 +9,14 @@ import {
   DONE_WORDS,
   EPIC_KEYS,
   LIST_KEYS,
-  PRIORITY_WORDS,
   TITLE_KEYS,
 } from '../../src/orchestrator/stories/formats/prdKeys.ts';
 import {
+  choiceFields,
+  descriptionField,
   fields,
   jsonSchemaText,
+  priorityField,
   type SchemaWords,
   tab,
   text,
@@ -30,9 +32,7 @@ function storySchemaIn(t: SchemaWords) {
         .describe(t('Names the story, once in the file: US-001, US-002, …'))
         .optional(),
       ...fields(TITLE_KEYS, t('One line: what is to be done.'), text, t),
-      description: text()
-        .describe(t('What is wanted and why, for an agent that knows nothing else of it.'))
-        .optional(),
+      description: descriptionField(t),
       ...fields(
         CRITERIA_KEYS.filter(key => key !== 'tasks'),
         t(
@@ -57,9 +57,7 @@ function storySchemaIn(t: SchemaWords) {
           ),
         )
         .optional(),
-      priority: usually(z.number(), z.enum([...PRIORITY_WORDS.keys()] as [string, ...string[]]))
-        .describe(t('The lowest number runs first; without one a story runs after all others.'))
-        .optional(),
+      priority: priorityField(t),
       ...fields(
         DEPENDENCY_KEYS,
         t('Ids of stories that must be done before this one may run.'),
@@ -67,32 +65,7 @@ function storySchemaIn(t: SchemaWords) {
         t,
       ),
       ...fields(EPIC_KEYS, t('Groups stories in the list.'), text, t),
-      model: text()
-        .describe(
-          t(
-            'The model for the agent of this story, such as opus or a full name; without it, the setting "{0}" counts.',
-            'model',
-          ),
-        )
-        .optional(),
-      effort: usually(z.enum(EFFORT_LEVELS), z.string())
-        .describe(
-          t(
-            'How much the agent of this story thinks: {0}. Without it, the setting "{1}" counts.',
-            EFFORT_LEVELS.join(', '),
-            'effort',
-          ),
-        )
-        .optional(),
-      ...fields(
-        CHOICE_KEYS.maxTurns,
-        t(
-          'The most turns that the agent of this story may take; without it, the setting "{0}" counts.',
-          'maxTurnsPerIteration',
-        ),
-        () => usually(z.int().min(1)),
-        t,
-      ),
+      ...choiceFields(CHOICE_KEYS.maxTurns, t),
       architectVerified: usually(z.boolean())
         .describe(t('Whether the reviewing agent has agreed; written by Ralph Fresh.'))
         .optional(),
