@@ -1,20 +1,9 @@
-import {
-  EventEmitter,
-  type FileChangeEvent,
-  FilePermission,
-  type FileStat,
-  FileSystemError,
-  type FileSystemProvider,
-  FileType,
-  l10n,
-  Uri,
-  workspace,
-} from 'vscode';
+import { FilePermission, type FileStat, FileSystemError, FileType, l10n, Uri } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../base/emitter.ts';
 import { once } from '../../base/once.ts';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
 import { GIT_SCHEME } from '../common/contributions.ts';
+import { ShownFiles } from '../common/shownFiles.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folders } from '../folders/folders.ts';
 
@@ -64,27 +53,15 @@ export function gitDocument(uri: Uri): GitDocument | undefined {
  * Files of a commit, read-only. A file system instead of a text provider, so that images and other binary files open
  * correctly. A commit never changes, so there is nothing to watch.
  */
-export class GitFileSystem implements FileSystemProvider, Disposable {
-  private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
-  readonly onDidChangeFile = this.changeEmitter.event;
+export class GitFileSystem extends ShownFiles {
   private readonly folders: Folders;
-  private readonly registration: Disposable;
 
   constructor(folders: Folders) {
-    this.folders = folders;
-    this.registration = workspace.registerFileSystemProvider(GIT_SCHEME, this, {
-      isCaseSensitive: true,
-      isReadonly: true,
+    super(GIT_SCHEME, {
+      folders: l10n.t('A commit is shown file by file.'),
+      changes: l10n.t('A commit cannot be changed.'),
     });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changeEmitter.dispose();
-  }
-
-  watch(): Disposable {
-    return { dispose: () => undefined };
+    this.folders = folders;
   }
 
   async stat(uri: Uri): Promise<FileStat> {
@@ -117,25 +94,5 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
       // Git's message names the missing object; for an editor, the file does not exist.
       throw FileSystemError.FileNotFound(uri);
     }
-  }
-
-  readDirectory(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A commit is shown file by file.'));
-  }
-
-  createDirectory(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
-  }
-
-  writeFile(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
-  }
-
-  delete(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
-  }
-
-  rename(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
   }
 }

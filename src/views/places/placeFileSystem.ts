@@ -1,24 +1,12 @@
 import { lstat, realpath } from 'node:fs/promises';
-import {
-  EventEmitter,
-  type FileChangeEvent,
-  FileChangeType,
-  FilePermission,
-  type FileStat,
-  FileSystemError,
-  type FileSystemProvider,
-  FileType,
-  l10n,
-  Uri,
-  workspace,
-} from 'vscode';
+import { FilePermission, type FileStat, FileSystemError, FileType, l10n, Uri } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../base/emitter.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
 import type { PlaceFile } from '../../orchestrator/places/placeChanges.ts';
 import { placesFolder } from '../../orchestrator/places/placesFolder.ts';
 import { PLACE_SCHEME } from '../common/contributions.ts';
+import { ShownFiles } from '../common/shownFiles.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -52,33 +40,15 @@ export function placeUri(folder: Folder, file: PlaceFile, at: string): Uri {
  * Files of places, read-only: they are an agent's. A place serves one iteration after the other, so the files of an
  * earlier one are gone, and are never those of another story.
  */
-export class PlaceFileSystem implements FileSystemProvider, Disposable {
-  private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
-  readonly onDidChangeFile = this.changeEmitter.event;
+export class PlaceFileSystem extends ShownFiles {
   private readonly folders: Folders;
-  private readonly registration: Disposable;
 
   constructor(folders: Folders) {
-    this.folders = folders;
-    this.registration = workspace.registerFileSystemProvider(PLACE_SCHEME, this, {
-      isCaseSensitive: true,
-      isReadonly: true,
+    super(PLACE_SCHEME, {
+      folders: l10n.t('A place is shown file by file.'),
+      changes: l10n.t('These are the agent’s files. To change them, use Open Place in New Window.'),
     });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changeEmitter.dispose();
-  }
-
-  /** Editors read these files again. */
-  noteChange(...uris: readonly Uri[]): void {
-    this.changeEmitter.fire(uris.map(uri => ({ type: FileChangeType.Changed, uri })));
-  }
-
-  /** Who shows them notes their changes. */
-  watch(): Disposable {
-    return { dispose: () => undefined };
+    this.folders = folders;
   }
 
   async stat(uri: Uri): Promise<FileStat> {
@@ -94,26 +64,6 @@ export class PlaceFileSystem implements FileSystemProvider, Disposable {
       throw FileSystemError.FileNotFound(uri);
     }
     return bytes;
-  }
-
-  readDirectory(): never {
-    throw FileSystemError.NoPermissions(l10n.t('A place is shown file by file.'));
-  }
-
-  createDirectory(): never {
-    throw readOnly();
-  }
-
-  writeFile(): never {
-    throw readOnly();
-  }
-
-  delete(): never {
-    throw readOnly();
-  }
-
-  rename(): never {
-    throw readOnly();
   }
 
   /** @throws {FileSystemError} if there is none, or the place serves something else now */
@@ -141,10 +91,4 @@ function placeFile(uri: Uri) {
     // Anyone can create a URI.
     return undefined;
   }
-}
-
-function readOnly(): FileSystemError {
-  return FileSystemError.NoPermissions(
-    l10n.t('These are the agent’s files. To change them, use Open Place in New Window.'),
-  );
 }

@@ -1,21 +1,11 @@
 import { constants, type FSWatcher, watch } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  EventEmitter,
-  type FileChangeEvent,
-  FileChangeType,
-  type FileStat,
-  FileSystemError,
-  type FileSystemProvider,
-  FileType,
-  l10n,
-  Uri,
-  workspace,
-} from 'vscode';
+import { type FileStat, FileSystemError, FileType, l10n, Uri } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { openPlainFile, PLAIN, readPlainFile } from '../../base/plainFile.ts';
 import { SETTLE_SCHEME } from '../common/contributions.ts';
+import { ShownFiles } from '../common/shownFiles.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { placesOf } from './placeFileSystem.ts';
@@ -34,31 +24,24 @@ export function settledUri(file: string): Uri {
  * repository of the place, and ask whether to open it: yet the merge is Ralph's, and the person's own repository is
  * another one. Only files that are there can be changed, and none is created.
  */
-export class SettledFileSystem implements FileSystemProvider, Disposable {
-  private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
-  readonly onDidChangeFile = this.changeEmitter.event;
+export class SettledFileSystem extends ShownFiles {
   private readonly folders: Folders;
-  private readonly registration: Disposable;
 
   constructor(folders: Folders) {
+    const words = l10n.t(
+      'Only the files in conflict are open here. For the others, use Open Place in New Window.',
+    );
+    super(SETTLE_SCHEME, { isReadonly: false, folders: words, changes: words });
     this.folders = folders;
-    this.registration = workspace.registerFileSystemProvider(SETTLE_SCHEME, this, {
-      isCaseSensitive: true,
-    });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changeEmitter.dispose();
   }
 
   /** A person may settle it in a terminal, too. */
-  watch(uri: Uri): Disposable {
+  override watch(uri: Uri): Disposable {
     let watcher: FSWatcher | undefined;
     try {
       watcher = watch(path.dirname(uri.fsPath), { persistent: false }, (_type, name) => {
         if (name === null || name === path.basename(uri.fsPath)) {
-          this.changeEmitter.fire([{ type: FileChangeType.Changed, uri }]);
+          this.noteChange(uri);
         }
       });
       // Its place is removed when it has landed.
@@ -90,7 +73,7 @@ export class SettledFileSystem implements FileSystemProvider, Disposable {
     return bytes;
   }
 
-  async writeFile(uri: Uri, content: Uint8Array): Promise<void> {
+  override async writeFile(uri: Uri, content: Uint8Array): Promise<void> {
     const file = await this.find(uri);
     // It may be gone, or have become something else; a link is not followed below.
     await this.stat(uri);
@@ -102,23 +85,7 @@ export class SettledFileSystem implements FileSystemProvider, Disposable {
     } finally {
       await handle.close();
     }
-    this.changeEmitter.fire([{ type: FileChangeType.Changed, uri }]);
-  }
-
-  readDirectory(): never {
-    throw notHere();
-  }
-
-  createDirectory(): never {
-    throw notHere();
-  }
-
-  delete(): never {
-    throw notHere();
-  }
-
-  rename(): never {
-    throw notHere();
+    this.noteChange(uri);
   }
 
   /** @throws {FileSystemError} if it is not in a place of a folder of this window, in which a conflict is settled */
@@ -134,12 +101,4 @@ export class SettledFileSystem implements FileSystemProvider, Disposable {
     }
     throw FileSystemError.FileNotFound(uri);
   }
-}
-
-function notHere(): FileSystemError {
-  return FileSystemError.NoPermissions(
-    l10n.t(
-      'Only the files in conflict are open here. For the others, use Open Place in New Window.',
-    ),
-  );
 }
