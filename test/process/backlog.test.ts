@@ -94,6 +94,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
         [
           // Not the agent's to change: it does not land.
           { replace: ['backlog/config.yml', 'Shop', task.id] },
+          { append: [placeOf(task), '\n## Implementation Notes\n\nOf the agent\n'] },
           ...work(task.id, placeOf(task)),
         ] as readonly Step[],
       ],
@@ -105,9 +106,12 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.deepEqual(await workspace.events('landing.returned'), []);
     assert.equal(workspace.git('status', '--short'), '');
     assert.match(await workspace.read('backlog/config.yml'), /"Shop"/);
+    assert.match(await workspace.prompt(1), /only the mark that your story is done is taken over/);
     for (const task of three) {
       const place = placeOf(task);
-      assert.match(await workspace.read(place), /^status: Done$/m);
+      const text = await workspace.read(place);
+      assert.match(text, /^status: Done$/m);
+      assert.doesNotMatch(text, /Of the agent/);
       assert.deepEqual(
         workspace
           .git(

@@ -208,6 +208,12 @@ describe('warnings', () => {
     );
   });
 
+  test('tell an agent next to others what becomes of the story file', () => {
+    const words = /only the mark that your story is done is taken over.*progress log/;
+    assert.doesNotMatch(prompt(), words);
+    assert.match(prompt({ lane: 2 }), words);
+  });
+
   test('report uncommitted changes', () => {
     const git = { recentCommits: [], branch: 'main', hasUncommittedChanges: true };
     assert.match(section({ handoff: handoff({ git }) }), /There are uncommitted changes/);
