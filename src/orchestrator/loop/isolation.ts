@@ -12,7 +12,7 @@ import { sentenceOf } from '../preconditions/precondition.ts';
 import { modeOf, progressFileOf, relativePath } from '../run/runWork.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import { tipRef, workRef } from '../workspace/workRefs.ts';
-import type { Isolation } from './lanes.ts';
+import type { Isolation } from './laneWork.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /**

@@ -1,40 +1,30 @@
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
-import type { Words } from '../../base/say.ts';
 import { AccountGate } from '../agents/call/accountGate.ts';
-import { changedEntries } from '../git/changes.ts';
-import { hasFileAt } from '../git/trackedFile.ts';
-import type { Briefer } from '../iteration/briefing.ts';
-import { runIteration } from '../iteration/iteration.ts';
-import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
+import { collectWork } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { handledIn, runningIteration } from '../journal/runState.ts';
+import { runningIteration } from '../journal/runState.ts';
 import { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
 import type { Landable } from '../landing/landing.ts';
 import { LandingQueue } from '../landing/queue.ts';
-import type { Target } from '../landing/target.ts';
-import { appendProgress } from '../landing/userFolder.ts';
-import type { ClonePlace, ClonePlaces, PlaceStart } from '../places/clonePlaces.ts';
+import type { ClonePlace } from '../places/clonePlaces.ts';
 import { keepWork } from '../places/keptWork.ts';
 import type { Place } from '../places/place.ts';
-import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
+import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
-import { progressFileOf, relativePath } from '../run/runWork.ts';
-import type { Scope } from '../run/scope.ts';
-import { isStillToDo, leftAlone } from '../run/storiesLeft.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { storyNow } from '../stories/storyNow.ts';
 import { LandedTicks } from './landedTicks.ts';
-import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
+import { keptProgress } from './laneProgress.ts';
+import { type LaneHands, LaneWork } from './laneWork.ts';
 import type { Start } from './policy.ts';
-import { tellPendingHints } from './tellHints.ts';
+import { WakeUp } from './wakeUp.ts';
 
 /** After these events, the next step may be another one. */
 const WAKING: ReadonlySet<RunEvent['type']> = new Set([
@@ -52,31 +42,8 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'story.skipped',
   'story.ticked',
 ]);
-/** Folders that a warning names. */
-const MAX_NAMED = 10;
-/** Longest wait in ms until the story file and the branch are looked at again. */
+/** Longest wait in ms until the story file and the branch are read again. */
 const LOOK_MS = 5_000;
-
-/** What a run needs to let its agents work in places of their own. */
-export interface Isolation {
-  /** The branch that their work lands on. */
-  readonly target: Target;
-  readonly places: ClonePlaces;
-}
-
-export interface LaneHands extends Isolation {
-  readonly userPlace: Place;
-  /** Briefs the agents of one lane. */
-  readonly newBriefer: () => Briefer;
-  /** The user's files as last read. */
-  readonly snapshot: () => Snapshot;
-  readonly skipSignal: (iteration: number) => AbortSignal;
-  readonly endSkips: (iteration: number) => void;
-}
-
-/** An iteration with a story; there are no others with lanes. */
-type LaneStart = Required<Start> & { readonly lane: number };
-type StoryScope = Scope & LaneStart;
 
 /**
  * Agents at work, each in a place of its own, and the queue in which their work lands. Everything that is decided is in
@@ -88,15 +55,14 @@ export class Lanes {
   private readonly hands: LaneHands;
   private readonly queue: LandingQueue;
   private readonly earlier: EarlierWork;
-  private readonly briefers = new Map<number, Briefer>();
+  private readonly laneWork: LaneWork;
   /** Iterations whose agents work or are about to start, by number. */
   private readonly atWork = new Map<number, { readonly start: Start; readonly lane: number }>();
   /** Iterations whose work waits to land, or is landing. */
   private readonly landing = new Map<number, Start>();
   private readonly tasks = new Set<Promise<void>>();
   private readonly account = new AccountGate();
-  private wake: (() => void) | undefined;
-  private hasChanged = false;
+  private readonly wakeUp = new WakeUp(LOOK_MS);
   private queuePlace: ClonePlace | undefined;
   private ending: Verdict | undefined;
 
@@ -104,6 +70,13 @@ export class Lanes {
     this.run = run;
     this.hands = hands;
     this.earlier = new EarlierWork(run, hands.target);
+    this.laneWork = new LaneWork(run, hands, this.earlier, {
+      lands: work => this.enqueue(work),
+      staysOpen: (iteration, verdict) => {
+        hands.endSkips(iteration);
+        this.end(verdict);
+      },
+    });
     this.queue = new LandingQueue(run, {
       target: hands.target,
       placeAt: commit => this.queuePlaceAt(commit),
@@ -113,7 +86,7 @@ export class Lanes {
       this.landing.delete(iteration);
       this.end(verdict);
       hands.endSkips(iteration);
-      this.change();
+      this.wakeUp.call();
     });
     run.journal.onDidAppend(event => {
       this.noteAccount(event);
@@ -121,7 +94,7 @@ export class Lanes {
         this.takeSettled(event.iteration);
       }
       if (WAKING.has(event.type)) {
-        this.change();
+        this.wakeUp.call();
       }
     });
   }
@@ -171,22 +144,12 @@ export class Lanes {
       throw new Error('No lane is free.');
     }
     this.atWork.set(iteration, { start, lane });
-    this.task(iteration, () => this.work({ iteration, story, lane }, snapshot));
+    this.task(iteration, () => this.laneWork.workOn({ iteration, story, lane }, snapshot));
   }
 
   /** Waits until something has happened since the last call that may lead to another step. */
-  async wait(): Promise<void> {
-    if (!this.hasChanged) {
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, LOOK_MS);
-        this.wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    this.wake = undefined;
-    this.hasChanged = false;
+  wait(): Promise<void> {
+    return this.wakeUp.wait();
   }
 
   /** Meanwhile, the branch catches up with what has landed as soon as it can. */
@@ -240,7 +203,7 @@ export class Lanes {
     }
     if (current.queued && kept !== undefined) {
       this.enqueue({
-        scope: this.scopeOf({ iteration, story, lane }, this.hands.userPlace, snapshot),
+        scope: this.laneWork.scopeOf({ iteration, story, lane }, this.hands.userPlace, snapshot),
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
@@ -261,13 +224,15 @@ export class Lanes {
     }
     const bytes = await this.run.keptStories.read(iteration);
     const stories = this.run.keptStories.parse(bytes) ?? snapshot.stories;
-    const scope = this.scopeOf({ iteration, story, lane }, place, {
+    const scope = this.laneWork.scopeOf({ iteration, story, lane }, place, {
       stories,
       head: current.startCommit,
     });
     const before = bytes && stories && { bytes, stories };
     try {
-      await this.collect(scope, place, () => collectWork(this.run, { scope, kept: before }));
+      await this.laneWork.collect(scope, place, () =>
+        collectWork(this.run, { scope, kept: before }),
+      );
     } finally {
       await place.dispose();
     }
@@ -292,7 +257,7 @@ export class Lanes {
     story?: Story,
   ): Promise<void> {
     const at = { iteration, lane: lane ?? 1 };
-    const scope = { ...this.scopeOf(at, this.hands.userPlace, snapshot), story };
+    const scope = { ...this.laneWork.scopeOf(at, this.hands.userPlace, snapshot), story };
     await mkdir(scope.dir, { recursive: true });
     await leaveOpen(this.run, { scope, after: snapshot }, { commits: 0, isClaimed: false });
     this.landing.delete(iteration);
@@ -337,180 +302,9 @@ export class Lanes {
       .finally(() => {
         this.atWork.delete(iteration);
         this.tasks.delete(task);
-        this.change();
+        this.wakeUp.call();
       });
     this.tasks.add(task);
-  }
-
-  /** One agent, from its place to what it leaves there. */
-  private async work(at: LaneStart, snapshot: Snapshot): Promise<void> {
-    const { story } = at;
-    const forgetHints = await tellPendingHints(this.run, story.id);
-    const begin = await this.earlier.startOf(story, at.iteration);
-    const place = await this.prepare(at, begin);
-    if (place === undefined) {
-      return;
-    }
-    try {
-      // A preparation can take minutes, in which people do not wait.
-      if (await this.isWanted(at, snapshot)) {
-        await this.workIn(place, at, snapshot);
-        await forgetHints();
-      }
-    } finally {
-      await place.dispose();
-    }
-  }
-
-  /** @returns nothing if a person has stopped the run meanwhile, or wants no agent there any more */
-  private async prepare(
-    at: LaneStart,
-    begin: Pick<PlaceStart, 'commit' | 'changes'>,
-  ): Promise<ClonePlace | undefined> {
-    const { places, target } = this.hands;
-    const { iteration, lane, story } = at;
-    const unwanted = new AbortController();
-    const signal = AbortSignal.any([this.run.stop.requestedSignal, unwanted.signal]);
-    const listener = this.run.journal.onDidAppend(event => {
-      const isTicked = event.type === 'story.ticked' && event.storyId === story.id && event.done;
-      if (isTicked || !this.isAllowed(at)) {
-        unwanted.abort();
-      }
-    });
-    try {
-      return await places.take(`lane-${lane}`, {
-        ...{ ...begin, branch: target.branch, story: story.id, iteration, signal },
-      });
-    } catch (error) {
-      if (error === signal.reason) {
-        return undefined;
-      }
-      throw error;
-    } finally {
-      listener.dispose();
-    }
-  }
-
-  /** Whether an agent may start on the story now, as far as the journal says. */
-  private isAllowed({ lane, story }: LaneStart): boolean {
-    const { config, state, stop } = this.run;
-    const { limits, pauseRequested, pausedLanes = [] } = state();
-    return (
-      !(stop.requested || pauseRequested || pausedLanes.includes(lane) || limits.size > 0) &&
-      !leftAlone({ config, state: state(), stories: [story] }).has(story.id)
-    );
-  }
-
-  private async isWanted(at: LaneStart, snapshot: Snapshot): Promise<boolean> {
-    const { config, state, storyFile } = this.run;
-    const { stories = snapshot.stories } = await readStories(storyFile, snapshot);
-    return (
-      this.isAllowed(at) &&
-      isStillToDo(at.story.id, { config, state: state(), stories: stories?.stories })
-    );
-  }
-
-  private async workIn(place: ClonePlace, at: LaneStart, snapshot: Snapshot): Promise<void> {
-    const { run } = this;
-    const { lane } = at;
-    const before = await readSnapshot(place.storyFile, place.git, snapshot);
-    const scope = {
-      ...this.scopeOf(at, place, before),
-      conflict: await this.earlier.conflictOf(at.story),
-    };
-    for (const warning of place.warnings) {
-      warn(scope, 'placePrepared', warning);
-    }
-    await mkdir(scope.dir, { recursive: true });
-    await keepProgress(scope.dir, this.progressIn(place));
-    const briefer = this.briefers.get(lane) ?? this.hands.newBriefer();
-    this.briefers.set(lane, briefer);
-    await this.collect(scope, place, () => runIteration(run, scope, briefer));
-  }
-
-  /** Makes safe what an agent has left, before anything is judged. */
-  private async collect(
-    scope: StoryScope,
-    place: ClonePlace,
-    doWork: () => Promise<Work>,
-  ): Promise<void> {
-    const { run } = this;
-    const { iteration, story } = scope;
-    const ref = this.earlier.refOf(iteration, story.id);
-    const keep = () => keepWork(place, this.hands.target.root, ref);
-    const work = await doWork().catch(async (error: unknown) => {
-      // Whatever is wrong, its commits are safe; they are judged when the run continues.
-      await keep();
-      throw error;
-    });
-    const kept = await keep();
-    const commits = await this.countCommits(scope.before.head, kept.head);
-    const base = await this.earlier.baseOf(story, scope.before.head);
-    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
-    const isAll = commits === 0 || isCutOff(work);
-    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
-    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
-    const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
-    // During a stop, what the place still has is collected from there when the run continues.
-    const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;
-    const lands =
-      isClaimed &&
-      !isLeftThere &&
-      base !== undefined &&
-      head !== undefined &&
-      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }));
-    scope.append({
-      ...{ type: 'work.kept', iteration, storyId: story.id, base },
-      ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
-      lands: lands && head === kept.uncommitted ? true : undefined,
-      ...{ commits, problem: kept.problem },
-    });
-    if (isLeftThere) {
-      return;
-    }
-    const progressText = await progressSince(scope, this.progressIn(place));
-    if (!(await this.isProgressTracked())) {
-      // What the next agents are told; otherwise it lands with the commits.
-      await appendProgress(run, scope, progressText);
-    }
-    run.journal.sync();
-    if (lands) {
-      scope.append({
-        ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
-      });
-      scope.append({ type: 'landing.queued', iteration, storyId: story.id, base, head });
-      run.journal.sync();
-      this.enqueue({ scope, base, head, progressText, result: work.result });
-      return;
-    }
-    const verdict = await leaveOpen(run, { ...work, scope }, { commits, isClaimed });
-    this.hands.endSkips(iteration);
-    this.end(verdict);
-  }
-
-  /** What is missing would be missing on the branch, too; and not everything may get there. */
-  private async isWhole(
-    scope: StoryScope,
-    {
-      base,
-      head,
-      problem,
-    }: { readonly base: string; readonly head: string; readonly problem: Words | undefined },
-  ): Promise<boolean> {
-    const entries = await changedEntries(this.hands.target.root, base, head);
-    const nested = entries.filter(({ isRepository }) => isRepository);
-    // It would change what the loop itself knows.
-    const state = entries.filter(entry => /(?:^|\/)\.omc\/state\//.test(entry.path));
-    for (const [code, found] of [
-      ['repositoryInside', nested],
-      ['stateInside', state],
-    ] as const) {
-      if (found.length > 0) {
-        const names = found.slice(0, MAX_NAMED).map(entry => entry.path);
-        warn(scope, code, names.join(', '));
-      }
-    }
-    return nested.length === 0 && state.length === 0 && problem === undefined;
   }
 
   private enqueue(work: Landable): void {
@@ -522,29 +316,6 @@ export class Lanes {
     }
     this.landing.set(iteration, { iteration, story });
     this.queue.add(work);
-  }
-
-  private scopeOf<T extends { readonly iteration: number; readonly lane: number }>(
-    at: T,
-    place: Place,
-    before: Snapshot,
-  ): T & Omit<Scope, 'iteration' | 'lane' | 'story'> {
-    const { files, id, journal } = this.run;
-    const { iteration } = at;
-    return {
-      ...at,
-      place,
-      dir: files.iterationDir(id, iteration),
-      before,
-      skip: this.hands.skipSignal(iteration),
-      append: appendAs(iteration, journal),
-    };
-  }
-
-  private async countCommits(from: string | undefined, to: string | undefined): Promise<number> {
-    return from === undefined || to === undefined || from === to
-      ? 0
-      : (await this.hands.userPlace.git.commits({ since: from, at: to })).length;
   }
 
   /** One after the other: the queue lands one story at a time. */
@@ -559,29 +330,7 @@ export class Lanes {
     return this.queuePlace;
   }
 
-  private async isProgressTracked(): Promise<boolean> {
-    const { root, sharedFiles } = this.hands.target;
-    const { progressFile } = sharedFiles;
-    const { tip } = await this.hands.target.look();
-    return progressFile !== undefined && (await hasFileAt(root, tip, progressFile));
-  }
-
-  private progressIn(place: Place): string {
-    const { run } = this;
-    return path.join(place.dir, relativePath(run.files.workspace, progressFileOf(run)));
-  }
-
   private end(verdict: Verdict | undefined): void {
     this.ending ??= verdict;
   }
-
-  private change(): void {
-    this.hasChanged = true;
-    this.wake?.();
-  }
-}
-
-/** The agent was ended before it had ended by itself. */
-function isCutOff({ result }: Work): boolean {
-  return result === undefined || result.error !== undefined || result.end.reason === 'cancelled';
 }
