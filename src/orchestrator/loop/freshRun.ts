@@ -1,7 +1,5 @@
 import { saidOf } from '../../base/messageOf.ts';
-import { isNumberId } from '../../base/numberId.ts';
-import { say, sentences, withTexts } from '../../base/say.ts';
-import { payerOf } from '../agents/agentEnv.ts';
+import { withTexts } from '../../base/say.ts';
 import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -19,14 +17,11 @@ import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
-import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
-import { problemWithIds } from '../preconditions/lanes.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
-import { identify } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
@@ -42,20 +37,17 @@ import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { keepProgressShort } from './compactProgress.ts';
 import { followBranch } from './followBranch.ts';
-import { ignoredChoices } from './ignoredChoices.ts';
 import { Lanes } from './lanes.ts';
 import type { Isolation } from './laneWork.ts';
-import { haveMoved } from './movedNumbers.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide, type Start } from './policy.ts';
 import { RequestDesk } from './requestDesk.ts';
 import type { RunOptions } from './runOptions.ts';
-import { settledStories } from './settledStories.ts';
 import { goToBranch } from './start.ts';
+import { startFacts, warnAtStart } from './startFacts.ts';
+import { StoryIds } from './storyIds.ts';
 import { tellPendingHints } from './tellHints.ts';
-
-/** In ms: what a tracker may take after a stop. */
-const LAST_WORDS_MS = 5_000;
+import { lastSyncSignal, syncTracker } from './trackerSync.ts';
 
 /** The parts needed to start a run. */
 export interface RunParts {
@@ -91,11 +83,8 @@ export class FreshRun {
   private verdict: Verdict | undefined;
   /** What would end the run by its files as they are now; a person may still put them right while agents work. */
   private problemNow: Verdict | undefined;
-  /** The ids of stories are repeated, and it has been said. */
-  private hasSameIds = false;
   private otherMode: string | undefined;
-  /** The numbers of stories without ids mean others than those that agents work on. */
-  private isMoved = false;
+  private readonly ids: StoryIds;
   /** Whether the progress log is kept short; not after a problem, which is told once. */
   private keepsShort: boolean;
 
@@ -117,6 +106,7 @@ export class FreshRun {
     });
     this.run = run;
     this.accepted = new AcceptedWork(run);
+    this.ids = new StoryIds(run);
     this.desk = new RequestDesk(run, { ...options, inboxFrom });
     this.briefer = new Briefer(run, template, snapshot);
   }
@@ -228,7 +218,7 @@ export class FreshRun {
       otherMode,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
-      freeLanes: this.isMoved ? 0 : this.lanes?.free,
+      freeLanes: this.ids.haveMoved ? 0 : this.lanes?.free,
     });
     if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
@@ -301,12 +291,12 @@ export class FreshRun {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
     await this.accepted.add();
-    await this.askTracker(run.stop.endSignal);
+    await syncTracker(run, this.options.tracker, this.snapshot, run.stop.endSignal);
     const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
     ]);
-    const problemOfIds = this.problemOfIds(read);
+    const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);
     // Like a list that cannot be read: the last one that could still counts.
     const found = problemOfIds === undefined ? read : { ...read, stories: before.stories };
     const handled = new Map([
@@ -325,60 +315,18 @@ export class FreshRun {
       storiesAfter: snapshot.stories?.stories ?? [],
       handled,
     });
-    this.lookAtNumbers();
+    if (this.lanes) {
+      this.ids.follow(snapshot.stories?.stories, this.lanes.working);
+    }
     for (const change of changes) {
-      if (!this.isMoved || !isNumberId(change.storyId)) {
+      if (this.ids.isCertain(change.storyId)) {
         run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
       }
     }
-    if (this.isMoved && this.lanes?.working.length === 0) {
-      warn(run.journal, 'numbersMoved', '');
-      this.isMoved = false;
+    if (this.lanes?.working.length === 0) {
+      this.ids.settle();
     }
     this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
-  }
-
-  /** The list is a copy: what is settled here is said where it really is, and what is new there comes into the list. */
-  private async askTracker(signal: AbortSignal): Promise<void> {
-    const { options, run, snapshot } = this;
-    const { stories, storyFileProblem } = snapshot;
-    if (options.tracker === undefined) {
-      return;
-    }
-    const settled =
-      stories === undefined || storyFileProblem !== undefined
-        ? undefined
-        : settledStories(stories.stories, run.state());
-    for (const { code, detail } of await options.tracker.sync(settled, signal)) {
-      warn(run.journal, code, detail);
-    }
-  }
-
-  /** How long the last questions to a tracker may take: who stops a run waits for its end. */
-  private lastWords(): AbortSignal {
-    const { endSignal, killSignal } = this.run.stop;
-    return endSignal.aborted
-      ? AbortSignal.any([killSignal, AbortSignal.timeout(LAST_WORDS_MS)])
-      : endSignal;
-  }
-
-  /** @returns what ends a run with lanes, which knows stories by their ids, unless it is put right while agents work */
-  private problemOfIds({ stories }: Snapshot): Verdict | undefined {
-    const problem = this.lanes && stories && problemWithIds(stories.stories);
-    const message = problem && sentences([problem.message, problem.next]);
-    if (message !== undefined && !this.hasSameIds) {
-      warn(this.run.journal, 'sameIds', message);
-    }
-    this.hasSameIds = message !== undefined;
-    return message && { kind: 'astray', message };
-  }
-
-  private lookAtNumbers(): void {
-    const { lanes, run, snapshot } = this;
-    const stories = snapshot.stories?.stories;
-    if (lanes !== undefined && stories !== undefined) {
-      this.isMoved = haveMoved(stories, run.state(), lanes.working);
-    }
   }
 
   /** @returns what ends the run, if its work is not on its branch */
@@ -405,7 +353,7 @@ export class FreshRun {
         const { snapshot } = this;
         this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
       }
-      await this.askTracker(this.lastWords());
+      await syncTracker(run, this.options.tracker, this.snapshot, lastSyncSignal(run.stop));
     } catch (error) {
       // The branch or its repository may be gone; the end must be recorded in any case.
       warn(journal, 'gitUnreadable', saidOf(error));
@@ -523,51 +471,17 @@ export class FreshRun {
     }
   }
 
-  /** The facts that a run records each time it starts or continues. */
   private async facts() {
-    const { agent, apiKey, config, env, onLastWindow, settings, version } = this.options;
-    const branch = this.lanes?.branch ?? (await this.place.git.branch());
-    const { model, budgetUsd } = config;
-    const payer = payerOf(env, apiKey);
-    return {
-      version,
-      ...(await identify(process.pid)),
-      agent: agent.id,
-      model,
-      lanes: this.openPlaces ? config.lanes : undefined,
-      isolated: this.openPlaces ? true : undefined,
-      budgetUsd,
-      payer: agent.id === 'claude' || agent.id === 'sdk' ? payer : undefined,
-      verify: config.verify.length === 0 ? undefined : [...config.verify],
-      reviewer: config.reviewer ? true : undefined,
-      settings: settings === undefined ? undefined : { ...settings },
-      onLastWindow,
-      stories: storyCountOf(this.snapshot),
-      branch: branch === '' ? undefined : branch,
-    };
+    const { lanes, openPlaces, options, place, snapshot } = this;
+    const branch = lanes?.branch ?? (await place.git.branch());
+    return startFacts(options, { branch, isIsolated: openPlaces !== undefined, snapshot });
   }
 
   private async open(): Promise<void> {
     this.run.journal.sync();
     await this.run.marker.write(true);
     this.desk.listen();
-    this.warnOfWhatIsNotSure();
-  }
-
-  private warnOfWhatIsNotSure(): void {
-    const { journal } = this.run;
-    const { agent, config } = this.options;
-    if (modeOf(this.run) !== 'stories' && config.verify.length === 0) {
-      warn(journal, 'noChecks', say('The promise of the agent alone ends this run.'));
-    }
-    const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
-    if (hasBudget && !tellsCost(agent.id)) {
-      warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
-    }
-    const ignored = ignoredChoices(agent, this.snapshot.stories?.stories ?? []);
-    if (ignored !== undefined) {
-      warn(journal, 'storyChoiceIgnored', ignored);
-    }
+    warnAtStart(this.run, this.options, this.snapshot);
   }
 }
 
