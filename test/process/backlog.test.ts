@@ -159,7 +159,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.equal(workspace.git('log', '--oneline').split('\n').length, 4);
   });
 
-  test('ticks there and back through the command line restore every byte', async t => {
+  test('ticking and unticking on the command line restores every byte', async t => {
     const workspace = await backlog(t);
     const before = await filesIn(path.join(workspace.folder, 'backlog'));
 
@@ -192,7 +192,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.match(await finish(workspace.cli('next', '--file', 'backlog/tasks')), /task-1/);
   });
 
-  test('the guard takes back what an agent does to other tasks, and leaves its own', async t => {
+  test('the guard undoes what an agent does to other tasks, and keeps changes to its own', async t => {
     const workspace = await tampered(
       t,
       { replace: [THIRD, 'status: To Do', 'status: Done'] },
@@ -297,7 +297,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.equal(workspace.git('status', '--short'), '');
   });
 
-  test('a claim that the checks refuse is taken back in its file', async t => {
+  test('a claim that the checks refuse is undone in its file', async t => {
     const workspace = await backlog(t);
     await finish(
       workspace.scriptOf(

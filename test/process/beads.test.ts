@@ -75,7 +75,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     assert.deepEqual((await beads.calls()).slice(2), ['show bd-a1 --json']);
   });
 
-  test('edit the file where there is no database, installed or not', async t => {
+  test('edit the file if there is no database, whether bd is installed or not', async t => {
     for (const installed of [true, false]) {
       const { beads, workspace } = await beadsWorkspace(t, { database: false, installed });
       const { code, stderr } = await workspace.cli('tick', 'bd-a2').finished;
@@ -85,7 +85,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     }
   });
 
-  test('are refused with the line that installs bd, where only a database is', async t => {
+  test('are refused with the command that installs bd if there is only a database', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: false });
     const { code, stderr } = await workspace.cli('tick', 'bd-a1').finished;
     assert.equal(code, 1);
@@ -343,7 +343,7 @@ describe('a bd that ends in an unusual way', { concurrency: 4 }, () => {
 });
 
 describe('a bd that does not answer', { concurrency: 4 }, () => {
-  test('is asked once, and not for each story; later again', async t => {
+  test('is called once, not for each story, and again later', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
     const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
     let now = 0;
@@ -385,7 +385,7 @@ describe('a bd that does not answer', { concurrency: 4 }, () => {
     assert.deepEqual(await beads.calls(), ['show bd-a1 --json']);
   });
 
-  test('does not hold up the stop of a run', async t => {
+  test('does not delay the stop of a run', async t => {
     const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
     const run = workspace.cliWith(
       {

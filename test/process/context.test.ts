@@ -88,7 +88,7 @@ describe('context', () => {
     assert.equal(existsSync(path.join(workspace.files.runsDir)), false, 'nothing was run');
   });
 
-  test('a person pins files to a story and bars others', async t => {
+  test('a person pins files to a story and excludes others', async t => {
     const workspace = await shop(t);
     const { stdout } = await workspace.cli(
       ...['context', 'US-001', '--pin', './src/basket.ts', '--bar', 'src/throttle.ts'],
@@ -302,7 +302,7 @@ describe('context', () => {
     assert.ok(code.slice(0, 5).some(file => file.path === 'src/session.ts'));
   });
 
-  test('a damaged index is built anew, and one behind a link is not written', async t => {
+  test('a damaged index is rebuilt, and one behind a link is not written', async t => {
     const workspace = await shop(t);
     const first = await preview(workspace);
     const file = path.join(workspace.files.contextDir, 'index.bin');

@@ -41,7 +41,7 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
-  test('says what is lost, and writes only if a person agrees', async t => {
+  test('reports what is lost, and writes only if a person agrees', async t => {
     const stories = openStories(2).map((story, index) => ({
       ...story,
       ...(index === 1 && { dependsOn: ['US-001'], estimate: '2 h\u001b[31m' }),
@@ -70,7 +70,7 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
-  test('says which file is used from then on, and what to do without a format', async t => {
+  test('says which file is used from then on, and what to do if no format is given', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('IMPLEMENTATION_PLAN.md', '- [ ] T001 First\n- [ ] T002 Second\n');
     const none = await workspace.cli('convert').finished;
@@ -126,7 +126,7 @@ describe('convert', { concurrency: 2 }, () => {
     assert.match(broken.stderr, /no story file at .*gone\.json/);
   });
 
-  test('writes only to a file of its own, and says at once why not', async t => {
+  test('writes only to a separate file, and says at once why it cannot', async t => {
     const workspace = await Workspace.create(t);
     const task = '---\nid: task-1\ntitle: First\nstatus: To Do\n---\n';
     await mkdir(path.join(workspace.folder, 'backlog/tasks'), { recursive: true });

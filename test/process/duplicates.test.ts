@@ -41,7 +41,7 @@ const does = (id: string, ...steps: readonly Step[]): readonly Step[] => [
   { result: [`${id} is done.`] },
 ];
 
-describe('code that an agent wrote again', { concurrency: 2 }, () => {
+describe('existing code that an agent wrote again', { concurrency: 2 }, () => {
   test('a copied helper is in the journal, the receipt, the terminal and the next prompt', async t => {
     const workspace = await project(t, 3);
     const { stdout, stderr, code } = await workspace.script([
@@ -99,7 +99,7 @@ describe('code that an agent wrote again', { concurrency: 2 }, () => {
     assert.doesNotMatch(await workspace.prompt(2), /added what was there/);
   });
 
-  test('with lanes, what has landed is compared with what it landed on', async t => {
+  test('with lanes, what has landed is compared with the branch before it', async t => {
     const workspace = await project(t, 1);
     const run = workspace.scriptOf(
       { 'US-001': [does('US-001', { write: ['page.js', COPY] })] },

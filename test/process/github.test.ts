@@ -536,7 +536,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(await workspace.read(MIRROR), '{ "userStories": [] }');
   });
 
-  test('ticks of a copy that came with a repository are not said on GitHub', async t => {
+  test('ticks of a copy that came with a repository are not sent to GitHub', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     await sync(workspace, ...source(github));
     await workspace.cli('github', 'forget').finished;
@@ -552,7 +552,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.match(github.comments.get(1)?.[0]?.body ?? '', /^Marked as done/);
   });
 
-  test('while a run is active, neither a sync nor a second run asks GitHub', async t => {
+  test('while a run is active, neither a sync nor a second run contacts GitHub', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     const steps = [
       {
@@ -580,7 +580,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(code, 0, stderr);
   });
 
-  test('a copy that was put back gets what it has lost', async t => {
+  test('a restored copy gets what it has lost', async t => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: LABEL },
       { number: 2, title: 'Two', labels: LABEL },
@@ -611,7 +611,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(await workspace.read(MIRROR), half);
   });
 
-  test('a dry run asks nobody and writes nothing', async t => {
+  test('a dry run sends no request and writes nothing', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     const none = await workspace.script([], ...source(github), '--dry-run').finished;
     assert.equal(none.code, 1);

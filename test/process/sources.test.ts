@@ -193,7 +193,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     assert.match((await finish(workspace.cli('next'))).stdout, why);
   });
 
-  test('a part of Backlog.md, and a folder with tasks.md, are refused with what to name', async t => {
+  test('a part of Backlog.md and a folder with tasks.md are refused with the path to use', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const [file, text] of [
       ['backlog/config.yml', 'project_name: Plants\n'],
@@ -226,7 +226,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     assert.match(await workspace.read((SOURCES['BMAD'] as Source).file), /1-2-prices: done/);
   });
 
-  test('BMAD: the prompt leads to what describes the story, and done is not review', async t => {
+  test('BMAD: the prompt names the file that describes the story, and done is not review', async t => {
     const workspace = await workspaceOf(t, SOURCES['BMAD'] as Source);
     await finish(run(workspace, SOURCES['BMAD'] as Source));
 

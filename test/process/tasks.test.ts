@@ -60,7 +60,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     assert.match((await workspace.cli('tasks', 'compact').finished).stdout, /^Nothing to compact/);
   });
 
-  test('is made of another list by convert, and nobody is sent in a circle', async t => {
+  test('is made from another list by convert, and no advice leads in circles', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('PLAN.md', '- [ ] T001 Dig\n');
     const from = await workspace.cli('tasks', 'import').finished;
@@ -119,7 +119,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     assert.ok(!existsSync(path.join(workspace.folder, 'new.json')));
   });
 
-  test('has its dependencies, and no ready line of its own, under any name', async t => {
+  test('keeps the dependencies of imported stories, whatever the name of the file', async t => {
     const [first, second, third] = openStories(3);
     const workspace = await Workspace.create(t, { stories: undefined });
     const stories = [
@@ -154,7 +154,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     assert.match((await workspace.cli('next', '--file', 'g.jsonl').finished).stdout, /^D/);
   });
 
-  test('must be a file', async t => {
+  test('is refused if it is not a regular file', async t => {
     const workspace = await Workspace.create(t);
     await mkdir(path.join(workspace.folder, 'folder.jsonl'));
     execFileSync('mkfifo', [path.join(workspace.folder, 'pipe.jsonl')]);

@@ -25,7 +25,7 @@ async function open(file: string, text: string): Promise<Workbench> {
 
 const THEMES = ['hc-dark', 'dark', 'light'] as const;
 
-test('stories are converted, and what is lost is said before', async () => {
+test('stories are converted, and losses are shown first', async () => {
   const stories = [
     { id: 'US-001', title: 'List the todos', acceptanceCriteria: ['Tests pass'], passes: true },
     { id: 'US-002', title: 'Filter them', dependsOn: ['US-001'], estimate: 3, passes: false },

@@ -309,7 +309,7 @@ test.describe('in one window', () => {
     await page.getByText('Show as table').first().click();
     await look(workbench, page, '7-sixteen');
 
-    await test.step('a bar that becomes one with others keeps the keyboard focus', async () => {
+    await test.step('a bar that is merged with others keeps the keyboard focus', async () => {
       await page.locator('[data-bar]').nth(1).focus();
       await expect(page.locator('.bar-words')).toContainText('Landed.');
       await appendFile(path.join(run.workspace, file), tenMore(journal));

@@ -149,7 +149,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-prompt-section');
     });
 
-    await test.step('shows how well agents are led', async () => {
+    await test.step('shows how well agents are guided', async () => {
       await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
       const measures = page.getByRole('table', { name: 'How well agents are led' });
       await expect(

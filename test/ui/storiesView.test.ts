@@ -329,7 +329,7 @@ test.describe('in one folder', () => {
     expect(without.filter(entry => work.includes(entry))).toEqual([]);
   });
 
-  test('a person sees the next prompt of a story, and bars a file from it', async () => {
+  test('a person sees the next prompt of a story, and excludes a file from it', async () => {
     await write('prd.json', [{ id: 'US-001', title: 'Read me' }]);
     await expect(workbench.treeItem(/^US-001/)).toBeVisible();
     await workbench.chooseInMenu(/^US-001/, 'Show Next Prompt');

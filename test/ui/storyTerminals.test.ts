@@ -258,7 +258,7 @@ test("with several agents, the terminal shows each line's story and subagent; a 
     expect(allowed('US-003')).toBe('Read,Edit,Write,Bash,Glob,Grep,WebFetch');
   });
 
-  await test.step('of a long run, what is left out is told, and a story has all of it', async () => {
+  await test.step('a long run says what is left out, and a story has all of its lines', async () => {
     await talkLong(run, 'US-003');
     await pick('Story number 2');
     await holds('[Ralph Fresh] Older lines of agents are left out above.');

@@ -134,7 +134,7 @@ describe('the defaults of a file', () => {
 
 const waitingPlan = listOf('- [ ] T1: Dig\n', 'PLAN.md');
 
-test('a word that is not known is not written where a tick is taken back', () => {
+test('an unknown status word is not written when a tick is undone', () => {
   const file = JSON.stringify(
     tasks([1, 'done'], [2, 'zurück'], [3, 'zurück']).map(({ id, status }) => ({ id, status })),
   );

@@ -163,7 +163,7 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
-  test('completed tasks meet dependencies and are not listed; drafts and the archive are no work', async () => {
+  test('completed tasks satisfy dependencies and are not listed; drafts and archived tasks are ignored', async () => {
     for (const folder of ['completed', 'drafts', 'archive/tasks']) {
       await mkdir(path.join(dir, folder), { recursive: true });
     }
@@ -236,7 +236,7 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
-  test('a task is never invisible: an odd name, and front matter without an end, are said', async () => {
+  test('a task is never hidden: an odd name and unclosed front matter are reported', async () => {
     await writeBacklog(dir, [{ id: 'task-1', title: 'A', status: 'Done' }]);
     for (const name of ['task-2 - \u0007bell.md', 'task-3 - two\nlines.md', 'task-4 - a\\b.md']) {
       await writeFile(path.join(dir, 'tasks', name), backlogTask({ id: 'task-2', title: 'B' }));
@@ -262,7 +262,7 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
-  test('settings that cannot be read are said, and so are two ways to write one id', async () => {
+  test('unreadable settings are reported, and so are two spellings of one id', async () => {
     await writeBacklog(
       dir,
       [
@@ -284,7 +284,7 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
-  test('a link in the place of the tasks is named', async () => {
+  test('a link in place of the tasks is reported', async () => {
     await writeBacklog(dir, [{ id: 'task-1', title: 'A' }]);
     await rename(path.join(dir, 'tasks'), path.join(dir, 'others'));
     await symlink('others', path.join(dir, 'tasks'));
@@ -295,7 +295,7 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
-  test('moving writes the place on the board, and nothing else', async () => {
+  test('moving writes the position on the board and nothing else', async () => {
     await writeBacklog(dir, [
       { id: 'task-1', title: 'A', more: ['ordinal: 1000'] },
       { id: 'task-2', title: 'B', more: ['ordinal: 2000'] },

@@ -26,7 +26,7 @@ function ready(...issues: readonly Given[]): readonly string[] {
 const open = (id: string, ...dependencies: readonly object[]) => ({ id, dependencies });
 
 describe('what is ready in Beads', () => {
-  test('blocks and conditional-blocks hold back until the other is closed; other relations do not', () => {
+  test('blocks and conditional-blocks block until the other issue is closed; other relations do not', () => {
     for (const type of ['blocks', 'conditional-blocks']) {
       const waits = open('b', link('b', 'a', type));
       assert.deepEqual(ready(open('a'), waits), ['a'], type);
@@ -38,7 +38,7 @@ describe('what is ready in Beads', () => {
     }
   });
 
-  test('nobody waits for what is deleted, pinned, or in another tracker', () => {
+  test('issues that are deleted, pinned or in another tracker block nothing', () => {
     const waits = open('b', link('b', 'a', 'blocks'));
     for (const status of ['tombstone', 'pinned']) {
       assert.deepEqual(ready({ id: 'a', status }, waits), ['b'], status);
@@ -50,7 +50,7 @@ describe('what is ready in Beads', () => {
     }
   });
 
-  test('parts wait for what the whole waits for, over several levels; an open whole alone holds nothing back', () => {
+  test('children wait for what their parent waits for, over several levels; an open parent alone blocks nothing', () => {
     const part = open('e.1', link('e.1', 'e', 'parent-child'));
     const partOfPart = open('e.1.1', link('e.1.1', 'e.1', 'parent-child'));
     const epic = open('e', link('e', 'gate', 'blocks'));
@@ -62,13 +62,13 @@ describe('what is ready in Beads', () => {
     assert.deepEqual(ready(open('gate'), { ...epic, status: 'closed' }, part), ['gate', 'e.1']);
   });
 
-  test('an epic that waits for its parts does not hold them back', () => {
+  test('an epic that waits for its children does not block them', () => {
     const parts = ['e.1', 'e.2'].map(id => open(id, link(id, 'e', 'parent-child')));
     const epic = open('e', link('e', 'e.1', 'blocks'), link('e', 'e.2', 'blocks'));
     assert.deepEqual(ready(epic, ...parts), ['e.1', 'e.2']);
   });
 
-  test('waits-for waits for all parts of the other, or for one of them', () => {
+  test('waits-for waits for all children of the other issue, or for one of them', () => {
     const part = (id: string, status = 'open') => ({
       ...open(id, link(id, 's', 'parent-child')),
       status,
@@ -113,7 +113,7 @@ describe('what is ready in Beads', () => {
     assert.deepEqual(ready({ id: 'a', defer_until: later }, part), []);
   });
 
-  test('memories of an export are no issues', () => {
+  test('memory entries of an export are not issues', () => {
     const memory = { _type: 'memory', key: 'style', value: 'Use tabs' };
     const lines = [memory, { _type: 'issue', id: 'a', title: 'T', status: 'open' }];
     const file = parseStoryFile('issues.jsonl', lines.map(one => JSON.stringify(one)).join('\n'));
@@ -123,7 +123,7 @@ describe('what is ready in Beads', () => {
     ]);
   });
 
-  test('any graph: it ends, and nothing is ready that waits for an open issue', () => {
+  test('any graph: the search ends, and nothing that waits for an open issue is ready', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const id = fc.constantFrom(...ids);
     const type = fc.constantFrom('blocks', 'parent-child', 'waits-for', 'conditional-blocks');
@@ -149,7 +149,7 @@ describe('what is ready in Beads', () => {
     );
   });
 
-  test('a chain of thousands of parents ends soon', () => {
+  test('a chain of thousands of parents is resolved quickly', () => {
     const issues = Array.from({ length: 5_000 }, (_, n) => ({
       ...open(`i${n}`, link(`i${n}`, `i${n + 1}`, 'parent-child')),
     }));

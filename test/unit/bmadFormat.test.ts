@@ -36,7 +36,7 @@ function storiesOf(text: string) {
 }
 
 suite('A sprint status of BMAD', () => {
-  test('its stories are read; epics, retrospectives and action items are no work', () => {
+  test('its stories are read; epics, retrospectives and action items are ignored', () => {
     const file = parseStoryFile(FILE, SPRINT);
 
     assert.deepEqual([file.format, file.problems], ['bmad', []]);
@@ -118,7 +118,7 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
-  test('what is no story, and words that are not known, are said with their line', () => {
+  test('entries that are not stories and unknown words are reported with their line', () => {
     const text = SPRINT.replace('2-2-chat-interface: contexted', 'chat: ready-for-dev').replace(
       'drafted',
       'nearly',
@@ -137,7 +137,7 @@ suite('A sprint status of BMAD', () => {
     assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
   });
 
-  test('a status that is not a word of its own line is said, and is never written over', () => {
+  test('a status that is not a word of its own line is reported, and is never overwritten', () => {
     for (const value of ['[x]', '{a: b}', '\n    - x', '|\n    x\n    y']) {
       const text = `development_status:\n  1-1-a: ${value}\n  1-2-b: backlog\n`;
       assert.deepEqual(
@@ -180,7 +180,7 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
-  test('a key that is there twice is named, and the time grows with the length only', () => {
+  test('a duplicate key is reported, and the time grows only with the length', () => {
     const twice = 'development_status:\n  1-1-a: done\n  1-2-b: done\n  1-1-a: backlog\n';
     assert.deepEqual(
       parseStoryFile(FILE, twice).problems.map(({ code, line }) => [code, line]),

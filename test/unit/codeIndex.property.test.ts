@@ -105,7 +105,7 @@ describe('the index of the code', () => {
     assert.equal(none, 0);
   });
 
-  test('an engine is scored by where the changed files are among those it found', () => {
+  test('an engine is scored by the ranks of the changed files in its results', () => {
     const found = Array.from({ length: 20 }, (_, i) => `f${i}`);
     assert.deepEqual(scored(found, new Set(['f1', 'f12', 'other', 'f3'])), {
       hit10: 1,

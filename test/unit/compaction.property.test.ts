@@ -139,7 +139,7 @@ describe('compaction', () => {
     );
   });
 
-  test('whatever an agent says, patterns and the newest entries stay, and nothing of the structure is its own', () => {
+  test('whatever an agent says, patterns and the newest entries stay, and it adds no structure of its own', () => {
     const words = fc.array(fc.oneof(line, fc.string({ maxLength: 400 })), {
       maxLength: 9,
     });

@@ -68,7 +68,7 @@ const PRD = JSON.stringify({
 });
 
 describe('a prd.json', () => {
-  test('becomes an orchestration that says the same, but for keys that it does not know', () => {
+  test('becomes an equivalent orchestration, except for unknown keys', () => {
     const { losses, stories, text } = convert('prd.json', PRD, 'yaml');
     assert.equal(stories, 2);
     assert.deepEqual(losses, [
@@ -205,7 +205,7 @@ phases:
   });
 });
 
-test('a task graph gives stories without ids their own, and what waits for them follows', () => {
+test('a task graph gives ids to stories without one, and their dependents follow', () => {
   const prd =
     '[{"title": "One"}, {"title": "Two", "dependsOn": ["#1"]}, {"id": "T-1", "title": "X"}]';
   const { losses, text } = convert('prd.json', prd, 'tasks');
@@ -224,7 +224,7 @@ test('a task graph gives stories without ids their own, and what waits for them 
   );
 });
 
-test('a sprint of BMAD keeps its ids, and loses the way to the files of its stories', () => {
+test('a sprint of BMAD keeps its ids, and loses the paths of its story files', () => {
   const text =
     'project: Shop\nstory_location: stories\ndevelopment_status:\n  epic-1: backlog\n  1-1-basket: done\n  1-2-till: backlog\n';
   const { losses } = convert('sprint-status.yaml', text, 'prd');

@@ -61,7 +61,7 @@ describe('work that an agent reports', () => {
     assert.ok(performance.now() - started < 2000);
   });
 
-  test('is new, and there are only a few of one iteration', () => {
+  test('counts once, up to a limit for each iteration', () => {
     const answer = Array.from({ length: 9 }, (_, n) => `<discovered>Task ${n}</discovered>`);
     const events = reportedIn(
       ['<discovered>reset passwords!</discovered>', ...answer, ...answer].join('\n'),
@@ -101,7 +101,7 @@ describe('work that an agent reports', () => {
   });
 });
 
-describe('what became of it', () => {
+describe('what became of discovered work', () => {
   const report: RunEventBody = {
     ...{ type: 'discovery.reported', id: 'D1', title: 'One', why: 'because' },
     ...{ storyId: 'US-001', iteration: 1 },

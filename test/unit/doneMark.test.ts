@@ -30,7 +30,7 @@ const TASK_MASTER = JSON.stringify(
 );
 const SPRINT = 'development_status:\n  epic-1: in-progress\n  1-2-log-in: ready-for-dev # soon\n';
 
-describe('what an agent is told to write when its story is done', () => {
+describe('what an agent writes when its story is done', () => {
   for (const [name, path, text, id, expected] of [
     ['Task Master', '.taskmaster/tasks/tasks.json', TASK_MASTER, '2.1', '"status": "done"'],
     [

@@ -83,7 +83,7 @@ describe('new code that repeats existing code', () => {
     );
   });
 
-  test('a name that takes the same is reported once, but not if several have it', () => {
+  test('a name with the same parameters is reported once, but not if several functions have it', () => {
     const again =
       'export function shortenTitle(title: string, most: number): string { return cut(title, most); }\n';
     const one = unchanged('src/text.ts', SHORTEN);
@@ -95,7 +95,7 @@ describe('new code that repeats existing code', () => {
     assert.deepEqual(reports({ 'src/new.ts': unlike }, [one]), []);
   });
 
-  test('what has been moved, or made to call the new one, is not repeated', () => {
+  test('code that was moved, or now calls the new function, is not reported', () => {
     const moved = { path: 'src/text.ts', before: SHORTEN + OTHER, after: OTHER };
     assert.deepEqual(reports({ 'src/new.ts': SHORTEN }, [moved]), []);
     const wrapper = `import * as other from './new.ts';\nexport function shortenTitle(title: string, most: number): string { return other.shortenTitle(title, most); }\n`;
@@ -118,7 +118,7 @@ describe('new code that repeats existing code', () => {
     assert.deepEqual(reports({ 'src/new.ts': texts }, old), []);
   });
 
-  test('names and files that say enough', () => {
+  test('names and files that are specific enough', () => {
     const names = [
       'main',
       'render',
@@ -159,7 +159,7 @@ describe('new code that repeats existing code', () => {
     );
   });
 
-  test('any changes give words for git and files that it has found', () => {
+  test('any changes give words to search for, and only files that were found', () => {
     const path = fc.constantFrom('a.ts', 'b.py', 'c.rs', 'd.go', 'e.md');
     fc.assert(
       fc.property(fc.array(fc.record({ path, after: code })), changes => {
@@ -171,7 +171,7 @@ describe('new code that repeats existing code', () => {
     );
   });
 
-  test('a body of nothing but beginnings takes no longer than its length says', () => {
+  test('the time for a body of opening brackets grows only with its length', () => {
     for (const part of ['/*', '"""', '`', "'", '"\\']) {
       for (const language of ['javascript', 'python', 'rust'] as const) {
         fingerprintOf(part.repeat(50_000), language);

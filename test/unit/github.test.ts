@@ -64,7 +64,7 @@ describe('the token for an API', () => {
     );
   });
 
-  test('is missed by the name that counts for that server', async () => {
+  test('is requested by the variable that counts for that server', async () => {
     await assert.rejects(from({ GITHUB_ENTERPRISE_TOKEN: 'a' }, GITHUB_API), / set GITHUB_TOKEN /);
     await assert.rejects(
       from({ GITHUB_TOKEN: 'a', RALPH_FRESH_GITHUB_TOKEN: 'b' }, OWN),
@@ -73,8 +73,8 @@ describe('the token for an API', () => {
   });
 });
 
-describe('the folders in which GitHub is asked', () => {
-  test('one entry that is not valid, and keys of somebody, stay as they are', async t => {
+describe('the folders that may contact GitHub', () => {
+  test('an invalid entry and unknown keys stay as they are', async t => {
     const home = await tempDir('ralph-fresh-grants-');
     t.after(() => home.remove());
     const env = { XDG_CONFIG_HOME: home.path, HOME: home.path, APPDATA: home.path };

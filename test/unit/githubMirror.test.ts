@@ -52,7 +52,7 @@ describe('an issue as a story', () => {
     assert.equal(priorityOf(['P10', 'good first issue']), undefined);
   });
 
-  test('a long body of hostile text is read soon', () => {
+  test('a long body of hostile text is read quickly', () => {
     for (const part of [
       '<!--',
       'blocked by a',
@@ -67,7 +67,7 @@ describe('an issue as a story', () => {
 });
 
 describe('the copy of the issues', () => {
-  test('a merge of what is there already changes no byte, however somebody has formatted it', () => {
+  test('merging what is already there changes no byte, whatever its formatting', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 10 });
     fc.assert(
       fc.property(ids, fc.string(), (numbers, title) => {
@@ -100,7 +100,7 @@ describe('the copy of the issues', () => {
     assert.equal(again.userStories[0].passes, false);
   });
 
-  test('a copy that was put back gets again what has changed since then, and keeps ticks', () => {
+  test('a restored copy gets all changes since then again, and keeps ticks', () => {
     const before = [entry(1), entry(2), entry(3)];
     const old = JSON.parse(merge(undefined, before));
     old.userStories[2].passes = true;
@@ -116,7 +116,7 @@ describe('the copy of the issues', () => {
     );
   });
 
-  test('a copy whose look was not noted, because we were killed, keeps what a person did since', () => {
+  test('a copy whose last sync was not recorded because of a kill keeps what a person did since', () => {
     const now = [entry(1, { state: 'closed' }), entry(2)];
     const here = JSON.parse(merge(undefined, now));
     here.userStories[0].passes = false;
@@ -140,7 +140,7 @@ describe('the copy of the issues', () => {
     assert.deepEqual(passes(false), [true, true]);
   });
 
-  test('a text that is no copy, or half of one, is not replaced', () => {
+  test('a text that is not a copy, or only half of one, is not replaced', () => {
     const text = merge(undefined, [entry(1)]);
     for (const half of [text.slice(0, -9), '', '{ "userStories": [] }']) {
       assert.throws(() => merge(half, [entry(1)]));

@@ -18,7 +18,7 @@ test('a short run is kept whole', () => {
   assert.equal(kept.droppedUpTo, 0);
 });
 
-test('of a long run, what happened stays, and each tool that was not allowed, and the newer half', () => {
+test('of a long run, decisions, denied tools and the newer half are kept', () => {
   const kept = new KeptEvents('run', 10);
   kept.add([says(1), denied(2, 'WebFetch'), denied(3, 'WebFetch'), warns(4), denied(5, 'Task')]);
   kept.add([6, 7, 8, 9, 10, 11, 12].map(says));
@@ -34,7 +34,7 @@ test('of a long run, what happened stays, and each tool that was not allowed, an
   assert.ok(seqs.slice(3).every(seq => seq > kept.droppedUpTo));
 });
 
-test('a run in which only decisions are many keeps them all, and does not look at them each time', () => {
+test('a run with many decisions keeps them all, without reading them again each time', () => {
   const kept = new KeptEvents('run', 10);
   for (let seq = 1; seq <= 100; seq += 1) {
     kept.add([warns(seq)]);

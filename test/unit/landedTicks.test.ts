@@ -102,7 +102,7 @@ describe('a landed story that is not done in the folder', () => {
     assert.deepEqual(found, [['US-001'], ['US-001']]);
   });
 
-  test('is redone at the second look if a person did not commit the change', async t => {
+  test('is redone at the second check if a person did not commit the change', async t => {
     const found = await looks(t, async git => {
       const { landed } = await landing(git);
       await list(git);

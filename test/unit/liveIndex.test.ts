@@ -74,7 +74,7 @@ describe('an index that follows the commits', () => {
 describe('what was used before', () => {
   const use = (given: string[], used: string[]): PastUse => ({ time: 0, title: '', given, used });
 
-  test('a file that was given and never used counts less and less, but never nothing', () => {
+  test('a file that was suggested and never used counts less and less, but never zero', () => {
     let before = 1;
     for (let times = 1; times < 12; times++) {
       const trust = trustOf(Array.from({ length: times }, () => use(['a'], ['b']))).get('a') ?? 1;
@@ -84,7 +84,7 @@ describe('what was used before', () => {
     assert.equal(before, 0.5);
   });
 
-  test('uses bring the trust back, newer ones more than older ones', () => {
+  test('uses restore its weight, newer ones more than older ones', () => {
     const missed = Array.from({ length: 20 }, () => use(['a'], []));
     const hit = Array.from({ length: 20 }, () => use(['a'], ['a']));
     const lately = trustOf([...missed, ...hit]).get('a') ?? 0;

@@ -55,7 +55,7 @@ describe('ralph-orchestrator', () => {
     ]);
   });
 
-  test('gets its own words, and nothing else', () => {
+  test('gets its own status words, and nothing else', () => {
     const tick = (id: string, done: boolean) => editStoryDone(text, { id }, done, path);
     assert.equal(tick('task-1770266934-0a04', true), text.replace('in_progress', 'closed'));
     assert.equal(tick('task-1770266931-0a01', false), text.replace('closed', 'open'));

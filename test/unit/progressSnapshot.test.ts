@@ -75,7 +75,7 @@ describe('progressSnapshot', () => {
     assert.equal(snapshot(living('severalStories', begun(2))).areRemovalsSilent, undefined);
   });
 
-  it('compares how well agents are led with earlier runs', () => {
+  it('compares how well agents are guided with earlier runs', () => {
     const run = living('severalStories', begun(3));
     const alone = progressSnapshot(run, run.events, { t: english, now: NOW }).run?.measures;
     assert.equal(alone?.hasEarlier, false);

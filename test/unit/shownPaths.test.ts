@@ -4,7 +4,7 @@ import { CodeIndex } from '../../src/orchestrator/context/codeIndex.ts';
 import { rankedFiles } from '../../src/orchestrator/context/ranking.ts';
 import { isShownPath } from '../../src/orchestrator/context/sourceFile.ts';
 
-test('agents are not led to lists of stories as if they were code', () => {
+test('story files are not suggested to agents as code', () => {
   for (const path of [
     ...['prd.json', '.omc/prd.json', '.taskmaster/tasks/tasks.json', 'IMPLEMENTATION_PLAN.md'],
     ...['.kiro/specs/login/tasks.md', 'specs/001-a/tasks.md', 'backlog/tasks/task-1 - Do.md'],
@@ -20,7 +20,7 @@ test('agents are not led to lists of stories as if they were code', () => {
   }
 });
 
-test('a file is only said to change often after several commits', () => {
+test('a file counts as often changed only after several commits', () => {
   const files = ['src/a.ts', 'src/b.ts', 'src/c.ts'].map(path => ({ path, text: 'export {};' }));
   const commit = (number: number, changed: readonly string[]) => ({
     hash: `${number}`.padStart(40, '0'),

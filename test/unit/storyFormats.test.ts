@@ -461,7 +461,7 @@ test('a status word that is not known is a problem on its line, in every format 
   );
 });
 
-test('a feature that is passing is done, and is set back to a word for not done', () => {
+test('a passing feature is done, and is set back with a word for not done', () => {
   const text =
     '[{"id":"a","title":"t","status":"passing"},{"id":"b","title":"t","status":"failing"}]';
   const list = parseList('feature_list.json', text);

@@ -115,7 +115,7 @@ test('the next story is returned, or the reason why there is none', () => {
   });
 });
 
-test('for people, what its file has put aside is called that, and an id is said once', () => {
+test('people see which stories are put aside in the file, and each id once', () => {
   const file = parseStoryFile(
     '/w/prd.json',
     '[{"id":"A","title":"First","parked":true,"passes":false}]',

@@ -694,7 +694,7 @@ exec '${real}/git' "$@"
       assert.equal(await tipOf('refs/heads/work'), first);
     });
 
-    test('a switch that ends after the move is noticed at the next look', async () => {
+    test('a switch that ends after the move is noticed at the next check', async () => {
       const target = await open('work');
       const { to } = await landed(target, '1', { 'a.txt': 'agent\n' });
       // The last step of a switch that read the branch before.

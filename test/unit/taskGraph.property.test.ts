@@ -112,7 +112,7 @@ const story = fc.record(
 );
 
 describe('import', () => {
-  test('the tasks say what the stories said, and no key is lost', () => {
+  test('the tasks have the content of the stories, and no key is lost', () => {
     fc.assert(
       fc.property(
         fc.array(story, { minLength: 1, maxLength: 6 }),

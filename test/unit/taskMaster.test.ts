@@ -80,7 +80,7 @@ describe('the tasks of Task Master', () => {
     );
   });
 
-  test('are read from a file without tags, too, and the first tag with tasks stands for “master”', () => {
+  test('are read from a file without tags, too, and the first tag with tasks is used as “master”', () => {
     const flat = parseList(
       '{"meta":{"projectName":"Garden"},"tasks":[{"id":1,"title":"a","subtasks":[]}]}',
       'tasks/tasks.json',

@@ -85,7 +85,7 @@ describe('a difference of ticks', () => {
     assert.ok(!isTickDifference(BEADS, beads, ticked.text.replace('Use tabs', 'Use spaces')));
   });
 
-  test('is looked for without parsing the file for each tick', () => {
+  test('is found without parsing the file for each tick', () => {
     const before = prd(60);
     const after = before.replaceAll('"passes": false', '"passes": true');
     const hash = mock.method(crypto, 'createHash');

@@ -56,7 +56,7 @@ describe('several agents', () => {
   const told = recorded('lanes').flatMap(event => lines.describe(event));
   const counts = told.filter(line => line.text.includes('PRD Status'));
 
-  test('how many stories are done is said at the end of an agent, not at the start of the next, too', () => {
+  test('how many stories are done is shown at the end of an agent, and not again at the start of the next', () => {
     const ends = recorded('lanes').filter(({ type }) => type === 'iteration.ended');
     assert.equal(counts.length, ends.length);
   });
@@ -226,7 +226,7 @@ test('a story skipped by a person is followed by the command to undo it', () => 
 });
 
 describe('a stop request', () => {
-  test('after the iteration: the window is told how to stop now', () => {
+  test('after the iteration: the window shows how to stop at once', () => {
     const stop = recorded('stoppedAfterIteration', { type: 'stop.requested' });
     assert.match(last(stop, 'window')[0]?.text ?? '', /Ctrl-C again stops now\.$/);
     assert.doesNotMatch(textOf(stop), /Ctrl-C/);

@@ -19,7 +19,7 @@ test('a stopped iteration has worked until its agent was ended', () => {
   assert.equal(workedMs([began, agent, ended, ...later], 2), 5 * MINUTE);
 });
 
-test('what is written hours after a kill does not make an iteration longer', () => {
+test('events written hours after a kill do not make an iteration longer', () => {
   const closed = [
     at(55, { type: 'agent.ended', iteration: 2, durationMs: 3 * MINUTE }),
     at(56, { type: 'commit.recorded', iteration: 2 }),

@@ -25,7 +25,7 @@ const look = () =>
 look();
 `;
 
-suite('The look for Claude Code', () => {
+suite('The check for Claude Code', () => {
   test('each folder of a window has its own result', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-doctor-'));
     const program = path.join(dir, 'doctor.cjs');
