@@ -13,7 +13,7 @@ import { print, printJson } from './print.ts';
 import { noRunHere } from './runs.ts';
 import { fileOption, storyFileOf } from './storyFiles.ts';
 
-/** `ralph-fresh metrics`: how well agents are told what they need, over the runs of a folder. */
+/** `ralph-fresh metrics`: how well agents are guided, over the runs of a folder. */
 export function addMetricsCommand(program: Command): void {
   program
     .command('metrics')

@@ -8,7 +8,7 @@ import type { Translate } from './translate.ts';
 
 const SHORT_HASH = 7;
 
-/** What an agent left in its place; its commits are told when they land. */
+/** What an agent left in its place; its commits are shown when they land. */
 export function workKept(
   { commits, head, lands, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
   t: Translate,

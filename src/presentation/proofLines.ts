@@ -87,7 +87,7 @@ export function branchLeft(
   ];
 }
 
-/** @param isPlace the agent had a clone of its own: the run goes on, and its end says nothing of it */
+/** @param isPlace the agent had a clone of its own: the run continues, and its end does not mention it */
 function repositoryWords(
   reason: string | undefined,
   isPlace: boolean,

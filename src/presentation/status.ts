@@ -286,7 +286,7 @@ function statusLines(
     return [...endLines(state, outcome, open), facts, ...heldLines(state, alive)];
   }
   const current = currentOf(state);
-  // With lanes, others may work on while one agent waits; until when is told all the same.
+  // With lanes, others may continue while one agent waits; the time it waits for is shown all the same.
   const waiting = alive ? waitingOf(state) : undefined;
   const where = isPlanning(state)
     ? 'Planning the stories'

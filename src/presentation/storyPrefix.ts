@@ -5,7 +5,7 @@ import type { TranscriptLine } from './transcriptLine.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 24;
-/** Between the id of a story and what is told of it. */
+/** Between the id of a story and its line. */
 const BAR = ' │ ';
 
 /** A line's story, with the bar behind it; '' if it has none. */

@@ -5,7 +5,7 @@ import { compact, duration, type Translate } from './translate.ts';
 
 /** In UTF-16 units. */
 const MAX_NAME = 40;
-/** Between the name of a subagent and what is told of it. */
+/** Between the name of a subagent and its line. */
 const MARK = ' › ';
 
 /** A line's subagent, with the indentation before and the mark behind it; '' if it has none. */

@@ -13,7 +13,7 @@ export interface TranscriptOptions {
   readonly earlier?: RunState | undefined;
   /** Only lines of one story, or one iteration, are shown, so they need not say which one. */
   readonly isOfOneStory?: boolean;
-  /** Events that are described; called for all of them, in order. By default all. */
+  /** Selects the events that are described; called for all events, in order. Default: all. */
   readonly isShown?: (event: RunEvent) => boolean;
   /** A tool that was not allowed can be allowed where this is read. */
   readonly offersTools?: boolean;
@@ -25,7 +25,7 @@ export class Transcript {
   private readonly door: Door;
   private readonly options: TranscriptOptions;
   private state: RunState;
-  /** Tools that were not allowed: each is told once in a run, whatever number of agents wants it. */
+  /** Tools that were not allowed: each is reported once in a run, however many agents want it. */
   private readonly denied = new Set<string>();
   /** By iteration: with several lanes, the calls of several agents alternate. */
   private readonly calls = new Map<number | undefined, ToolCalls>();

@@ -104,7 +104,7 @@ export async function makeSharedClone(
   await mkdir(folder, { recursive: true });
   // The usual template has nothing but examples of hooks: a dozen files to copy and delete for each agent.
   const template = config.has('init.templatedir') ? [] : ['--template='];
-  // A newer git may be told to store refs in another form than files.
+  // A newer git may be configured to store refs in another form than files.
   const moreEnv = { GIT_DEFAULT_REF_FORMAT: 'files' };
   await writeGit(
     folder,

@@ -43,7 +43,7 @@ export function readSignal(text: string, phrase: string): Signal | undefined {
   return signal ?? blockedLine(spoken);
 }
 
-/** Agents that were told so by a template of the person state a block as their last line, without the tag. */
+/** Agents with a template of the person may state a block as their last line, without the tag. */
 function blockedLine(spoken: string): Signal | undefined {
   const line = spoken.slice(spoken.lastIndexOf('\n') + 1);
   const [, message] =

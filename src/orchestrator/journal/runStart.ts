@@ -25,7 +25,7 @@ export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): R
 
 /**
  * If a run ended for a problem that a person must solve, every story gets another chance when it continues. Who
- * continues a run that waited only for answers wants it to go on without them; with lanes, the others went on
+ * continues a run that waited only for answers wants it to continue without them; with lanes, the others continued
  * meanwhile, so that questions stay open if the run ended for another reason.
  */
 export function resumedRun(

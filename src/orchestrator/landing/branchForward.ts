@@ -28,7 +28,7 @@ export interface Held {
    */
   readonly code: 'localChanges' | 'locked' | 'operation' | 'otherWorktree' | 'diverged' | 'refused';
   readonly reason: Message;
-  /** The files that stand in the way, relative to the top folder. */
+  /** The files that are in the way, relative to the top folder. */
   readonly files: readonly string[];
 }
 

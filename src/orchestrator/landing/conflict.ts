@@ -13,7 +13,7 @@ export interface Conflict {
   readonly files: readonly string[];
 }
 
-/** What the next agent is told about a conflict: diffs, cut to their limits. */
+/** What the next agent learns about a conflict: diffs, cut to their limits. */
 export interface ConflictDiffs {
   /** What the agent had changed. */
   readonly own: string;

@@ -18,7 +18,7 @@ import { sharedPaths } from './sharedFiles.ts';
 import { mergeSharing } from './sharedMerge.ts';
 import type { Target } from './target.ts';
 
-/** Length of each diff of a conflict that the next agent is told, in characters. */
+/** Length of each diff of a conflict in the next agent's prompt, in characters. */
 const MAX_DIFF = 5_000;
 const SHORT_HASH = 7;
 

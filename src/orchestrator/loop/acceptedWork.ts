@@ -50,7 +50,7 @@ export class AcceptedWork {
     }
   }
 
-  /** What its file has no place for waits for a person, who is told once. */
+  /** What its file has no place for waits for a person, and is reported once. */
   private async takesStories(storyFile: string): Promise<boolean> {
     const content = await readStoryBytes(storyFile);
     const takes = content && takesStories(storyFile, content);

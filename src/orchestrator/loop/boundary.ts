@@ -63,7 +63,7 @@ export interface Boundary {
   /** The stories before it, as far as they are known. */
   readonly stories?: StoryList;
   /**
-   * The stories as it left them. Absent if nobody has changed the file since, or it cannot be told what was changed:
+   * The stories as it left them. Absent if nobody has changed the file since, or it is not known what was changed:
    * then everything counts as the iteration's, and is checked.
    */
   readonly left?: StoryList;

@@ -85,7 +85,7 @@ export class FreshRun {
   private problemNow: Verdict | undefined;
   private otherMode: string | undefined;
   private readonly ids: StoryIds;
-  /** Whether the progress log is kept short; not after a problem, which is told once. */
+  /** Whether the progress log is kept short; not after a problem, which is reported once. */
   private keepsShort: boolean;
 
   constructor(options: RunOptions, parts: RunParts) {

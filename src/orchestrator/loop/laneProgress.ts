@@ -13,13 +13,13 @@ const PROGRESS_NEW = 'progress-new.txt';
 /** In bytes; of a longer one, nothing is taken over. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Keeps the progress log of a place, so that it can be told later what the agent has added. */
+/** Keeps the progress log of a place, so that what the agent has added can be determined later. */
 export async function keepProgress(dir: string, progressFile: string): Promise<void> {
   await writePlainFile(path.join(dir, PROGRESS_BEFORE), (await readText(progressFile)) ?? '');
 }
 
 /**
- * What the agent has added to the progress log of its place; '' with a warning if it cannot be told. Kept in the
+ * What the agent has added to the progress log of its place; '' with a warning if it is not known. Kept in the
  * iteration's folder as well.
  */
 export async function progressSince(

@@ -196,7 +196,7 @@ export class LaneWork {
     }
     const progressText = await progressSince(scope, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
-      // What the next agents are told; otherwise it lands with the commits.
+      // The next agents need it; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();

@@ -62,7 +62,7 @@ export type Decision =
       readonly reason: PauseReason;
       readonly storyId?: string;
       readonly detail?: string;
-      /** What a person has paused, if nothing else can go on. */
+      /** What a person has paused, if nothing else can continue. */
       readonly stories?: readonly string[];
       readonly lanes?: readonly number[];
       /** Those among the stories whose conflict a person settles. */

@@ -143,7 +143,7 @@ function continuesLast(choice: RunChoice, state: RunState): boolean {
 }
 
 /**
- * A person has solved the problem that prevented the judgment, and was told to run again, or finished work waits to
+ * A person has solved the problem that prevented the judgment, and was asked to run again, or finished work waits to
  * land: that takes no new iteration.
  */
 function isLeftOpen({ cutOff, lostCommits, outcome, running }: RunState): boolean {

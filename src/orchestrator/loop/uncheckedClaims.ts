@@ -79,7 +79,7 @@ export async function reopenUnchecked(
 
 /**
  * The newest run that worked on a story file: runs on others in between say nothing about its claims. Only runs that
- * are kept completely are looked at; what an older one had claimed cannot be told any more.
+ * are kept completely are looked at; what an older one had claimed is no longer known.
  */
 async function lastRunOn(files: RunFiles, storyFile: string): Promise<string | undefined> {
   for (const runId of (await runIds(files)).slice(-RUNS_KEPT).toReversed()) {

@@ -242,7 +242,7 @@ function isSharedIn(shared: readonly string[], file: string): boolean {
   return shared.some(one => one === file || (one.endsWith('/') && file.startsWith(one)));
 }
 
-/** Git refuses to add anything if it is told to leave out a file that it ignores. */
+/** Git refuses to add anything if a pattern excludes a file that it ignores. */
 async function notIgnored(
   files: PlaceFiles,
   index: string,

@@ -91,7 +91,7 @@ You only read: change no file, and run nothing.`,
           `## The Last Answer Was Refused\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`,
         ]),
     `## How to Split
-1. **READ** the code that the story is about, what of it is done already, and progress.txt beside the story file.
+1. **READ** the code that the story is about, what of it is done already, and progress.txt next to the story file.
 2. **CUT** it into 2 to ${MAX_PARTS} parts, each small enough for one agent to finish, test and commit. Together they achieve the story, and nothing else.
 3. **WRITE CRITERIA** that an agent can check by a command or by looking at the code. Each criterion of the story is in one of the parts. End each part with the checks that the story has.
 4. **ORDER** them; \`after\` has the numbers of the parts that must be done before.`,

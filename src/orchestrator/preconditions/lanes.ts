@@ -109,7 +109,7 @@ export async function problemWithLanes({
   return stories && problemWithIds(stories.stories);
 }
 
-/** Agents at once need stories that can be told apart. @returns the problem with the next step */
+/** Parallel agents need stories that can be distinguished. @returns the problem with the next step */
 export function problemWithIds(
   stories: readonly Pick<Story, 'id'>[],
 ): (LanesProblem & { readonly next: Message }) | undefined {
@@ -147,7 +147,7 @@ async function refusal({
   return elsewhere === undefined
     ? undefined
     : {
-        // What has landed already must be able to go on; it is kept until the branch can follow.
+        // What has landed already must be able to continue; it is kept until the branch can follow.
         level: isContinued ? 'warns' : 'refuses',
         message: say(
           'The work would land on the branch {0}, which is checked out in {1}, so it could not follow.',

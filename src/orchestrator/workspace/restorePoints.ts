@@ -147,7 +147,7 @@ export async function removeRestorePoints(
  * been committed before; the post-merge hook does.
  *
  * A story that was set back to not done, by the loop or a person, is an uncommitted change of the story file. If
- * that is the whole change of this file, it does not stand in the way: the file gets its earlier content anyway.
+ * that is the whole change of this file, it is not in the way: the file gets its earlier content anyway.
  *
  * @param options.to hash of the commit to restore
  * @param options.message of the new commit

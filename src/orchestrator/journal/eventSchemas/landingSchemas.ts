@@ -90,7 +90,7 @@ export function landingSchemas() {
       type: z.literal('target.held'),
       branch: z.string(),
       reason: z.enum(HELD_REASONS),
-      /** Files of the user that stand in the way, relative to the repository's root. */
+      /** Files of the user that are in the way, relative to the repository's root. */
       files: z.array(z.string()),
       /** The ref that holds what has landed. */
       ref: z.string(),
