@@ -1,11 +1,15 @@
 import { Argument, type Command } from 'commander';
 import { readDecisions } from '../orchestrator/journal/journal.ts';
 import { receiptOf } from '../orchestrator/journal/receipt.ts';
+import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
+import { waitingIn } from '../presentation/status.ts';
+import { discoveredLine } from '../presentation/storyListText.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { print, printJson } from './print.ts';
 import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
+import { storyFileOf } from './storyFiles.ts';
 
 /** `ralph-fresh receipt`: duration, results and cost of a run's iterations. */
 export function addReceiptCommand(program: Command): void {
@@ -41,9 +45,20 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
     throw noIteration(iteration, chosen, known);
   }
   tellPassedOver(chosen, json === true);
+  if (iteration !== undefined) {
+    if (json) {
+      printJson(data);
+    } else {
+      print(iterationText(data));
+    }
+    return;
+  }
+  const storyFile = await storyFileOf(files, undefined);
+  const stories = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  const discovered = (await waitingIn(files, stories)).length;
   if (json) {
-    printJson(data);
+    printJson({ ...data, discovered });
   } else {
-    print(iteration === undefined ? receiptText(data) : iterationText(data));
+    print([receiptText(data), ...discoveredLine(discovered)].join('\n'));
   }
 }

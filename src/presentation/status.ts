@@ -81,7 +81,7 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
 }
 
 /** Work that agents of all runs found, and that waits for a person. */
-async function waitingIn(files: RunFiles, stories: StoryList | undefined) {
+export async function waitingIn(files: RunFiles, stories: StoryList | undefined) {
   return waitingDiscoveries(await readFoundWork(files), idsWithReports(stories?.stories ?? []));
 }
 

@@ -829,6 +829,7 @@ describe('receipt', { concurrency: 4 }, () => {
     const receipt = await json(workspace, 'receipt');
     assert.deepEqual(Object.keys(receipt), [
       ...['run', 'agent', 'model', 'payer', 'planning', 'iterations', 'stories', 'total'],
+      'discovered',
     ]);
     assert.deepEqual([receipt.run, receipt.agent, receipt.model], [runId, 'claude', 'fake-model']);
     const [first, second] = receipt.iterations;

@@ -52,9 +52,18 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       [limit.title, limit.why, limit.from, limit.iteration, limit.state],
       ['Limit the log in', 'five tries', 'US-001', 1, 'open'],
     );
-    for (const command of ['status', 'stories']) {
+    for (const command of ['status', 'stories', 'receipt']) {
       assert.match(await told(workspace, 0, command), /^Discovered by agents.*: 3 \(ralph-fresh/m);
     }
+    assert.equal(JSON.parse(await told(workspace, 0, 'receipt', '--json')).discovered, 3);
+    // The second agent knows what was reported.
+    const [runId = ''] = await workspace.runIds();
+    const handoff = await workspace.read(`.omc/state/runs/${runId}/iterations/2/handoff.json`);
+    assert.deepEqual(JSON.parse(handoff).alreadyReported, [
+      'Limit the log in',
+      'Rotate the keys',
+      'Red <b>',
+    ]);
     // It is no story: neither listed nor next.
     assert.match(await told(workspace, 0, 'next'), /done|complete/i);
     const before = await workspace.read(PRD);

@@ -46,6 +46,15 @@ function storyList(done: readonly boolean[]): StoryList {
   return file;
 }
 
+test('it names the last titles that were reported, within its limit', () => {
+  const alreadyReported = Array.from({ length: 1_000 }, (_, n) => `${n} ${'鳥'.repeat(200)}`);
+  const fitted = fitHandoff({ ...fresh, alreadyReported });
+  assert.ok(bytes({ ...fresh, alreadyReported }) <= HANDOFF_MAX_BYTES);
+  assert.match(fitted.alreadyReported?.at(-1) ?? '', /^999 鳥/);
+  assert.ok((fitted.alreadyReported?.length ?? 0) <= 10);
+  assert.equal('alreadyReported' in JSON.parse(JSON.stringify(fitHandoff(fresh))), false);
+});
+
 const bytes = (handoff: RalphFreshHandoff) =>
   Buffer.byteLength(`${JSON.stringify(fitHandoff(handoff), null, 2)}\n`);
 

@@ -18,6 +18,7 @@ export const HANDOFF_MAX_BYTES = 5 * 1024;
 
 const RECENT_COMMITS = 5;
 const RECENT_LEARNINGS = 5;
+const REPORTED = 10;
 
 const handoffSchema = once(() =>
   z.looseObject({
@@ -55,6 +56,8 @@ const handoffSchema = once(() =>
       iterationsOnSameStory: z.number(),
       lastActionAttempted: z.string().optional(),
     }),
+    /** Titles of work that agents of this run have reported: the next one need not report it again. */
+    alreadyReported: z.array(z.string()).optional(),
     lastError: z
       .looseObject({
         iteration: z.number(),
@@ -158,6 +161,7 @@ export async function refreshHandoffFromFiles(
     }),
   ]);
   const lastCompleted = state.lastCompletedStory;
+  const reported = (state.discoveries ?? []).flatMap(({ title }) => title ?? []);
   return {
     ...handoff,
     iteration: sources.iteration,
@@ -170,6 +174,7 @@ export async function refreshHandoffFromFiles(
         sources.storyId === undefined ? 0 : storyRecord(state, sources.storyId).stuckFor,
       lastActionAttempted: lastIteration?.outcome,
     },
+    ...(reported.length > 0 && { alreadyReported: reported }),
     ...(lastError && {
       lastError: {
         iteration: lastError.iteration,
@@ -206,7 +211,7 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
     const rest = values.length - kept.length;
     return [...kept.map(id => shorten(id, max(60))), ...(rest > 0 ? [`…and ${rest} more`] : [])];
   };
-  const { prd, progress, git, stuckDetection, lastError } = handoff;
+  const { alreadyReported, prd, progress, git, stuckDetection, lastError } = handoff;
   return {
     version: handoff.version,
     created_at: shorten(handoff.created_at, 40),
@@ -245,6 +250,7 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
       iterationsOnSameStory: stuckDetection.iterationsOnSameStory,
       lastActionAttempted: shortOf(stuckDetection.lastActionAttempted, 120),
     },
+    alreadyReported: alreadyReported && texts(alreadyReported, REPORTED, 80),
     lastError: lastError
       ? {
           iteration: lastError.iteration,
