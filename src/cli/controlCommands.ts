@@ -258,6 +258,10 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
   }
   const state = await requireUnfinished(files, 'skip a story in');
   const delivered = await deliverRequest(files, { type: 'skip', storyId });
+  if (delivered.kind === 'already') {
+    print(`${named(storyId)} is skipped already.`);
+    return;
+  }
   print(`The run skips ${named(storyId)}. ${later(delivered, state)}`.trimEnd());
 }
 

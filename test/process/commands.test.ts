@@ -478,6 +478,41 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
 
+  test('a skip that is pressed twice at the same time skips one story, once', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = await waitingRun(workspace);
+    const twice = await Promise.all([1, 2, 3].map(() => workspace.cli('skip', 'US-001').finished));
+    for (const { code, stdout } of twice) {
+      assert.match(stdout, /^(The run skips US-001\.|US-001 is skipped already\.)\n$/);
+      assert.equal(code, 0);
+    }
+    assert.match(await printed(workspace, 'skip', 'US-001'), /^US-001 is skipped already\.\n$/);
+    await workspace.note('go-US-002');
+    await workspace.note('go-US-003');
+    await cli.finished;
+    assert.deepEqual(
+      (await workspace.events('story.skipped')).map(({ by, storyId }) => [storyId, by]),
+      [['US-001', 'person']],
+    );
+    assert.deepEqual(await workspace.done(), ['US-002', 'US-003']);
+    assert.match(await printed(workspace, 'skip', 'US-001'), /^US-001 is skipped already\.\n$/);
+  });
+
+  test('a stop that is pressed twice at the same time ends the run once, and not the next one', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = await waitingRun(workspace);
+    const first = await Promise.all([1, 2].map(() => workspace.cli('stop').finished));
+    assert.deepEqual(
+      first.map(({ code }) => code),
+      [0, 0],
+    );
+    assert.equal((await cli.finished).code, 130);
+    assert.equal((await workspace.events('stop.requested')).length, 1);
+    await workspace.note('go-US-001');
+    assert.equal((await workspace.run('waits').finished).code, 0);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
   test('another story can be skipped and unskipped', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = await waitingRun(workspace);

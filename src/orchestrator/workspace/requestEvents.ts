@@ -1,6 +1,12 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEventBody } from '../journal/events.ts';
-import { currentOf, questionOf, type RunState, storyNotes } from '../journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  storyNotes,
+  storyRecord,
+} from '../journal/runState.ts';
 import type { RunRequest } from './inbox.ts';
 
 /**
@@ -36,7 +42,9 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
       return state.isolated ? [{ type: 'lanes.changed', lanes: request.lanes }] : [];
     case 'skip': {
       const storyId = request.storyId ?? currentOf(state)?.storyId;
-      return storyId === undefined ? [] : [{ type: 'story.skipped', storyId, by: 'person' }];
+      return storyId === undefined || isSkippedByPerson(state, storyId)
+        ? []
+        : [{ type: 'story.skipped', storyId, by: 'person' }];
     }
     case 'reset':
       return [{ type: 'story.reset', storyId: request.storyId }];
@@ -60,6 +68,11 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     default:
       return assertNever(request);
   }
+}
+
+/** Another window may have been faster; no agent gets such a story. */
+export function isSkippedByPerson(state: RunState, storyId: string | undefined): boolean {
+  return storyId !== undefined && storyRecord(state, storyId).skipped === 'person';
 }
 
 function discovered({

@@ -1,15 +1,17 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEvent } from '../journal/events.ts';
+import { readRunState } from '../journal/foldJournal.ts';
 import { JournalReader, JournalWriter } from '../journal/journal.ts';
 import { postRequest, type RunRequest } from './inbox.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainState.ts';
-import { eventsOfRequest } from './requestEvents.ts';
+import { eventsOfRequest, isSkippedByPerson } from './requestEvents.ts';
 import { readRun } from './runCheckpoint.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
-import { acquireRunLock } from './runLock.ts';
+import { acquireRunLock, type LockOwner } from './runLock.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
+import { isStopEnough } from './stopSwitch.ts';
 import { cannotWriteTo } from './takeFileLock.ts';
 
 /** Interval between two looks at the journal, in ms. */
@@ -29,7 +31,9 @@ export type Delivered =
   /** The loop has processed it: `event` is in the journal. */
   | { readonly kind: 'taken'; readonly runId: string; readonly event: RunEvent }
   | Extract<Recorded, { kind: 'written' | 'kept' }>
-  /** No loop is running, and the request needs one. */
+  /** Somebody else was faster: it is so already, and nothing was sent. */
+  | { readonly kind: 'already' }
+  /** No loop is running, and the request needs one; also if its loop has ended, and another one has begun. */
   | { readonly kind: 'noLoop' };
 
 /**
@@ -69,14 +73,21 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
  * loop ends before that, the request is written to the journal by this process.
  */
 export async function deliverRequest(files: RunFiles, request: RunRequest): Promise<Delivered> {
+  let first: LockOwner | undefined;
   for (;;) {
-    const runId = (await livingRun(files))?.runId;
-    if (runId === undefined && isForLivingLoop(request)) {
+    const loop = await livingRun(files);
+    const runId = loop?.runId;
+    first ??= loop;
+    // A stop is for the loop that the person saw, not for one that was started since.
+    if (isForLivingLoop(request) && (runId === undefined || !isSameLoop(loop, first))) {
       return { kind: 'noLoop' };
     }
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
     // Earlier events are not an answer.
     await journal?.skip();
+    if (await isSoAlready(files, runId, request)) {
+      return { kind: 'already' };
+    }
     const recorded = await recordRequest(files, request);
     if (recorded.kind !== 'posted') {
       return recorded;
@@ -84,7 +95,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
     const reader = recorded.runId === runId ? journal : undefined;
     const event = await answer(
       files,
-      recorded.runId,
+      loop?.runId === recorded.runId ? loop : recorded,
       request,
       reader ?? new JournalReader(files.journalFile(recorded.runId)),
     );
@@ -94,16 +105,49 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
   }
 }
 
-/** Waits as long as the loop is running. @returns `undefined` if it ended without processing the request */
+/** Whether another window or command line has had the same effect just before. */
+async function isSoAlready(
+  files: RunFiles,
+  livingRunId: string | undefined,
+  request: RunRequest,
+): Promise<boolean> {
+  if (!((request.type === 'skip' || request.type === 'stop') && isOnce(request))) {
+    return false;
+  }
+  const runId = livingRunId ?? (await newestRunId(files));
+  if (runId === undefined) {
+    return false;
+  }
+  const state = await readRunState(files.journalFile(runId));
+  return request.type === 'skip'
+    ? isSkippedByPerson(state, request.storyId)
+    : isStopEnough(state.stopMode, request.mode);
+}
+
+/** A stop of one story, and a skip of whatever is current, can be repeated. */
+function isOnce(request: Extract<RunRequest, { type: 'skip' | 'stop' }>): boolean {
+  return request.type === 'skip' ? request.storyId !== undefined : request.storyId === undefined;
+}
+
+function isSameLoop(one: LockOwner | undefined, other: Partial<LockOwner> | undefined): boolean {
+  return one?.pid === other?.pid && one?.startId === other?.startId;
+}
+
+/**
+ * Waits as long as the loop is running.
+ * @param loop its process, as far as it is known
+ * @returns `undefined` if it ended without processing the request
+ */
 async function answer(
   files: RunFiles,
-  runId: string,
+  loop: Partial<LockOwner>,
   request: RunRequest,
   journal: JournalReader,
 ): Promise<RunEvent | undefined> {
   for (;;) {
     // Checked first, so that everything the loop wrote before it ended is read.
-    const lives = (await livingRun(files))?.runId === runId;
+    const now = await livingRun(files);
+    const lives = now?.runId === loop.runId && (loop.pid === undefined || isSameLoop(now, loop));
     let found: RunEvent | undefined;
     await journal.readNew(event => {
       found ??= isAnswer(event, request) ? event : undefined;

@@ -3,6 +3,11 @@ import type { StopMode, StopSource } from '../journal/eventCodes.ts';
 
 const STRENGTH: Readonly<Record<StopMode, number>> = { afterIteration: 1, end: 2, kill: 3 };
 
+/** Whether a stop that was requested makes another one needless. */
+export function isStopEnough(requested: StopMode | undefined, mode: StopMode): boolean {
+  return requested !== undefined && STRENGTH[mode] <= STRENGTH[requested];
+}
+
 /** A request to stop, and who made it. */
 export interface StopRequest {
   readonly mode: StopMode;
@@ -32,7 +37,7 @@ export class StopSwitch {
   }
 
   request(mode: StopMode, by: StopSource, signal?: string): void {
-    if (this.current !== undefined && STRENGTH[mode] <= STRENGTH[this.current]) {
+    if (isStopEnough(this.current, mode)) {
       return;
     }
     this.current = mode;
