@@ -13,6 +13,7 @@ import { runAlerts } from './views/notifications/runAlerts.ts';
 import { placesOnDemand } from './views/places/placesOnDemand.ts';
 import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
 import { progressOnDemand } from './views/progress/progressOnDemand.ts';
+import { removedFolders } from './views/run/removedFolders.ts';
 import { runContextKeys } from './views/run/runContextKeys.ts';
 import { claudeWhenSeen, steeringOnDemand } from './views/run/steeringOnDemand.ts';
 import { windowPresence } from './views/run/windowPresence.ts';
@@ -73,6 +74,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(toolsOnDemand(folders, steering, log));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && statusBar.noteLook()));
   own(runAlerts(folders, context.workspaceState, context.globalState, log));
+  own(removedFolders(folders, log));
   own(runContextKeys(runs, stories));
   own(windowPresence(folders, onError));
   own(diffsOnDemand(folders, Uri.joinPath(storage, 'reviewNotes'), log));

@@ -38,9 +38,14 @@ async function twoFolders(kept: AsyncDisposableStack) {
   }
   await writeFile(path.join(notes, 'script.json'), JSON.stringify(script));
   const workspace = path.join(temp.path, 'all.code-workspace');
-  const folders = Object.keys(STORIES).map(parent => ({ path: `${parent}/api` }));
-  await writeFile(workspace, JSON.stringify({ folders }));
+  const setFolders = (...parents: readonly string[]) =>
+    writeFile(
+      workspace,
+      JSON.stringify({ folders: parents.map(parent => ({ path: `${parent}/api` })) }),
+    );
+  await setFolders(...Object.keys(STORIES));
   return {
+    setFolders,
     window: {
       workspace,
       env: cleanEnv({ home, extra: { FAKE_AGENT_NOTES: notes } }),
@@ -53,7 +58,7 @@ async function twoFolders(kept: AsyncDisposableStack) {
 
 test('runs with lanes in two folders of the same name are kept apart', async () => {
   await using kept = new AsyncDisposableStack();
-  const { events, release, window } = await twoFolders(kept);
+  const { events, release, setFolders, window } = await twoFolders(kept);
   await using workbench = await Workbench.open(window);
   const { page } = workbench;
   const folderLine = (parent: Parent, words: string) =>
@@ -170,6 +175,30 @@ test('runs with lanes in two folders of the same name are kept apart', async () 
     await select('shop');
     await workbench.runCommand('Ralph: Start Fresh Run');
     await expect(folderLine('shop', '1 of 2 done, running')).toBeVisible(RUN_LIMIT);
+  });
+
+  await test.step('a folder that is removed during its run leaves nothing behind, and comes back with it', async () => {
+    const loops = async () =>
+      (await events('shop')).filter(({ type }) => /^run\.(started|resumed|ended)$/.test(type));
+    const before = await loops();
+    await select('shop');
+    await terminalShows('shop', 'bank');
+    await setFolders('bank');
+    const told = workbench.notification(
+      'The folder api (shop) is not in this window any more. Its run continues',
+    );
+    await expect(told).toBeVisible(RUN_LIMIT);
+    await expect(workbench.treeItem(/^B-1 /)).toBeVisible(RUN_LIMIT);
+    await expect(workbench.treeItem(/^S-2 /)).toHaveCount(0);
+    await expect(page.locator('.part.panel .terminal-wrapper')).toHaveCount(0);
+    await workbench.screenshot('multiRoot-4-removed');
+    await expect(workbench.notification(/Add it again/)).toHaveCount(0);
+    await setFolders('bank', 'shop');
+    await expect(folderLine('shop', '1 of 2 done, running')).toBeVisible(RUN_LIMIT);
+    expect(await loops()).toEqual(before);
+    await select('shop');
+    await workbench.runCommand('Ralph: Show Terminal');
+    await terminalShows('shop', 'bank');
   });
 
   await test.step('an alert names its folder and applies only there', async () => {

@@ -213,6 +213,17 @@ test('an agent’s place shows its changes, a conflict is settled in the merge e
     }).toPass(RUN_LIMIT);
   });
 
+  await test.step('the question from before it landed does nothing any more, and says so', async () => {
+    await expect(workbench.statusBarItem('Ralph done · 2/2')).toBeVisible(RUN_LIMIT);
+    await workbench.openByNotification(
+      workbench.notification(/Settle the conflict of US-002/).first(),
+      'Give Back',
+      workbench.notification(/Nothing was changed: you do not settle this conflict of US-002/),
+    );
+    const given = (await run.events()).filter(({ type }) => type === 'story.settling');
+    expect(given).toMatchObject([{ settling: true }]);
+  });
+
   await test.step('the other agent’s work is discarded after a question', async () => {
     await expect(workbench.statusBarItem('Ralph done · 2/2')).toBeVisible(RUN_LIMIT);
     await expect(merge).toHaveCount(0);

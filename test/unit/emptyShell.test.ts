@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyShell, type OpenTerminal } from '../../src/views/terminal/emptyShell.ts';
+import { Emitter } from '../../src/base/emitter.ts';
+import {
+  closeEmptyShell,
+  emptyShell,
+  type OpenTerminal,
+} from '../../src/views/terminal/emptyShell.ts';
 
 const shell = (creationOptions: object = {}, rest: Partial<OpenTerminal> = {}): OpenTerminal => ({
   creationOptions,
@@ -23,4 +28,34 @@ test('a terminal that may belong to someone is left alone', () => {
     undefined,
     'typed into',
   );
+});
+
+test('a shell that comes after the restored terminal is closed, but no further one', () => {
+  const opened = new Emitter<void>();
+  const closed: string[] = [];
+  const others: (OpenTerminal & { dispose(): void })[] = [];
+  const waiting = closeEmptyShell(
+    () => others,
+    listen => opened.event(listen),
+  );
+  const open = (name: string) => {
+    others.splice(0, others.length, { ...shell(), dispose: () => closed.push(name) });
+    opened.fire();
+  };
+  // One of ours.
+  opened.fire();
+  assert.deepEqual(closed, []);
+  open('the shell of VS Code');
+  open('a person’s own');
+  assert.deepEqual(closed, ['the shell of VS Code']);
+  waiting.dispose();
+});
+
+test('a shell that was there before is closed at once, and none is waited for', () => {
+  const closed: string[] = [];
+  closeEmptyShell(
+    () => [{ ...shell(), dispose: () => closed.push('it') }],
+    () => assert.fail('It listens.'),
+  );
+  assert.deepEqual(closed, ['it']);
 });

@@ -191,6 +191,15 @@ export async function landSettlement(
   return { isActive: (await livingRun(files))?.runId !== undefined };
 }
 
+/** Whether a person still settles this conflict; it may have landed, or been given back elsewhere. */
+export async function isStillSettled(
+  files: RunFiles,
+  { storyId, theirs }: Pick<Settlement, 'storyId' | 'theirs'>,
+): Promise<boolean> {
+  const { state } = await newestRun(files);
+  return storyNotes(state, storyId).settling?.head === theirs;
+}
+
 /**
  * Gives a story back to the agents. What the person has done so far is kept by a ref.
  * @returns that ref; `undefined` if there is nothing to keep

@@ -1,5 +1,6 @@
-import { EventEmitter, type Memento, workspace } from 'vscode';
+import { EventEmitter, l10n, type Memento, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { remember } from '../common/remember.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
@@ -156,7 +157,14 @@ export class Folders extends Owner {
  * @throws {FixableError} if there is none
  */
 export function folderOf(folders: Folders, path: string | undefined): Folder {
-  const folder = requireFolder(folders.at(path));
+  const found = folders.at(path);
+  if (found === undefined && path !== undefined) {
+    // Of a message from before it was removed.
+    throw new HumanError(
+      l10n.t('That folder is not in this window any more. Add it again, then try again.'),
+    );
+  }
+  const folder = requireFolder(found);
   folders.activate(folder);
   return folder;
 }

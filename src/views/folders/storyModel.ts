@@ -42,6 +42,7 @@ export class StoryModel extends Owner {
   private looking: NodeJS.Timeout | undefined;
   /** What the files looked like when they were read last. */
   private stamp = '';
+  private isDisposed = false;
   private readonly state: Memento;
   private found: readonly string[] = [];
   private finding: Promise<void> | undefined;
@@ -124,6 +125,8 @@ export class StoryModel extends Owner {
   }
 
   override dispose(): void {
+    // A command that still works in the folder reads it once more, but must not follow it.
+    this.isDisposed = true;
     clearTimeout(this.timer);
     clearInterval(this.looking);
     this.watcher?.dispose();
@@ -149,7 +152,7 @@ export class StoryModel extends Owner {
   }
 
   private watch(): void {
-    if (this.watcher !== undefined) {
+    if (this.watcher !== undefined || this.isDisposed) {
       return;
     }
     const watcher = workspace.createFileSystemWatcher(

@@ -108,11 +108,16 @@ export function runAlerts(
   }
 
   const past =
-    (alerts: readonly RunAlert[], { runs }: Folder, runId: string) =>
+    (alerts: readonly RunAlert[], folder: Folder, runId: string) =>
     ({ isFor }: Button): string | undefined => {
+      if (isFor === 'always') {
+        return undefined;
+      }
+      const { runs } = folders.at(folder.path) ?? {};
+      if (runs === undefined) {
+        return l10n.t('That folder is not in this window any more. Add it again, then try again.');
+      }
       switch (isFor) {
-        case 'always':
-          return undefined;
         case 'run':
           return runs.current.runId === runId
             ? undefined

@@ -89,9 +89,20 @@ export class LiveChanges implements Disposable {
         this.look();
       }),
       window.tabGroups.onDidChangeTabGroups(() => this.look()),
+      folders.onDidChange(() => this.closeRemoved()),
       window.onDidChangeWindowState(() => this.look()),
     );
     this.look();
+  }
+
+  /** Nobody would keep them up to date. */
+  private closeRemoved(): void {
+    for (const [title, { folder }] of this.shown) {
+      if (!this.folders.all.includes(folder)) {
+        this.forget(title);
+        close(tabOf(title)).then(undefined, this.onError);
+      }
+    }
   }
 
   /** @throws {HumanError} if nothing has changed there yet */

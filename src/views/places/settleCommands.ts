@@ -15,6 +15,7 @@ import {
   cancelSettlement,
   conflictsOf,
   holderOf,
+  isStillSettled,
   landSettlement,
   readSettlement,
   requireConflict,
@@ -25,6 +26,7 @@ import {
 } from '../../orchestrator/loop/settlement.ts';
 import type { ConflictedFile, Side } from '../../orchestrator/places/conflictedPlace.ts';
 import { Command } from '../common/contributions.ts';
+import { reportingErrors } from '../common/errors.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
@@ -68,14 +70,12 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
         : askSide(settlement, file));
     }
     // The command is complete, whether or not the message is closed.
-    void offer(chosen, settlement);
+    void reportingErrors(log, () => offer(chosen, settlement));
   }
 
   /** What is next, until the person decides. */
-  async function offer(
-    { folder, storyId }: ChosenStory,
-    { branch, files }: Settlement,
-  ): Promise<void> {
+  async function offer({ folder, storyId }: ChosenStory, settlement: Settlement): Promise<void> {
+    const { branch, files } = settlement;
     const [landIt, giveBack] = [l10n.t('Land It'), l10n.t('Give Back')];
     const text =
       files.length === 0
@@ -86,9 +86,23 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
           );
     const choice = await window.showInformationMessage(plainSentence(text), landIt, giveBack);
     const ref = { folder: folder.path, storyId };
-    if (choice !== undefined) {
+    if (choice === undefined) {
+      return;
+    }
+    // The question stays for hours, and VS Code has no way to take it back.
+    const isOpen = await isStillSettled(folder.files, settlement);
+    if (isOpen) {
       const command = choice === landIt ? Command.landSettled : Command.giveConflictBack;
       await commands.executeCommand(command, ref);
+    } else {
+      void window.showInformationMessage(
+        plainSentence(
+          l10n.t(
+            'Nothing was changed: you do not settle this conflict of {0} any more. It has landed, or was given back.',
+            name(storyId),
+          ),
+        ),
+      );
     }
   }
 

@@ -45,7 +45,9 @@ export function runCommands(
   const store = new DisposableStore();
 
   async function start(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    if (await startRun(folder, story && [story.storyId])) {
+    const isRunning = await startRun(folder, story && [story.storyId]);
+    // It may have been removed from the window meanwhile.
+    if (isRunning && folders.all.includes(folder)) {
       await commands.executeCommand(Command.showTerminal, { folder: folder.path });
     }
   }
@@ -82,15 +84,19 @@ export function runCommands(
   }
 
   /** Resolves when the run's loop is gone, even if it was gone before the call. */
-  function untilGone({ runs }: Folder, runId: string): Promise<void> {
+  function untilGone(folder: Folder, runId: string): Promise<void> {
+    const { runs } = folder;
     return new Promise(resolve => {
       const look = (run: WatchedRun) => {
-        if (run.runId !== runId || !run.alive) {
-          listener.dispose();
+        // Nothing is heard any more of a folder that was removed from the window.
+        if (run.runId !== runId || !run.alive || !folders.all.includes(folder)) {
+          listeners.dispose();
           resolve();
         }
       };
-      const listener = store.add(runs.onDidChange(look));
+      const listeners = store.add(new DisposableStore());
+      listeners.add(runs.onDidChange(look));
+      listeners.add(folders.onDidChange(() => look(runs.current)));
       void runs.refresh().then(() => look(runs.current));
     });
   }

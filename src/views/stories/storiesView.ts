@@ -262,6 +262,9 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     if (!this.known.has(folder)) {
       await folder.stories.refresh();
       await this.lookOnBranch(folder);
+      if (!this.folders.all.includes(folder)) {
+        return;
+      }
       this.known.add(folder);
       this.updateNodes(folder);
       this.tellAround();

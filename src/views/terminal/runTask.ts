@@ -22,7 +22,7 @@ import { parseStoryRef } from '../common/refs.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
-import { emptyShell } from './emptyShell.ts';
+import { closeEmptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
 import { runLinks } from './runLinks.ts';
 import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
@@ -102,14 +102,7 @@ export class RunTask extends Owner {
     this.own(
       registerTrustedCommand(Command.showStoryTerminal, log, argument => this.showStory(argument)),
     );
-    this.own(
-      folders.inEach(folder => ({
-        dispose: () => {
-          this.newest.delete(folder);
-          this.attached.delete(folder);
-        },
-      })),
-    );
+    this.own(folders.onDidChange(() => this.closeRemoved()));
   }
 
   override dispose(): void {
@@ -209,9 +202,19 @@ export class RunTask extends Owner {
     return terminal;
   }
 
-  /** A panel that is restored before its terminals gets a shell by itself. */
-  private closeEmptyShell(): void {
-    emptyShell(window.terminals.filter(terminal => !this.shownIn(terminal)))?.dispose();
+  /** Nothing new is heard of these runs here. A folder that is added again gets its terminal back. */
+  private closeRemoved(): void {
+    const { all } = this.folders;
+    for (const [folder, shown] of this.newest) {
+      if (!all.includes(folder)) {
+        const terminal = this.openedFor(folder);
+        shown.letGo();
+        this.newest.delete(folder);
+        this.attached.delete(folder);
+        terminal?.dispose();
+      }
+    }
+    this.stories.closeRemoved(all);
   }
 
   private terminal(
@@ -224,7 +227,9 @@ export class RunTask extends Owner {
       // A task's terminal opens in the window before its owner is known.
       this.keepOpen(false);
       if (isBroughtBack) {
-        this.closeEmptyShell();
+        const isOther = (other: Terminal) => this.shownIn(other) === undefined;
+        const others = () => window.terminals.filter(isOther);
+        this.own(closeEmptyShell(others, listen => window.onDidOpenTerminal(listen)));
       }
     };
     const onClosed = () => void reportingErrors(this.log, () => this.tellClosed(folder));
@@ -233,7 +238,10 @@ export class RunTask extends Owner {
       const name = `${SOURCE}: ${this.name(folder)}`;
       return story === undefined ? name : `${name}${OF_STORY}${plainLabel(story, MAX_NAME)}`;
     };
-    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed, nameFor, onlyIn });
+    const terminal = new RunTerminal({
+      ...{ ...options, folder, title: this.name(folder) },
+      ...{ onOpened, onClosed, nameFor, onlyIn },
+    });
     this.newest.set(folder, terminal);
     return terminal;
   }
@@ -244,7 +252,8 @@ export class RunTask extends Owner {
       ? attached
       : window.terminals.findLast(
           terminal =>
-            isNamed(terminal.name, this.name(folder)) && this.stories.find(terminal) === undefined,
+            isNamed(terminal.name, this.titleOf(folder)) &&
+            this.stories.find(terminal) === undefined,
         );
   }
 
@@ -287,6 +296,11 @@ export class RunTask extends Owner {
     return this.folders.all.length > 1 ? `${name} (${folder.name})` : name;
   }
 
+  /** Of its open terminal; the name of a folder changes with the number of folders. */
+  private titleOf(folder: Folder): string {
+    return this.newest.get(folder)?.title ?? this.name(folder);
+  }
+
   /** VS Code does not report which terminal a task got. */
   private shownIn(terminal: Terminal): RunTerminal | StoryTerminal | undefined {
     const ofStory = this.stories.find(terminal);
@@ -294,7 +308,7 @@ export class RunTask extends Owner {
       return ofStory;
     }
     for (const [folder, shown] of this.newest) {
-      if (this.attached.get(folder) === terminal || isNamed(terminal.name, this.name(folder))) {
+      if (this.attached.get(folder) === terminal || isNamed(terminal.name, shown.title)) {
         return shown;
       }
     }

@@ -22,6 +22,8 @@ const STOPS: readonly StopMode[] = ['afterIteration', 'end', 'kill'];
 
 export interface RunTerminalOptions {
   readonly folder: Folder;
+  /** What it is called in the list of terminals, without a story. */
+  readonly title: string;
   /** Starts a run if none is running; only for a task that a person runs from the Tasks menu. */
   readonly start?: (() => Promise<void>) | undefined;
   /** Does not report the end to VS Code, which may close the terminal then. */
@@ -53,6 +55,7 @@ export class RunTerminal implements Pseudoterminal {
   private readonly screen = new TerminalScreen(leftOutLine());
   private transcript = newTranscript(undefined);
   private redrawing: NodeJS.Timeout | undefined;
+  readonly title: string;
   /** It is being opened or open, and its run has not ended. */
   following = true;
   /** The run that it shows. */
@@ -72,6 +75,7 @@ export class RunTerminal implements Pseudoterminal {
   constructor(options: RunTerminalOptions) {
     this.options = options;
     this.folder = options.folder;
+    this.title = options.title;
   }
 
   /** It shows the folder's newest run from its start, and still follows it. */

@@ -27,6 +27,15 @@ export class StoryTerminals extends Owner {
     return [...this.open.values()].filter(shown => shown.folder === folder);
   }
 
+  /** Closes those of folders that are not in the window any more. */
+  closeRemoved(folders: readonly Folder[]): void {
+    for (const [terminal, { folder }] of this.open) {
+      if (!folders.includes(folder)) {
+        terminal.dispose();
+      }
+    }
+  }
+
   /** Reveals the terminal of a story, or opens one. @param isSeveral the window has several folders */
   show(folder: Folder, storyId: string, isSeveral: boolean): void {
     for (const [terminal, shown] of this.open) {
