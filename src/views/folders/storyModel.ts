@@ -174,9 +174,18 @@ export class StoryModel extends Owner {
   }
 
   private async lookAgain(): Promise<void> {
-    if (this.reading === undefined && (await this.stampNow()) !== this.stamp) {
+    if (this.reading === undefined && (await this.hasChanged())) {
       await Promise.all([this.refresh(), this.findFiles()]);
     }
+  }
+
+  /** VS Code may miss a file in a folder that is made at the same time, such as `.taskmaster/tasks`. */
+  private async hasChanged(): Promise<boolean> {
+    if ((await this.stampNow()) !== this.stamp) {
+      return true;
+    }
+    const { findStoryFile } = await storyReading();
+    return this.file === undefined && (await findStoryFile(this.folder)) !== undefined;
   }
 
   /** Changes when the file that is shown changes, or one appears at a usual path. */
