@@ -15,9 +15,10 @@ const QUERIES = 25;
 export async function codeIndex(): Promise<Row[]> {
   const dir = mkdtempSync(path.join(tmpdir(), 'bench-code-'));
   try {
-    const repository = path.join(dir, 'project.git');
-    execFileSync('git', ['init', '--quiet', '--bare', repository]);
+    const repository = path.join(dir, 'project');
+    execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
     execFileSync('git', ['fast-import', '--quiet'], { cwd: repository, input: history() });
+    execFileSync('git', ['reset', '--quiet', '--hard'], { cwd: repository });
     const before = process.memoryUsage.rss();
     let highest = before;
     const watch = setInterval(() => {

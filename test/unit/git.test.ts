@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { blobTexts, treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
+import { blobTexts, checkedOutTexts, treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
@@ -230,17 +230,33 @@ describe('GitRepository', () => {
     assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
   });
 
-  test('contents are read in their order, also if they are chosen while git starts', async () => {
+  test('contents are those of the commit, whatever the folder has', async () => {
     await write('a.txt', 'one\ntwo');
+    await write('changed.txt', 'as it was');
     await write('empty.txt', '');
+    await write('gone.txt', 'still in the commit');
+    await write('linked.txt', 'not behind a link');
     await commit('files');
-    const blobs = (await treeFiles(folder, 'HEAD')).map(({ blob }) => blob);
-    const asked = [...blobs.toReversed(), '0'.repeat(40)];
-    const texts = await blobTexts(folder, asked);
-    assert.deepEqual(texts, ['', 'one\ntwo', undefined]);
-    assert.deepEqual(await blobTexts(folder, Promise.resolve(asked)), texts);
-    const failed = Promise.reject(new Error('nothing was chosen'));
-    await assert.rejects(blobTexts(folder, failed), /nothing was chosen/);
+    await write('changed.txt', 'as it is!');
+    await rm(path.join(folder, 'gone.txt'));
+    await write('elsewhere.txt', 'not behind a link');
+    await rm(path.join(folder, 'linked.txt'));
+    await symlink('elsewhere.txt', path.join(folder, 'linked.txt'));
+    const files = await treeFiles(folder, 'HEAD');
+    const asked = [...files.toReversed(), { path: 'missing.txt', blob: '0'.repeat(40) }];
+    const texts = [
+      ...['not behind a link', 'still in the commit', '', 'as it was', 'one\ntwo'],
+      undefined,
+    ];
+    assert.deepEqual(await checkedOutTexts(folder, asked), texts);
+    assert.deepEqual(
+      await blobTexts(
+        folder,
+        asked.map(({ blob }) => blob),
+      ),
+      texts,
+    );
+    assert.deepEqual(await checkedOutTexts(folder, []), []);
   });
 
   test('an option in place of a commit is refused', async () => {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { gitResult } from '../git/runGit.ts';
-import { blobTexts } from '../git/treeFiles.ts';
+import { checkedOutTexts } from '../git/treeFiles.ts';
 import type { CodeIndex } from './codeIndex.ts';
 import { storyWords } from './codeWords.ts';
 import { type PastUse, trustOf } from './pastUses.ts';
@@ -69,18 +69,24 @@ export async function codePointers(
   const barred = new Set(query.barred.map(fromRoot));
   const pinned = [...new Set(query.pinned.map(fromRoot))];
   const entries = pin.map(entry => ({ ...entry, places: entry.places.map(fromRoot) }));
-  const choose = (): { path: string; reason: Reason }[] => {
-    const found = fused(index, query, text, trustOf(uses), entries).filter(
-      ({ path: file }) => !barred.has(file) && !pinned.includes(file),
-    );
-    return [
-      ...pinned
-        .filter(file => !barred.has(file))
-        .map(file => ({ path: file, reason: 'pinned' as const })),
-      ...found,
-    ].slice(0, FILES);
-  };
-  const { chosen, signatures } = await withSignatures(index, query.dir, choose, storyWords(text));
+  const found = fused(index, query, text, trustOf(uses), entries).filter(
+    ({ path: file }) => !barred.has(file) && !pinned.includes(file),
+  );
+  const chosen: { path: string; reason: Reason }[] = [
+    ...pinned
+      .filter(file => !barred.has(file))
+      .map(file => ({ path: file, reason: 'pinned' as const })),
+    ...found,
+  ].slice(0, FILES);
+  const known = chosen.slice(0, SIGNED).flatMap(({ path: file }) => {
+    const blob = index.blobs[index.paths.indexOf(file)];
+    return blob === undefined ? [] : [{ file, path: shown(file), blob }];
+  });
+  const texts = await checkedOutTexts(query.dir, known);
+  const words = storyWords(text);
+  const signatures = new Map(
+    known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)] as const),
+  );
   return {
     files: chosen.map(({ path: file, reason }) => ({
       path: shown(file),
@@ -151,39 +157,6 @@ function similarCommits({ past }: CodeIndex, title: string): { hash: string; sub
     const { hash = '', subject = '' } = past.commits[commit] ?? {};
     return hash === '' || (likeness[commit] ?? 0) < LEAST_LIKENESS * all ? [] : [{ hash, subject }];
   });
-}
-
-/** Chooses files, and reads what the first ones define. To start git takes as long as to choose, so both happen at once. */
-async function withSignatures<T extends { readonly path: string }>(
-  { blobs, paths }: CodeIndex,
-  dir: string,
-  choose: () => readonly T[],
-  words: ReadonlySet<string>,
-): Promise<{ chosen: readonly T[]; signatures: ReadonlyMap<string, readonly string[]> }> {
-  const choice = Promise.resolve().then(() => {
-    const chosen = choose();
-    const known = chosen.slice(0, SIGNED).flatMap(({ path: file }) => {
-      const blob = blobs[paths.indexOf(file)];
-      return blob === undefined ? [] : [{ file, blob }];
-    });
-    return { chosen, known };
-  });
-  const isInRepository = blobs.some(blob => blob !== undefined);
-  const [{ chosen, known }, texts] = await Promise.all([
-    choice,
-    isInRepository
-      ? blobTexts(
-          dir,
-          choice.then(({ known }) => known.map(({ blob }) => blob)),
-        )
-      : [],
-  ]);
-  return {
-    chosen,
-    signatures: new Map(
-      known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)]),
-    ),
-  };
 }
 
 /** The folder within its repository: '' or `packages/app/`. */

@@ -16,8 +16,8 @@ export interface GitOptions {
    * environment. Otherwise it has a time limit.
    */
   readonly writes?: boolean;
-  /** Standard input; a promise, if git can start while it is being made. */
-  readonly input?: string | Buffer | Promise<string>;
+  /** Standard input. */
+  readonly input?: string | Buffer;
   /**
    * The whole environment; default: this process's own, without variables that point git to another repository.
    */
@@ -73,18 +73,7 @@ export async function gitResult(
     );
     // If git ends before it has read everything, it reports the reason itself.
     child.stdin?.on('error', () => undefined);
-    if (input instanceof Promise) {
-      const { stdin } = child;
-      input.then(
-        text => stdin?.end(text),
-        error => {
-          stdin?.end();
-          reject(error);
-        },
-      );
-    } else {
-      child.stdin?.end(input);
-    }
+    child.stdin?.end(input);
   });
   return writes || child === undefined ? answer : answerInTime(child, questionIn(args), answer);
 }

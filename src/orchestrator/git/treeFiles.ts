@@ -1,4 +1,12 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { readPlainFile } from '../../base/plainFile.ts';
 import { gitResult, runGit } from './runGit.ts';
+
+/** In bytes; larger files are read by git. */
+const MAX_CHECKED_OUT = 1024 * 1024;
+/** In hexadecimal digits; the hashes of other repositories are longer. */
+const SHA_1_LENGTH = 40;
 
 /** A file of a commit. */
 export interface TreeFile {
@@ -38,18 +46,16 @@ export async function blobSizes(
   );
 }
 
-/**
- * The contents of blobs, in their order; undefined where the repository does not have one.
- * @param blobs a promise, if git can start while they are being chosen
- */
+/** The contents of blobs, in their order; undefined where the repository does not have one. */
 export async function blobTexts(
   dir: string,
-  blobs: readonly string[] | Promise<readonly string[]>,
+  blobs: readonly string[],
 ): Promise<(string | undefined)[]> {
-  const input = blobs instanceof Promise ? blobs.then(all => all.join('\n')) : blobs.join('\n');
-  const { stdout } = await gitResult(dir, ['cat-file', '--batch', '--buffer'], { input });
+  const { stdout } = await gitResult(dir, ['cat-file', '--batch', '--buffer'], {
+    input: blobs.join('\n'),
+  });
   let at = 0;
-  return (await blobs).map(() => {
+  return blobs.map(() => {
     const end = stdout.indexOf('\n', at);
     const [, type, size] = stdout.toString('utf8', at, end).split(' ');
     at = end + 1;
@@ -60,4 +66,36 @@ export async function blobTexts(
     at += Number(size) + 1;
     return text;
   });
+}
+
+/**
+ * Like {@link blobTexts}, for a few files that are probably checked out: a file of the folder whose content is the
+ * blob's saves the start of git, which takes as long as everything else that a prompt needs.
+ * @param files their paths relative to the folder
+ */
+export async function checkedOutTexts(
+  dir: string,
+  files: readonly TreeFile[],
+): Promise<(string | undefined)[]> {
+  const texts = await Promise.all(files.map(file => checkedOutText(dir, file)));
+  const others = files.filter((_, i) => texts[i] === undefined);
+  const found =
+    others.length === 0
+      ? []
+      : await blobTexts(
+          dir,
+          others.map(({ blob }) => blob),
+        );
+  return texts.map((text, i) => text ?? found[others.indexOf(files[i] as TreeFile)]);
+}
+
+async function checkedOutText(dir: string, { blob, path }: TreeFile): Promise<string | undefined> {
+  const content = await readPlainFile(join(dir, path), MAX_CHECKED_OUT);
+  if (content === undefined) {
+    return undefined;
+  }
+  // https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+  const hash = createHash(blob.length === SHA_1_LENGTH ? 'sha1' : 'sha256');
+  hash.update(`blob ${content.length}\0`).update(content);
+  return hash.digest('hex') === blob ? content.toString('utf8') : undefined;
 }
