@@ -61,6 +61,26 @@ describe('reverting commits with one new commit', () => {
     assert.deepEqual(await state(), before);
   }
 
+  test('git may be set to show signatures', async () => {
+    const gpg = path.join(temp.path, 'gpg');
+    const lines = ['gpg: Signature made today', '[GNUPG:] SIG_CREATED ', 'gpg: Good signature'];
+    await writeFile(
+      gpg,
+      `#!/bin/sh\n${lines.map(line => `echo '${line}' >&2\n`).join('')}echo '-----BEGIN PGP SIGNATURE-----'\n`,
+    );
+    await chmod(gpg, 0o755);
+    await git('config', 'gpg.program', gpg);
+    await git('config', 'commit.gpgSign', 'true');
+    await git('config', 'log.showSignature', 'true');
+    await write('one.txt', 'one\n');
+    const one = await commit();
+    await write('two.txt', 'two\n');
+    const two = await commit();
+    assert.match(await git('log', '-1', '--format=%H'), /Good signature/);
+    const { commits, takenBack } = await planRevert(folder, { hashes: [one, two] });
+    assert.deepEqual([commits, takenBack], [[two, one], []]);
+  });
+
   test('added, deleted, renamed and binary files are restored', async () => {
     const before = await tree();
     await rename(at('old.txt'), at('new name.txt'));

@@ -28,7 +28,11 @@ interface State {
  */
 export async function takenBackCommits(dir: string, head: string): Promise<ReadonlySet<string>> {
   const log = (...args: readonly string[]) =>
-    runGit(dir, 'log', '--first-parent', `--max-count=${MAX_COMMITS}`, ...args, head, '--');
+    runGit(
+      dir,
+      ...['--no-optional-locks', 'log', '--first-parent', '--no-show-signature', '--no-color'],
+      ...[`--max-count=${MAX_COMMITS}`, ...args, head, '--'],
+    );
   const lines = (text: string) => text.split(/\r?\n/).filter(line => line !== '');
   const all = lines(await log('--reverse', '--format=%H %T'));
   const reverts = new Set(lines(await log('--format=%H', '--fixed-strings', `--grep=${REVERTS}`)));
