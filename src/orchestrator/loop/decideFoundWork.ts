@@ -1,6 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import type { KnownDiscovery } from '../journal/discoveries.ts';
+import type { Discovery, KnownDiscovery } from '../journal/discoveries.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
 import { noStoryFile, readStoryBytes } from '../stories/storyFile.ts';
@@ -9,6 +9,7 @@ import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { readFoundWork } from '../workspace/foundWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { deliverRequest, recordRequest } from '../workspace/requests.ts';
+import { readRunDiscoveries } from '../workspace/runCheckpoint.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { takeFileLock } from '../workspace/takeFileLock.ts';
 import { requireRecordable } from './tickStory.ts';
@@ -97,11 +98,14 @@ export async function editFoundWork(files: RunFiles, id: string, title: string):
 export async function dropFoundWork(files: RunFiles, id: string): Promise<void> {
   await requireRecordable(files);
   await inTurn(files, async () => {
-    const found = await requireNoStory(files, id);
-    // What a run that has ended did not add can still be dropped.
-    if ((await livingRun(files))?.runId !== undefined) {
-      requireNotAccepted(found, id);
-    }
+    await requireNoStory(files, id);
+    // What a run that has ended did not add can still be dropped: another one that is active does not add it.
+    const runId = (await livingRun(files))?.runId;
+    const ofRun = runId === undefined ? [] : await readRunDiscoveries(files, runId);
+    requireNotAccepted(
+      ofRun.find(discovery => discovery.id === id),
+      id,
+    );
     await deliverRequest(files, { type: 'discovery', action: 'drop', id });
     // A setting may have accepted it at the same moment.
     requireNotAccepted(await requireNoStory(files, id), id);
@@ -129,7 +133,7 @@ function requireNotDropped(found: KnownDiscovery | undefined, id: string): void 
   }
 }
 
-function requireNotAccepted(found: KnownDiscovery | undefined, id: string): void {
+function requireNotAccepted(found: Discovery | undefined, id: string): void {
   if (found?.state === 'accepted') {
     throw new HumanError(
       say(

@@ -85,7 +85,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
     // Earlier events are not an answer.
     await journal?.skip();
-    if (await isSoAlready(files, runId, request)) {
+    if (await isSoAlready(files, loop, request)) {
       return { kind: 'already' };
     }
     const recorded = await recordRequest(files, request);
@@ -108,20 +108,22 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
 /** Whether another window or command line has had the same effect just before. */
 async function isSoAlready(
   files: RunFiles,
-  livingRunId: string | undefined,
+  loop: LockOwner | undefined,
   request: RunRequest,
 ): Promise<boolean> {
   if (!((request.type === 'skip' || request.type === 'stop') && isOnce(request))) {
     return false;
   }
-  const runId = livingRunId ?? (await newestRunId(files));
+  const runId = loop?.runId ?? (await newestRunId(files));
   if (runId === undefined) {
     return false;
   }
   const state = await readRunState(files.journalFile(runId));
-  return request.type === 'skip'
-    ? isSkippedByPerson(state, request.storyId)
-    : isStopEnough(state.stopMode, request.mode);
+  if (request.type === 'skip') {
+    return isSkippedByPerson(state, request.storyId);
+  }
+  // A loop that has just begun has not yet written that its run continues; until then, the journal has an earlier stop.
+  return isSameLoop(loop, state) && isStopEnough(state.stopMode, request.mode);
 }
 
 /** A stop of one story, and a skip of whatever is current, can be repeated. */
