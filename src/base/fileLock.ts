@@ -25,15 +25,22 @@ export async function lockAround(folder: string, file: string): Promise<() => Pr
     pass();
   };
   await before;
+  let isLost = false;
   try {
     const release = await lock(folder, {
       lockfilePath: `${file}.taking`,
       stale: 5_000,
       retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+      onCompromised: () => {
+        // Removed, or taken over while this process slept. By default, this would end the process.
+        isLost = true;
+      },
     });
     return async () => {
       try {
-        await release();
+        if (!isLost) {
+          await release();
+        }
       } finally {
         end();
       }

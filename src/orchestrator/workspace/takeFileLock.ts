@@ -11,7 +11,7 @@ import type { RunFiles } from './runFiles.ts';
  * @param folder one that exists. A process holds one lock of a folder at a time, so a lock that is held while others are
  * taken needs another folder
  * @returns a function that releases it
- * @throws {HumanError} if the state folder cannot be written
+ * @throws {HumanError} if the state folder cannot be written, or somebody else keeps the lock
  */
 export async function takeFileLock(
   { stateDir }: RunFiles,
@@ -25,6 +25,15 @@ export async function takeFileLock(
     const { lockAround } = await import('../../base/fileLock.ts');
     return await lockAround(folder, file);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOCKED') {
+      throw new HumanError(
+        say(
+          'Another window or command line is still busy in {0}. Try again in a minute.',
+          stateDir,
+        ),
+        { cause: error },
+      );
+    }
     throw cannotWriteTo(stateDir, error);
   }
 }
