@@ -103,6 +103,19 @@ function added(path: string, before: string | Uint8Array, story: New): Story & {
 }
 
 describe('a story is added with the next number of its tool', () => {
+  test('Backlog.md: a prefix that is no word counts as none', () => {
+    const task = { id: 'task-7', title: 'Add a cart' };
+    const files = new Map([
+      ['config.yml', Buffer.from('task_prefix: "(("\n')],
+      [`tasks/${fileOf(task)}`, Buffer.from(backlogTask(task))],
+    ]);
+    const story = { id: REPORT, title: 'Limit the log in', at: AT };
+    assert.equal(
+      addToText('/w/backlog', packFolder({ files, completed: [], unread: [] }), story).storyId,
+      'task-8',
+    );
+  });
+
   const task = fc.record(
     {
       title: fc.string({ minLength: 1, maxLength: 6 }),

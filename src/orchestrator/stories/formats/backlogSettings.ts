@@ -38,7 +38,7 @@ export function readSettings(text: string, parts: readonly FolderPart[]): Backlo
     statuses: all,
     doneStatus,
     openStatus: isOpen(usual) ? usual : (all.find(isOpen) ?? 'To Do'),
-    prefix: textIn(values['task_prefix']) || 'task',
+    prefix: prefixIn(values['task_prefix']),
     digits: digitsIn(values['zero_padded_ids']),
   };
 }
@@ -95,6 +95,12 @@ export function settingsProblems(
       ...lines.at(start),
     })),
   ];
+}
+
+/** The tool only allows letters. */
+function prefixIn(value: unknown): string {
+  const prefix = textIn(value);
+  return /^[A-Za-z]+$/.test(prefix) ? prefix : 'task';
 }
 
 function digitsIn(value: unknown): number {
