@@ -214,6 +214,33 @@ describe('a story that is added', () => {
     assert.equal(listOf('prd.json', addToText('prd.json', list, NEW).text).stories.length, 1);
   });
 
+  test('keeps a title that is another value in YAML', () => {
+    const tasks = 'tasks:\n  - title: A\n    completed: false\n';
+    for (const word of ['null', 'true', 'false', '-', '---', '~', 'x']) {
+      const story = { ...NEW, title: word, why: word };
+      const { storyId, text } = addToText('tasks.yaml', tasks, story);
+      const added = listOf('tasks.yaml', text).stories.at(-1);
+      assert.deepEqual([added?.id, added?.title, added?.description], [storyId, word, word]);
+      assert.equal(addToText('tasks.yaml', text, story).text, text);
+    }
+  });
+
+  test('is known again, whatever its title and its reason say', () => {
+    const note = 'Reported to Ralph Fresh as DISC-9-9-9';
+    const plan = ['plan.md', '- [ ] US-1: A\n'] as const;
+    const numbered = ['specs/001/tasks.md', '- [ ] T001 A\n'] as const;
+    for (const [path, before] of [plan, numbered]) {
+      for (const story of [
+        { ...NEW, title: 'Hide <!-- it' },
+        { ...NEW, title: note },
+        { ...NEW, why: note },
+      ]) {
+        const { text } = addToText(path, before, story);
+        assert.equal(addToText(path, text, story).text, text);
+      }
+    }
+  });
+
   test('gets another id if its own is taken, and is refused where there is no place', () => {
     const taken = `[{"id":"${NEW.id}","title":"Another","passes":true}]`;
     assert.equal(addToText('prd.json', taken, NEW).storyId, `${NEW.id}-2`);

@@ -1,15 +1,15 @@
 import type { Story } from './story.ts';
 
-const NOTE = /Reported to Ralph Fresh as (DISC-\d+-\d+-\d+)(?![\d-])/;
+const NOTE = /Reported to Ralph Fresh as (DISC-\d+-\d+-\d+)(?![\d-])/g;
 
 /** What is written into a story whose tool numbers its stories: by the report it is known again, and not added twice. */
 export function reportNote(report: string): string {
   return `Reported to Ralph Fresh as ${report}`;
 }
 
-/** The id of the report that a story comes from, if its text says so. */
+/** The id of the report that a story comes from, if its text says so. What the agent wrote stands before the note. */
 export function notedReport({ description }: Pick<Story, 'description'>): string | undefined {
-  return NOTE.exec(description)?.[1];
+  return [...description.matchAll(NOTE)].at(-1)?.[1];
 }
 
 /** The ids of stories, and of the reports that they come from. */

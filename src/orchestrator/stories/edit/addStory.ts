@@ -7,6 +7,7 @@ import type { Story } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import { addByHand } from './addByHand.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
+import { inertText } from './inertLine.ts';
 import type { NewStory } from './newStory.ts';
 
 /**
@@ -42,7 +43,9 @@ export function addToText(
     throw new HalfWritten(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
   }
   const known = file.stories.find(one =>
-    one.id === story.id ? one.title.includes(story.title) : notedReport(one) === story.id,
+    one.id === story.id
+      ? [story.title, inertText(story.title)].some(title => one.title.includes(title))
+      : notedReport(one) === story.id,
   );
   if (known !== undefined) {
     return { text: bom + text, storyId: known.id };

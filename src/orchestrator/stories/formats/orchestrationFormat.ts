@@ -4,7 +4,7 @@ import type { YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
-import { newEntry } from '../edit/entryAddition.ts';
+import { newEntry, type Value } from '../edit/entryAddition.ts';
 import type { NewStory } from '../edit/newStory.ts';
 import type { Side } from '../edit/workOrder.ts';
 import {
@@ -299,12 +299,16 @@ function appendTask(text: string, tasks: readonly Task[], story: NewStory): Edit
     tasks.map(({ entry }) => entry),
     { key: 'status', word: 'pending' },
   );
-  // JSON is YAML. Words stay plain, as people write them.
-  const lines = [...values].map(
-    ([key, value]) =>
-      `${key}: ${key !== 'id' && typeof value === 'string' && !/^[a-z_-]+$/.test(value) ? JSON.stringify(value) : String(value)}`,
-  );
+  const lines = [...values].map(([key, value]) => `${key}: ${yamlOf(key, value)}`);
   return [{ offset: block.end, length: 0, content: eol + bullet + lines.join(`${eol}${indent}`) }];
+}
+
+/** JSON is YAML. Words stay plain, as people write them, if they are no other values. */
+function yamlOf(key: string, value: Value): string {
+  const isPlain = key === 'id' || typeof value !== 'string' || /^[a-z][a-z_-]*$/.test(value);
+  return isPlain && value !== 'null' && value !== 'true' && value !== 'false'
+    ? String(value)
+    : JSON.stringify(value);
 }
 
 /** A task's text: its lines with the comments directly above them, or its braces. */
