@@ -161,7 +161,7 @@ describe('stopping', posix, () => {
     assert.equal(code, 130);
     assert.match(
       stdout,
-      /Not all work on US-001 could be kept: .*broken\n.*still in its place: ralph-fresh places\n/,
+      /Not all work on US-001 could be kept: .*broken\n.*still in its place: ralph-fresh places\. Copy/,
     );
     assert.doesNotMatch(stdout, /no new commits/);
     assert.deepEqual(await workspace.events('iteration.ended'), []);
