@@ -243,10 +243,15 @@ describe('GitRepository', () => {
     await rm(path.join(folder, 'linked.txt'));
     await symlink('elsewhere.txt', path.join(folder, 'linked.txt'));
     const files = await treeFiles(folder, 'HEAD');
-    const asked = [...files.toReversed(), { path: 'missing.txt', blob: '0'.repeat(40) }];
+    const unreadable = { path: 'a'.repeat(300), blob: files[0]?.blob ?? '' };
+    const asked = [
+      ...files.toReversed(),
+      { path: 'missing.txt', blob: '0'.repeat(40) },
+      unreadable,
+    ];
     const texts = [
       ...['not behind a link', 'still in the commit', '', 'as it was', 'one\ntwo'],
-      undefined,
+      ...[undefined, 'one\ntwo'],
     ];
     assert.deepEqual(await checkedOutTexts(folder, asked), texts);
     assert.deepEqual(

@@ -90,7 +90,8 @@ export async function checkedOutTexts(
 }
 
 async function checkedOutText(dir: string, { blob, path }: TreeFile): Promise<string | undefined> {
-  const content = await readPlainFile(join(dir, path), MAX_CHECKED_OUT);
+  // One that cannot be read here, as another program has locked it or its name is too long, is in git all the same.
+  const content = await readPlainFile(join(dir, path), MAX_CHECKED_OUT).catch(() => undefined);
   if (content === undefined) {
     return undefined;
   }
