@@ -13,6 +13,7 @@ const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
   EEXIST: file => say('Something else is in the place of {0}. Move it out of the way.', file),
   EISDIR: file =>
     say('There is a folder at {0}, where a file is needed. Move it out of the way.', file),
+  ELOOP: file => say('{0} is a link that leads in a circle. Put a file in its place.', file),
   ENAMETOOLONG: tooLongName,
   ENOTDIR: file =>
     say('Something on the path to {0} is not a folder. Move it out of the way.', file),

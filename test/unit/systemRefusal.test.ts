@@ -41,7 +41,7 @@ describe('errors of the operating system', () => {
     assert.match(asHumanError(new Error(words)).message, /Free some space, and try again/);
   });
 
-  for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ENOTDIR']) {
+  for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ELOOP', 'ENOTDIR']) {
     test(`${code} names the file`, () => {
       assert.match(englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''), /\/a\/b/);
     });
