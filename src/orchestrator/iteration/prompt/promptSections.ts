@@ -104,7 +104,7 @@ function warnings(input: PromptInput): string {
   found.push(...duplicateNotes(input));
   if (input.lane !== undefined) {
     found.push(
-      'Other agents work on other stories at the same time, each in a clone of its own, as you do. Commit on the branch that is checked out; it is merged when your story is done. Do not push, and do not switch branches. Of the story file, also of a file that a task has there, only the mark that your story is done is taken over: what others should read belongs into the progress log. If you start a server, use a port from `$RALPH_FRESH_PORT` on (`$RALPH_FRESH_PORT_COUNT` of them are yours).',
+      'Other agents work on other stories at the same time, each in a clone of its own, as you do. Commit on the branch that is checked out; it is merged when your story is done. Do not push, and do not switch branches. Of the story file, and of a file that a task has there, only the mark that your story is done is taken over. Write what others should read into the progress log. If you start a server, use a port from `$RALPH_FRESH_PORT` on (`$RALPH_FRESH_PORT_COUNT` of them are yours).',
     );
   }
   found.push(...uncommittedNotes(input));
