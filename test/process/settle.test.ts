@@ -167,6 +167,24 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 1, 'places', 'settle', 'US-002'), /no conflict to settle/);
   });
 
+  test('lands as the person settles it, also if the agent that was ended had marked the story as done', async t => {
+    const { loop, workspace } = await conflict(t, {
+      next: [{ write: ['half.txt', 'half\n'] }, { tick: 'US-002' }, { text: 'I am nearly done.' }],
+    });
+    await heard(workspace, 'I am nearly done.');
+    const { place } = await settle(workspace, '--stop');
+    await until('the agent has ended', async () =>
+      (await workspace.events('iteration.ended')).some(({ outcome }) => outcome === 'stopped'),
+    );
+    await workspace.event('pause.started');
+    await solve(place);
+    await told(workspace, 0, 'land', 'US-002');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    await requireLanded(workspace);
+    assert.equal(workspace.git('ls-tree', '--name-only', 'main', 'half.txt'), '');
+  });
+
   test('goes back to an agent that continues with it if the checks fail', async t => {
     const { loop, workspace } = await conflict(t, {
       args: ['--verify', 'grep -q -e AGAIN -e "^FIRST$" shared.txt'],

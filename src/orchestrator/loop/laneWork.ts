@@ -7,7 +7,7 @@ import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { storiesLeft, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
-import { handledIn } from '../journal/runState.ts';
+import { handledIn, storyNotes } from '../journal/runState.ts';
 import type { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
 import type { Landable } from '../landing/landing.ts';
@@ -179,9 +179,12 @@ export class LaneWork {
     const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
     // During a stop, what the place still has is collected from there when the run continues.
     const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;
+    // A person who settles a conflict of the story was told that nobody else works on it.
+    const isTaken = () => storyNotes(run.state(), story.id).settling !== undefined;
     const lands =
       isClaimed &&
       !isLeftThere &&
+      !isTaken() &&
       base !== undefined &&
       head !== undefined &&
       (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }));
@@ -200,7 +203,7 @@ export class LaneWork {
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    if (lands) {
+    if (lands && !isTaken()) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -209,7 +212,11 @@ export class LaneWork {
       this.ends.lands({ scope, base, head, progressText, result: work.result });
       return;
     }
-    const verdict = await leaveOpen(run, { ...work, scope }, { commits, isClaimed });
+    const verdict = await leaveOpen(
+      run,
+      { ...work, scope },
+      { commits, isClaimed: isClaimed && !isTaken() },
+    );
     this.ends.staysOpen(iteration, verdict);
   }
 
