@@ -91,7 +91,7 @@ async function list({ all, cwd, file, json }: DiscoveredFlags): Promise<void> {
   if (all !== true) {
     print('');
     print(
-      'To make one a story: ralph-fresh discovered accept ID. To remove it: discovered drop ID.',
+      'To make one a story: ralph-fresh discovered accept ID. To remove it: ralph-fresh discovered drop ID.',
     );
   }
 }
