@@ -101,6 +101,10 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       (await found(workspace, '--all')).map(({ state }: { state: string }) => state),
       ['added', 'dropped', 'dropped'],
     );
+    // A story that is no longer in the file can become one again.
+    await workspace.write(PRD, before);
+    await told(workspace, 0, 'discovered', 'accept', limit.id);
+    assert.equal(await workspace.read(PRD), after);
     assert.match(await told(workspace, 0, 'next'), new RegExp(limit.id));
     // An agent of the next run gets it.
     const again = await workspace.script([reports(limit.id)]).finished;

@@ -3,7 +3,8 @@ import { say } from '../../base/say.ts';
 import type { Discovery, KnownDiscovery } from '../journal/discoveries.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
-import { noStoryFile, readStoryBytes } from '../stories/storyFile.ts';
+import { idsWithReports } from '../stories/reportNote.ts';
+import { noStoryFile, readStoryBytes, readStoryList } from '../stories/storyFile.ts';
 import { type AddAccess, addTrackedStory } from '../trackers/addTracked.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { readFoundWork } from '../workspace/foundWork.ts';
@@ -51,14 +52,19 @@ async function accept(
   { id, ...known }: KnownDiscovery,
   { evenDropped = false, ...access }: AcceptAccess,
 ): Promise<Accepted> {
-  const now = await requireNoStory(files, id);
+  const isActive = (await livingRun(files))?.runId !== undefined;
+  const now = await foundNow(files, id);
+  // A rollback, another branch or a person may have taken the story out of the file since.
+  if (isActive || (await isInFile(storyFile, id, now?.storyId))) {
+    requireNotAdded(now, id);
+  }
   if (!evenDropped) {
     requireNotDropped(now, id);
   }
   // It may have got another title since it was shown.
   const { from, title, why } = now ?? known;
   const story: NewStory = { id, title, why, from };
-  if ((await livingRun(files))?.runId !== undefined) {
+  if (isActive) {
     if ((await beadsDatabase(storyFile)) === undefined) {
       // Tells now what the loop could only say later.
       const content = await readStoryBytes(storyFile);
@@ -149,7 +155,26 @@ function requireNotAccepted(found: Discovery | undefined, id: string): void {
  * @throws {HumanError} if it is a story already, which a decision about a report does not change
  */
 async function requireNoStory(files: RunFiles, id: string): Promise<KnownDiscovery | undefined> {
-  const found = (await readFoundWork(files)).find(discovery => discovery.id === id);
+  const found = await foundNow(files, id);
+  requireNotAdded(found, id);
+  return found;
+}
+
+async function foundNow(files: RunFiles, id: string): Promise<KnownDiscovery | undefined> {
+  return (await readFoundWork(files)).find(discovery => discovery.id === id);
+}
+
+/** Whether the story of a report is there, or nobody can tell: the file cannot be read, or may be behind its database. */
+async function isInFile(storyFile: string, id: string, storyId = id): Promise<boolean> {
+  if ((await beadsDatabase(storyFile)) !== undefined) {
+    return true;
+  }
+  const stories = (await readStoryList(storyFile))?.stories;
+  const ids = stories && idsWithReports(stories);
+  return ids === undefined || ids.has(id) || ids.has(storyId);
+}
+
+function requireNotAdded(found: KnownDiscovery | undefined, id: string): void {
   if (found?.state === 'added') {
     throw new HumanError(
       say(
@@ -159,5 +184,4 @@ async function requireNoStory(files: RunFiles, id: string): Promise<KnownDiscove
       ),
     );
   }
-  return found;
 }
