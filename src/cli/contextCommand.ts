@@ -149,7 +149,8 @@ async function choose(
     ['Reset for', reset.map(relative)],
   ] as const) {
     for (const file of list) {
-      print(`${words} ${about}: ${file}`);
+      const isThere = existsSync(path.join(files.workspace, file));
+      print(`${words} ${about}: ${file}${isThere ? '' : ' (there is no such file now)'}`);
     }
   }
 }

@@ -28,7 +28,7 @@ export function scriptedWindow(
     await workbench.setTheme(scene.theme ?? 'dark');
     await run.startAgain(scene, async () => {
       // What the last story has left is not taken for what this one shows.
-      await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+      await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
     });
     return { run, workbench };
   };

@@ -247,7 +247,7 @@ async function startAgain(): Promise<void> {
   await workbench.tidy();
   await endRuns(workspace);
   await emptyRepo(workspace);
-  await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+  await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
 }
 
 test.describe('without the git extension', () => {

@@ -163,7 +163,7 @@ test('everything that prevents a run is shown with the button that fixes it', {
 
   await test.step('no story file', async () => {
     await rm(prdFile());
-    await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+    await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
     await expect(view.getByText('convert', { exact: true })).toBeVisible();
     await workbench.screenshot('welcome-none');
     await view.getByRole('button', { name: 'Create a Story File' }).click();

@@ -61,7 +61,7 @@ test('a broken story file is shown with its line, and a missing one has a welcom
   await expect(workbench.statusBarItem(new RegExp(`^Ln (${line}|${line + 1}), Col`))).toBeVisible();
 
   await rm(prdFile());
-  await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+  await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
   await workbench.screenshot('stories-welcome');
   await view.getByRole('button', { name: 'Create a Story File' }).click();
   await expect(workbench.treeItem(/^US-001 One small step/)).toBeVisible();

@@ -193,7 +193,7 @@ test.describe('in one folder', () => {
     await endRuns(workspace);
     await emptyRepo(workspace);
     // What the last story has left is not taken for what this one shows.
-    await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+    await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
     await writeFile(path.join(workspace, 'README.md'), '# shop\n');
     await gitRepo(workspace);
   });
@@ -486,7 +486,7 @@ test.describe('in one folder', () => {
       await expect.poll(now).toMatch(drag);
       await workbench.screenshot(`storiesView-lenses-${path.basename(file)}`);
       await rm(place);
-      await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+      await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
       await workbench.tidy();
     }
 

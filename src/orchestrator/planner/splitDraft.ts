@@ -206,7 +206,7 @@ function requireJustThat(
 function cannotSplit(storyId: string): HumanError {
   return new HumanError(
     say(
-      'Because of the way the story file is written, {0} cannot be split by a small edit. Split it in the file.',
+      'Because of the way the story file is written, {0} cannot be split automatically. Split it in the file.',
       shorten(storyId, 80),
     ),
   );

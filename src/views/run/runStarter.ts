@@ -5,7 +5,6 @@ import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
-import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyPlaces.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
@@ -64,8 +63,7 @@ export function runStarter(
     if (storyFile.path === undefined) {
       throw new FixableError(
         l10n.t(
-          'There is no prd.json in this folder (looked in {0}).',
-          STORY_FILE_PLACES.join(', '),
+          'There is no list of stories in this folder: no prd.json, no plan, and no list of another tool.',
         ),
         l10n.t('Create a Story File'),
         Command.createStoryFile,

@@ -35,7 +35,7 @@ function howTo(format: StoryFormatName, path: string, story: NewStory): Message 
       );
     default:
       return say(
-        'A story cannot be added to {0} by a small edit. Add it by hand: “{1}”.',
+        'A story cannot be added to {0} automatically. Add it by hand: “{1}”.',
         path,
         both,
       );

@@ -198,7 +198,7 @@ function moveParsed(
   if (!isReordered(file.stories, parseStoryText(file.path, moved).file, story, target, side)) {
     throw new HumanError(
       say(
-        'Because of the way {0} is written, {1} cannot be moved by a small edit: move it in the file.',
+        'Because of the way {0} is written, {1} cannot be moved automatically: move it in the file.',
         file.path,
         plainText(story.id),
       ),
