@@ -180,6 +180,10 @@ test('runs with lanes in two folders of the same name are kept apart', async () 
   await test.step('a folder that is removed during its run leaves nothing behind, and comes back with it', async () => {
     const loops = async () =>
       (await events('shop')).filter(({ type }) => /^run\.(started|resumed|ended)$/.test(type));
+    // A loop counts as running before its first event is written.
+    await expect
+      .poll(async () => (await loops()).map(({ type }) => type), RUN_LIMIT)
+      .toEqual(['run.started', 'run.ended', 'run.resumed']);
     const before = await loops();
     await select('shop');
     await terminalShows('shop', 'bank');
