@@ -64,9 +64,10 @@ describe('reverting commits with one new commit', () => {
   test('git may be set to show signatures', async () => {
     const gpg = path.join(temp.path, 'gpg');
     const lines = ['gpg: Signature made today', '[GNUPG:] SIG_CREATED ', 'gpg: Good signature'];
+    // It reads all that git writes; otherwise git may find that it has closed the pipe.
     await writeFile(
       gpg,
-      `#!/bin/sh\n${lines.map(line => `echo '${line}' >&2\n`).join('')}echo '-----BEGIN PGP SIGNATURE-----'\n`,
+      `#!/bin/sh\ncat >/dev/null\n${lines.map(line => `echo '${line}' >&2\n`).join('')}echo '-----BEGIN PGP SIGNATURE-----'\n`,
     );
     await chmod(gpg, 0o755);
     await git('config', 'gpg.program', gpg);
