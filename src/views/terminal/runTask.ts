@@ -207,11 +207,13 @@ export class RunTask extends Owner {
     const { all } = this.folders;
     for (const [folder, shown] of this.newest) {
       if (!all.includes(folder)) {
-        const terminal = this.openedFor(folder);
+        const terminals = this.allOpenedFor(folder);
         shown.letGo();
         this.newest.delete(folder);
         this.attached.delete(folder);
-        terminal?.dispose();
+        for (const terminal of terminals) {
+          terminal.dispose();
+        }
       }
     }
     this.stories.closeRemoved(all);
@@ -250,11 +252,16 @@ export class RunTask extends Owner {
     const attached = this.attached.get(folder);
     return attached !== undefined && window.terminals.includes(attached)
       ? attached
-      : window.terminals.findLast(
-          terminal =>
-            isNamed(terminal.name, this.titleOf(folder)) &&
-            this.stories.find(terminal) === undefined,
-        );
+      : this.allOpenedFor(folder).at(-1);
+  }
+
+  /** VS Code opens another terminal for a run that starts while it still closes the task of the last one. */
+  private allOpenedFor(folder: Folder): readonly Terminal[] {
+    return window.terminals.filter(
+      terminal =>
+        terminal === this.attached.get(folder) ||
+        (isNamed(terminal.name, this.titleOf(folder)) && this.stories.find(terminal) === undefined),
+    );
   }
 
   /** The next window restores what is open in this one. */
