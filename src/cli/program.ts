@@ -24,10 +24,8 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['status', async () => (await import('./statusCommand.ts')).addStatusCommand],
   ['convert', async () => (await import('./convertCommand.ts')).addConvertCommand],
   ['stories next tick untick', async () => (await import('./storyCommands.ts')).addStoryCommands],
-  [
-    'pause resume lanes skip hint answer',
-    async () => (await import('./controlCommands.ts')).addControlCommands,
-  ],
+  ['pause resume lanes', async () => (await import('./pauseCommands.ts')).addPauseCommands],
+  ['skip hint answer', async () => (await import('./controlCommands.ts')).addControlCommands],
   ['stop', async () => (await import('./stopCommand.ts')).addStopCommand],
   ['cancel', async () => (await import('./cancelCommand.ts')).addCancelCommand],
   ['places', async () => (await import('./placesCommand.ts')).addPlacesCommand],
