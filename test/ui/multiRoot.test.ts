@@ -186,6 +186,7 @@ test('runs with lanes in two folders of the same name are kept apart', async () 
       .toEqual(['run.started', 'run.ended', 'run.resumed']);
     const before = await loops();
     await select('shop');
+    await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toContain('Resuming run');
     await terminalShows('shop', 'bank');
     await setFolders('bank');
     const told = workbench.notification(

@@ -228,6 +228,11 @@ export class RunTask extends Owner {
     const onOpened = () => {
       // A task's terminal opens in the window before its owner is known.
       this.keepOpen(false);
+      if (!this.folders.all.includes(folder)) {
+        throw new HumanError(
+          l10n.t('That folder is not in this window any more. Add it again, then try again.'),
+        );
+      }
       if (isBroughtBack) {
         const isOther = (other: Terminal) => this.shownIn(other) === undefined;
         const others = () => window.terminals.filter(isOther);

@@ -28,7 +28,7 @@ export interface RunTerminalOptions {
   readonly start?: (() => Promise<void>) | undefined;
   /** Does not report the end to VS Code, which may close the terminal then. */
   readonly staysOpen: boolean;
-  /** It is open in the window, and the terminals before it are known. */
+  /** It is open in the window, and the terminals before it are known. Throws if it cannot be used after all. */
   readonly onOpened: () => void;
   /** A person closed it while its run was active. */
   readonly onClosed: () => void;
@@ -87,10 +87,10 @@ export class RunTerminal implements Pseudoterminal {
   }
 
   async open(dimensions: TerminalDimensions | undefined): Promise<void> {
-    this.options.onOpened();
     this.screen.resize(dimensions?.columns);
     const { runs } = this.folder;
     try {
+      this.options.onOpened();
       await runs.refresh();
       if (!runs.current.alive) {
         // Without `start`, this shows the newest run, which may already be over; it never starts one.
