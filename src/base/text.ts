@@ -1,4 +1,6 @@
 const ELLIPSIS = '…';
+/** Nobody sees any of it. */
+const INVISIBLE = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
 const ESC = 0x1b;
 const BEL = 0x07;
 const CSI = 0x9b;
@@ -8,12 +10,13 @@ const STRING_STARTS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f
 /**
  * Shortens a text to one line of at most `max` UTF-16 units, cut at a word if possible, with a mark. Terminal
  * escape sequences are removed, other control characters become spaces: the text may come from anywhere.
+ * @returns empty if nothing of the text could be seen
  */
 export function shorten(text: string, max: number): string {
   const line = withoutControls(text.slice(0, enoughFor(max)), ' ')
     .replace(/\s+/g, ' ')
     .trim();
-  return cutAtWord(line, max, text.length > enoughFor(max));
+  return INVISIBLE.test(line) ? '' : cutAtWord(line, max, text.length > enoughFor(max));
 }
 
 /** Like {@link shorten}, but keeps line breaks and tabs. */

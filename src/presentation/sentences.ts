@@ -267,9 +267,9 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
   const causes =
     end.hindrances && hindranceWords(end.hindrances, t, { withSkipped: door === 'window' });
   if (causes === undefined) {
-    // If all of them are skipped, the next step says so.
+    // If all of them are skipped, the next step names them.
     return door === 'terminal' && leftSkipped(end).all
-      ? `${t('No story is ready: {0}.', detail)} ${next}`
+      ? `${t('No story is ready.')} ${next}`
       : t(
           'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
           detail,

@@ -69,6 +69,10 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     const before = await workspace.read(PRD);
 
     assert.match(
+      await told(workspace, 64, 'discovered', 'edit', limit.id, '\u200b \u2060'),
+      /The title is empty/,
+    );
+    assert.match(
       await told(workspace, 0, 'discovered', 'edit', limit.id, 'Limit log in tries'),
       /Limit log in tries/,
     );

@@ -491,7 +491,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
     const { stdout } = await cli.finished;
     assert.deepEqual(await workspace.done(), ['US-002'], stdout);
-    assert.match(stdout, /No story is ready: US-001\. .*US-001 is skipped; /);
+    assert.match(stdout, /No story is ready\. US-001 is skipped; /);
   });
 
   for (const [what, script, flags] of [
