@@ -124,9 +124,18 @@ function unexpected(error: unknown): Message {
 /**
  * For `help` of an unknown command, commander shows the general help. If the command is called instead, it suggests a
  * similar one.
+ * @throws {UsageError} if the task for an agent is the name of a command
  */
 function askedFor(argv: readonly string[]): readonly string[] {
   const [node = '', file = '', called = '', about = ''] = argv;
+  if (TAKE_TASK.includes(called) && NAMES.includes(about)) {
+    throw new UsageError(
+      say(
+        '"{0}" would be the task of an agent here. For the command, run: ralph-fresh {0}. Describe a task in a sentence, in quotation marks.',
+        about,
+      ),
+    );
+  }
   if (called === 'help' && about === 'help') {
     return [node, file, '--help'];
   }
@@ -135,6 +144,8 @@ function askedFor(argv: readonly string[]): readonly string[] {
   return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];
 }
 
+/** Commands whose first word is a task in free text. */
+const TAKE_TASK: readonly string[] = ['run', 'plan'];
 const NAMES: readonly string[] = COMMANDS.flatMap(([names]) => names.split(' '));
 /** Options of the program itself. */
 const OWN_OPTIONS: readonly string[] = ['-h', '--help', '-V', '--version'];

@@ -38,6 +38,7 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     ].join(' · '),
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...stories.flatMap(questionLine),
+    ...claimedLine(stories),
     ...problemLines(problems),
     ...discoveredLine(discovered.length),
   ].join('\n');
@@ -69,6 +70,15 @@ function questionLine({ id, question }: StoryData): string[] {
     : [
         `${shorten(id, MAX_ID)} asks: ${sentence(shorten(question, MAX_QUESTION))} Answer with: ${answerCommand(id)}`,
       ];
+}
+
+/** Others are done in a way that their state tells. */
+function claimedLine(stories: readonly StoryData[]): string[] {
+  return stories.some(({ state }) => state === 'claimed')
+    ? [
+        'claimed: its agent marked the story as done, and nobody else has checked it. To have work checked, run with --verify "npm test".',
+      ]
+    : [];
 }
 
 /** Like `countStories`: an agent's claim counts when no run works on it anymore. */
