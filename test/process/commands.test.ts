@@ -468,7 +468,10 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
       stories.map(({ state }: { state: string }) => state),
       ['skipped', 'claimed'],
     );
-    assert.match(await printed(workspace, 'stories'), /^claimed: its agent marked the story as done/m);
+    assert.match(
+      await printed(workspace, 'stories'),
+      /^claimed: its agent marked the story as done/m,
+    );
     assert.deepEqual(await json(workspace, 'next'), { id: null, reason: 'skipped' });
 
     const again = await workspace.run('waits', '--resume').finished;

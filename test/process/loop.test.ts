@@ -1120,7 +1120,10 @@ describe('what prevents a start', { concurrency: 4 }, () => {
     [['run', '--file'], /--file.*argument missing/],
     [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],
     [['walk'], /unknown command 'walk'.* See "ralph-fresh --help"\.\n$/],
-    [['run', 'stories'], /"stories" would be the task of an agent here\. .* run: ralph-fresh stories\./],
+    [
+      ['run', 'stories'],
+      /"stories" would be the task of an agent here\. .* run: ralph-fresh stories\./,
+    ],
     [['help', 'nope'], /unknown command 'nope'\. See "ralph-fresh --help"\.\n$/],
     [['help', 'storys'], /unknown command 'storys' \(Did you mean stories\?\)\. See /],
     [['untik', '--help'], /unknown command 'untik' \(Did you mean untick\?\)\. See /],

@@ -210,6 +210,10 @@ describe('a story that is added', () => {
       addToText('plan.md', '# Plan\n- [x] US-1: A\n- [ ] US-2: B\n\nText\n', NEW).text,
       '# Plan\n- [x] US-1: A\n- [ ] US-2: B\n- [ ] DISC-12345678-3-1: Limit the log in\n  Discovered during US-1: five tries\n\nText\n',
     );
+    // In the words that `convert --to yaml` writes, too.
+    const tasks =
+      'phases:\n  - tasks:\n      - id: US-1\n        status: pending\n        depends_on: []\n';
+    assert.match(addToText('tasks.yaml', tasks, NEW).text, /^ {8}discovered_from: "?US-1"?$/m);
     const list = '{\n  "userStories": []\n}\n';
     assert.equal(listOf('prd.json', addToText('prd.json', list, NEW).text).stories.length, 1);
   });

@@ -2,6 +2,7 @@ import type { Edit } from 'jsonc-parser';
 import { memberOf, membersOf, type Span } from '../formats/jsonOutline.ts';
 import {
   DESCRIPTION_KEYS,
+  DISCOVERED_KEYS,
   DONE_KEYS,
   doneKeyOf,
   type Entry,
@@ -77,9 +78,17 @@ export function newEntry(
     );
   }
   if (story.from !== undefined) {
-    values.set('discoveredFrom', story.from);
+    values.set(discoveredKey(others), story.from);
   }
   return values;
+}
+
+/** As the file writes it, or would write it: `done_criteria` goes with `discovered_from`. */
+function discoveredKey(others: readonly Entry[]): string {
+  const keys = new Set(others.flatMap(other => Object.keys(other)));
+  const [camelCase, snakeCase] = DISCOVERED_KEYS;
+  const usual = [...keys].some(key => /[a-z]_[a-z]/.test(key)) ? snakeCase : camelCase;
+  return DISCOVERED_KEYS.find(key => keys.has(key)) ?? usual;
 }
 
 function openStatus(others: readonly Entry[], key: string, usual: string): string {

@@ -33,7 +33,7 @@ export const DEPENDENCY_KEYS = [
 ] as const;
 
 /** Keys that name the story during which an agent found this work. */
-const DISCOVERED_KEYS = ['discoveredFrom', 'discovered_from'];
+export const DISCOVERED_KEYS = ['discoveredFrom', 'discovered_from'] as const;
 
 /** Keys under which an object contains its stories, in order of precedence. */
 export const LIST_KEYS = [
