@@ -369,7 +369,7 @@ test.describe('with the git extension', () => {
     await test.step('deleted', async () => {
       await typeCommand(workbench, 'Ralph: Delete Note');
       await expect(note).toHaveCount(0);
-      expect(await pendingHints(files)).toEqual([]);
+      await expect.poll(() => pendingHints(files)).toEqual([]);
     });
     await test.step("with VS Code's key for comments", async () => {
       await typeCommand(workbench, 'View: Focus First Editor Group');
