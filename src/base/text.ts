@@ -1,6 +1,6 @@
 const ELLIPSIS = '…';
 /** Nobody sees any of it. */
-const INVISIBLE = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+const INVISIBLE = /^[\s\u2800\p{Default_Ignorable_Code_Point}]*$/u;
 const ESC = 0x1b;
 const BEL = 0x07;
 const CSI = 0x9b;

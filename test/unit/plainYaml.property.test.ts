@@ -31,7 +31,19 @@ const TASKS = `tasks:
 `;
 
 const piece = fc.constantFrom(
-  ...['phases:', 'tasks:', 'id: ', 'status: pending', 'x: ', 'k:\n', '1: ', 'null: ', ': ', ':'],
+  ...[
+    'phases:',
+    'tasks:',
+    'id: ',
+    'status: pending',
+    'x: ',
+    'k:\n',
+    '1: ',
+    '1.0: ',
+    'null: ',
+    ': ',
+    ':',
+  ],
   ...['- ', '-', '--', '? ', '  ', '    ', '\n', '\n\n', '\n  ', '\n    ', '\n- ', '\n  - ', ' '],
   ...['a', '鳥', '🚀', 'a:b', 'http://x', '1.10', '0x1F', '.inf', '+1', '1_000', '2026-01-02'],
   ...['true', 'null', '~', '__proto__: ', 'toString: ', '<<: ', '=', '@', '`', '!', '%', '\\n'],
@@ -105,6 +117,7 @@ describe('plain YAML is read as the exact parser reads it', () => {
     ['tags', 'tasks:\n- {id: !!str 1}\n'],
     ['several documents', 'tasks: []\n---\ntasks: []\n'],
     ['repeated keys', 'tasks:\n- id: a\n  id: b\n'],
+    ['one number as two keys', 'tasks:\n- {1: a, 1.0: b}\n'],
     ['an item and a key on a line', 'tasks:\n- "a"b:\n- c: d\n'],
     ['an error', 'tasks: ['],
   ] as const) {

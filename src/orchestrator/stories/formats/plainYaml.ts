@@ -22,6 +22,9 @@ const ODD = [
   /^ *(?:- +)+(?:"[^"\n]*"|'[^'\n]*'|[[{].*[\]}]) *[^\s:#,"'\]}]/m,
 ];
 
+/** The same number in two spellings is the same key for the other parser. */
+const NUMBER_START = /^[-+.\d]/;
+
 /** What a text says, and where the maps of it begin. */
 export interface PlainYaml {
   readonly root: unknown;
@@ -81,7 +84,9 @@ function schemaOf(maps: object[]) {
         return map;
       },
       addPair: (map, key, value) =>
-        typeof key === 'string' && key !== '<<' ? mapTag.addPair(map, key, value) : 'rare key',
+        typeof key === 'string' && key !== '<<' && !NUMBER_START.test(key)
+          ? mapTag.addPair(map, key, value)
+          : 'rare key',
       has: mapTag.has,
       keys: mapTag.keys,
       get: mapTag.get,
