@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
+  doneIds,
   nextStory,
+  openDependencies,
   readyStories,
   storyKeys,
-  waitingFor,
 } from '../../src/orchestrator/stories/select.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { laneChoices, proposedLanes, readyCount } from '../../src/views/run/proposedLanes.ts';
@@ -67,16 +68,16 @@ describe('nextStory', () => {
   });
 });
 
-describe('waitingFor', () => {
+describe('openDependencies', () => {
   test('lists open and unknown dependencies in the order of the story', () => {
     const stories = storyList({ done: true }, {}, { dependsOn: ['gone', 'S2', 'S1'] });
-    assert.deepEqual(waitingFor(stories[2] as Story, stories), ['gone', 'S2']);
-    assert.deepEqual(waitingFor(stories[0] as Story, stories), []);
+    assert.deepEqual(openDependencies(stories[2] as Story, doneIds(stories)), ['gone', 'S2']);
+    assert.deepEqual(openDependencies(stories[0] as Story, doneIds(stories)), []);
   });
 
   test('treats a repeated id as done when all its stories are', () => {
     const stories = storyList({ id: 'A', done: true }, { id: 'A' }, { dependsOn: ['A'] });
-    assert.deepEqual(waitingFor(stories[2] as Story, stories), ['A']);
+    assert.deepEqual(openDependencies(stories[2] as Story, doneIds(stories)), ['A']);
   });
 });
 

@@ -15,7 +15,7 @@ export interface ContextChoices {
 export type ContextFile = { readonly stories: Readonly<Record<string, ContextChoices>> };
 
 const MAX_BYTES = 1024 * 1024;
-export const ALL_STORIES = '*';
+const ALL_STORIES = '*';
 
 /**
  * Reads what a person chose for a story and for all stories.

@@ -6,7 +6,7 @@ import { requireInside } from '../stories/outsideLinks.ts';
 import { type ProgressLog, ProgressReader } from './progressReader.ts';
 
 /** If a file is too long to be read as a whole, this much is read at each end. */
-export const PROGRESS_WINDOW_BYTES = 256 * 1024;
+const PROGRESS_WINDOW_BYTES = 256 * 1024;
 
 /**
  * Parses `progress.txt` in the styles that exist: dated headings with and without brackets, any dash, `**Learnings

@@ -24,7 +24,7 @@ const SHORT_HASH = 10;
  * Commits of an earlier attempt at an open story may be undone by the next one. Pure.
  * @param stories their previous state
  */
-export function commitsToKeep(
+function commitsToKeep(
   state: Pick<RunState, 'commits' | 'storyRecords'>,
   stories: readonly Story[],
 ): LostCommit[] {

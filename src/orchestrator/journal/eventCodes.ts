@@ -57,7 +57,6 @@ export const PROCESS_END_REASONS = [
   'lingered',
   'notStarted',
 ] as const;
-export type ProcessEndReason = (typeof PROCESS_END_REASONS)[number];
 
 export const STOP_MODES = [
   /** Let the agent finish its iteration. */

@@ -29,7 +29,7 @@ type Owner = LockOwner<Facts>;
 const MAX_LOCK_BYTES = 16 * 1024;
 
 /** Another loop commits to the branch of this work tree. */
-export class WorkTreeTakenError extends HumanError {
+class WorkTreeTakenError extends HumanError {
   constructor({ pid, workspace }: Owner) {
     super(
       say(

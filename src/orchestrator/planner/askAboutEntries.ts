@@ -83,7 +83,7 @@ export async function askAboutEntries<Answer, Said>(
 }
 
 /** Checks an agent's answer. Pure. */
-export function checkEntries<Answer, Said>(
+function checkEntries<Answer, Said>(
   answer: unknown,
   { nothing, read, schema }: EntryAnswer<Answer, Said>,
 ):

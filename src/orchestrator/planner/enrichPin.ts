@@ -5,12 +5,7 @@ import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { type AgentWords, plainAgentWords } from '../context/pin/generatedLines.ts';
 import type { UpdatedEntry } from '../context/pin/updatePin.ts';
-import {
-  askAboutEntries,
-  checkEntries,
-  type EntryAnswer,
-  type EntryPrompt,
-} from './askAboutEntries.ts';
+import { askAboutEntries, type EntryAnswer, type EntryPrompt } from './askAboutEntries.ts';
 import { MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 
@@ -66,11 +61,6 @@ export async function askForKeywords(
     },
     onAnswer,
   );
-}
-
-/** Checks an agent's answer. Entries that do not exist are left out. Pure. */
-export function checkKeywords(answer: unknown, entries: readonly UpdatedEntry[]) {
-  return checkEntries(answer, answerAbout(entries));
 }
 
 function answerAbout(

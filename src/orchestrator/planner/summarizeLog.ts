@@ -4,12 +4,7 @@ import { once } from '../../base/once.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { OldEntry } from '../context/compaction.ts';
-import {
-  askAboutEntries,
-  checkEntries,
-  type EntryAnswer,
-  type EntryPrompt,
-} from './askAboutEntries.ts';
+import { askAboutEntries, type EntryAnswer, type EntryPrompt } from './askAboutEntries.ts';
 import { MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 
@@ -63,11 +58,6 @@ export async function askForSummaries(
     },
     onAnswer,
   );
-}
-
-/** Checks an agent's answer. Entries that do not exist, and those without a word, are left out. Pure. */
-export function checkSummaries(answer: unknown, entries: readonly OldEntry[]) {
-  return checkEntries(answer, answerAbout(entries));
 }
 
 function answerAbout(

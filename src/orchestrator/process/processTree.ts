@@ -13,7 +13,7 @@ const run = promisify(execFile);
 export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
 /** Environment variable that every process of one agent, or of one check, inherits; its value is unique. */
-export const CALL_MARKER = 'RALPH_FRESH_CALL';
+const CALL_MARKER = 'RALPH_FRESH_CALL';
 
 const POLL_MS = 25;
 const TERM_GRACE_MS = 2_000;

@@ -79,12 +79,10 @@ function readyAmong(open: readonly Story[], stories: readonly Story[]): readonly
   return open.filter(story => story.dependsOn.every(id => done.has(id)));
 }
 
-/** The dependencies that block a story: ids that are not done, or not in the file. In the story's order. */
-export function waitingFor(story: Story, stories: readonly Story[]): string[] {
-  return story.dependsOn.length === 0 ? [] : openDependencies(story, doneIds(stories));
-}
-
-/** Like {@link waitingFor}, for many stories of one file. @param done from {@link doneIds} of that file */
+/**
+ * The dependencies that block a story: ids that are not done, or not in the file. In the story's order.
+ * @param done from {@link doneIds} of its file
+ */
 export function openDependencies(story: Story, done: ReadonlySet<string>): string[] {
   return story.dependsOn.filter(id => !done.has(id));
 }

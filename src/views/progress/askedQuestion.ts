@@ -45,7 +45,7 @@ export function askedQuestion(
 }
 
 /** Distinguishes a question from others. */
-export function shownQuestionId(runId: string, { iteration }: Question): string {
+function shownQuestionId(runId: string, { iteration }: Question): string {
   return `${runId}/${iteration}`;
 }
 

@@ -92,7 +92,7 @@ export interface ShownQuestion {
 }
 
 /** All buttons of the page's head, by the command they run. */
-export const PAGE_ACTIONS = [
+const PAGE_ACTIONS = [
   'startRun',
   'pauseRun',
   'resumeRun',
@@ -264,7 +264,7 @@ export interface ShownCommit {
 }
 
 /** Documents of an iteration, by the command that opens them. */
-export const ITERATION_DOCUMENTS = [
+const ITERATION_DOCUMENTS = [
   'openIterationChanges',
   'openPrompt',
   'openTranscript',

@@ -14,7 +14,7 @@ import type {
 } from './protocol.ts';
 
 /** Otherwise a run of a thousand iterations would be sent and compared in full with every line of its agent. */
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 const MAX_COMMITS = 5;
 const MAX_CHECKS = 6;
 const MAX_ID = 60;

@@ -4,7 +4,7 @@ import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import type { RunSetting } from '../settings/windowSettings.ts';
 
-export const RUN_ACTIONS = [
+const RUN_ACTIONS = [
   'trust',
   'answer',
   'resume',

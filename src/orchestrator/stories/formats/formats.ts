@@ -70,7 +70,7 @@ function formatOfContent(text: string): StoryFormat {
 }
 
 /** The file of our own task graph. Other tools keep a file of that name in a folder of their own. */
-export function isTaskGraph(path: string): boolean {
+function isTaskGraph(path: string): boolean {
   return /(?:^|[\\/])tasks\.(?:jsonl|ndjson)$/i.test(path) && !isOfOtherTool(path);
 }
 

@@ -32,7 +32,7 @@ export interface DoneFacts {
 }
 
 /** The comment, with a hidden marker by which it is found again. */
-export function doneComment(
+function doneComment(
   { commits }: Pick<DoneStory, 'commits'>,
   { branch, unpushed }: DoneFacts,
 ): string {

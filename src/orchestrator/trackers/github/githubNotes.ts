@@ -38,7 +38,7 @@ export type GithubNotes = z.infer<typeof notesSchema>;
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export function notesFile(files: RunFiles): string {
+function notesFile(files: RunFiles): string {
   return path.join(files.stateDir, 'github.json');
 }
 
