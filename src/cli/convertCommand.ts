@@ -10,7 +10,7 @@ import { conversionSource } from '../orchestrator/stories/convert/conversionSour
 import { convertStories } from '../orchestrator/stories/convert/convertStories.ts';
 import { requireFitName, usualPlace } from '../orchestrator/stories/convert/targetPlaces.ts';
 import { writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
-import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { isSameFile, requireTarget } from '../orchestrator/stories/targetFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { lossLines } from '../presentation/conversionLosses.ts';

@@ -7,14 +7,13 @@ import { englishOf, type Message, say, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   findAtKnownPlaces,
   findStoryFile,
   knownSources,
-  readStoryFile,
-  readStoryFileOrThrow,
-} from '../orchestrator/stories/storyFile.ts';
+} from '../orchestrator/stories/knownSources.ts';
+import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
+import { readStoryFile, readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';

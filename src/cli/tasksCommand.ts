@@ -5,7 +5,7 @@ import { say } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { compactGraph, importIntoGraph, TASK_GRAPH } from '../orchestrator/loop/taskGraphFile.ts';
-import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { KEPT_TASKS } from '../orchestrator/stories/taskCompaction.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';

@@ -15,9 +15,10 @@ import {
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
+import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
-import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';

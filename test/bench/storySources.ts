@@ -1,11 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
-import {
-  findStoryFile,
-  parseStoryText,
-  readStoryFile,
-} from '../../src/orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
+import { parseStoryText, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { type BenchStory, benchStories, storyFileText } from './benchWorkspace.ts';
 import { median, medianMs, type Row } from './row.ts';

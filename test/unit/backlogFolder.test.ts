@@ -6,9 +6,10 @@ import { afterEach, beforeEach, suite, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
+import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
-import { findStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
+import { findStorySources } from '../../src/orchestrator/stories/knownSources.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { findStorySources } from '../../src/orchestrator/stories/storySources.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { sameValue } from '../support/sameValue.ts';
 

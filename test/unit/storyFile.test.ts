@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
+import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
-  findStoryFile,
   parseStoryFile,
   readStoryFile,
   readStoryFileOrThrow,

@@ -5,13 +5,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { findStoryFile, storyFileWith } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
-import {
-  findStoryFile,
-  parseStoryFile,
-  storyFileWith,
-} from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { OTHER_STORY_FILE_PLACES } from '../../src/orchestrator/stories/storyPlaces.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 

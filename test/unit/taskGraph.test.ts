@@ -4,9 +4,10 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory, readyStories } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
-import { findStoryFile, parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 const FILE = '.ralph/tasks.jsonl';

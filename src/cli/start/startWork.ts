@@ -7,7 +7,7 @@ import { type ChosenRun, fileOfRun } from '../../orchestrator/loop/resume.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
-import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
 import { namedSource } from '../../orchestrator/stories/storyFolder.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { findAtKnownPlaces } from './storyFile.ts';
+import { findAtKnownPlaces } from './knownSources.ts';
 
 /** Names of folders that contain third-party files, or copies. */
 const SKIPPED = new Set([

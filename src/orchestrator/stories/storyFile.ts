@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
@@ -11,149 +11,11 @@ import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
-import { hasOpenStories } from './select.ts';
-import type {
-  InvalidStoryFile,
-  StoryFile,
-  StoryFormatName,
-  StoryList,
-  StoryProblem,
-} from './story.ts';
+import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
 import { isStoryFolder, readFolder, tasksProblem } from './storyFolder.ts';
-import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
 /** Size limit for story files, in bytes: thousands of stories. */
 export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
-
-/** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
-export function findStoryFile(workspaceDir: string): Promise<string | undefined> {
-  return usedFile(workspaceDir, undefined);
-}
-
-/**
- * Like {@link findStoryFile}, as if there were one more file, with open stories.
- * @param planned its absolute path
- */
-export function storyFileWith(workspaceDir: string, planned: string): Promise<string | undefined> {
-  return usedFile(workspaceDir, planned);
-}
-
-async function usedFile(
-  workspaceDir: string,
-  planned: string | undefined,
-): Promise<string | undefined> {
-  for (const place of STORY_FILE_PLACES) {
-    const path = join(workspaceDir, place);
-    if (path === planned || (await isFile(path))) {
-      return path;
-    }
-  }
-  for (const place of OTHER_STORY_FILE_PLACES) {
-    const isPlanned = planned !== undefined && isAt(workspaceDir, place, planned);
-    const others = (await filesWithStories(workspaceDir, place)).filter(
-      ({ path }) => path !== planned,
-    );
-    const found = isPlanned ? [...others, { path: planned, isOpen: true }] : others;
-    const open = found.filter(({ isOpen }) => isOpen);
-    const [only, ...more] = open.length === 1 ? open : found;
-    if (only !== undefined && more.length === 0) {
-      return only.path;
-    }
-  }
-  return undefined;
-}
-
-/** A file or folder at one of the known paths. */
-export interface KnownSource {
-  readonly path: string;
-  /** Stories are left to do, or it cannot be read, so that nobody knows. */
-  readonly isOpen: boolean;
-}
-
-/** All files at the known paths that contain stories, the default one first. */
-export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]> {
-  return (await knownSources(workspaceDir)).map(({ path }) => path);
-}
-
-/** Like {@link findAtKnownPlaces}, with whether there is something to do. */
-export async function knownSources(workspaceDir: string): Promise<KnownSource[]> {
-  const found: KnownSource[] = [];
-  for (const place of STORY_FILE_PLACES) {
-    const path = join(workspaceDir, place);
-    if (await isFile(path)) {
-      const file = await readStoryFile(path);
-      found.push({ path, isOpen: file !== undefined && hasOpenStories(file) });
-    }
-  }
-  for (const place of OTHER_STORY_FILE_PLACES) {
-    found.push(...(await filesWithStories(workspaceDir, place)));
-  }
-  return found;
-}
-
-/** Whether a path is at a place, which may have a `*`. */
-function isAt(workspaceDir: string, place: string, path: string): boolean {
-  const [start = '', ending] = join(workspaceDir, place).split('*');
-  const name = path.slice(start.length, path.length - (ending ?? '').length);
-  return ending === undefined
-    ? path === start
-    : path.startsWith(start) && path.endsWith(ending) && name !== '' && !/[\\/]/.test(name);
-}
-
-/** Whether stories may be there: a file, or a folder with tasks. */
-async function isSource(path: string): Promise<boolean> {
-  return (await isFile(path)) || isStoryFolder(path);
-}
-
-async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() === true;
-}
-
-/** The files at a path that contain stories, or might if they could be read. */
-async function filesWithStories(workspaceDir: string, place: string): Promise<KnownSource[]> {
-  const found: KnownSource[] = [];
-  for (const path of await filesAt(workspaceDir, place)) {
-    if (await isSource(path)) {
-      const file = await readStoryFile(path);
-      if (file !== undefined && belongsAt(place, file)) {
-        found.push({ path, isOpen: hasOpenStories(file) });
-      }
-    }
-  }
-  return found;
-}
-
-/** Names that other programs use for something else, with the format that a story file has there. */
-const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
-  ['tasks/tasks.json', 'taskMaster'],
-  ['tasks.yaml', 'orchestration'],
-  ['tasks.yml', 'orchestration'],
-]);
-
-/** Whether a file at one of the other places has stories, or would have them if it could be read. */
-export function belongsAt(place: string, file: StoryFile): boolean {
-  const format = SHARED_NAMES.get(place);
-  return file.kind === 'stories'
-    ? file.stories.length > 0 && (format === undefined || file.format === format)
-    : format === undefined && file.problems[0].code !== 'noStories';
-}
-
-/** The paths that match a pattern, whether or not a file exists. */
-export async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
-  const star = place.indexOf('*');
-  if (star === -1) {
-    return [join(workspaceDir, place)];
-  }
-  const folder = join(workspaceDir, place.slice(0, star));
-  const ending = place.slice(star + 1);
-  const isFolder = ending.startsWith('/');
-  const names = await readdir(folder).catch(() => []);
-  return names
-    .filter(name => isFolder || (name.endsWith(ending) && !name.startsWith('_')))
-    .sort()
-    .map(name => join(folder, isFolder ? `${name}${ending}` : name));
-}
 
 /**
  * Reads a story file. Its problems, and read errors, are part of the result.

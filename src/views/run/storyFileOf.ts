@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { l10n, workspace } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
-import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
 import type { Folder } from '../folders/folder.ts';
 
 export interface FoundStoryFile {

@@ -6,8 +6,7 @@ import type { Conversion, Target } from '../../orchestrator/stories/convert/conv
 import { conversionSource } from '../../orchestrator/stories/convert/conversionSource.ts';
 import { convertStories } from '../../orchestrator/stories/convert/convertStories.ts';
 import { targetsFor, usualPlace } from '../../orchestrator/stories/convert/targetPlaces.ts';
-import { storyFileWith } from '../../orchestrator/stories/storyFile.ts';
-import { findStorySources } from '../../orchestrator/stories/storySources.ts';
+import { findStorySources, storyFileWith } from '../../orchestrator/stories/knownSources.ts';
 import { isSameFile } from '../../orchestrator/stories/targetFile.ts';
 import { lossLines } from '../../presentation/conversionLosses.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';

@@ -3,7 +3,7 @@ import { type LogOutputChannel, l10n, Uri, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { createStoryFile } from '../../orchestrator/stories/createStoryFile.ts';
 import type { NewStoryFile } from '../../orchestrator/stories/formats/newStories.ts';
-import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyPlaces.ts';
 import { Command } from '../common/contributions.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
