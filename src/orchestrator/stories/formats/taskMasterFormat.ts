@@ -9,30 +9,30 @@ import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import {
-  elementsOf,
-  elementsOfMember,
-  memberOf,
-  membersOf,
-  type Span,
-  skipSpace,
-} from './jsonOutline.ts';
+import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
   DEPENDENCY_KEYS,
-  DONE_KEYS,
-  dependencyId,
   type Entry,
   firstText,
   isEntry,
-  ownId,
   readHeading,
   readStory,
   TITLE_KEYS,
 } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { TaskMasterNeeds } from './taskMasterNeeds.ts';
+import {
+  isParked,
+  type NamedTask,
+  readTags,
+  readTasks,
+  type Tag,
+  type Task,
+  type TaskList,
+} from './taskMasterTasks.ts';
 import type { TextLines } from './textLines.ts';
 
 /** `tasks.json` of Task Master: tasks with subtasks, in one list or in a list for each tag. */
@@ -40,42 +40,10 @@ export const taskMaster: StoryFormat = { name: 'taskMaster', read };
 
 /** The tag that Task Master uses until somebody chooses another one. */
 const MAIN_TAG = 'master';
-/** Not worked on; a cancelled task does not keep others waiting either. */
-const PARKED = new Set(['cancelled', 'canceled', 'deferred']);
-const CANCELLED = new Set(['cancelled', 'canceled']);
 
 /** Whether a text, in a file that is called `tasks.json`, is one of Task Master: it writes these keys in each task. */
 export function isTaskMasterText(text: string): boolean {
   return /"(?:subtasks|testStrategy)"\s*:/.test(text);
-}
-
-/** One list of the file: that of a tag, or that of a task with its subtasks. */
-interface TaskList {
-  readonly items: readonly unknown[];
-  readonly spans: readonly Span[];
-  /** Where the object begins that holds it. */
-  readonly holder: number;
-}
-
-interface Task {
-  readonly entry: Entry;
-  readonly span: Span;
-  readonly list: TaskList;
-  /** Index in its list. */
-  readonly index: number;
-  readonly tag: Tag;
-  /** Absent for a subtask. */
-  readonly subtasks?: TaskList;
-  readonly parent?: Task;
-  /** Its own id, with that of its parent, without the tag. */
-  readonly name: string;
-}
-
-type Named = Pick<Task, 'name' | 'tag'>;
-
-interface Tag extends TaskList {
-  /** Absent in a file without tags. */
-  readonly name?: string;
 }
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
@@ -134,69 +102,6 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-function readTags(text: string, root: unknown): readonly Tag[] {
-  if (!isEntry(root)) {
-    return [];
-  }
-  const start = skipSpace(text, 0);
-  const own = listIn(text, start, root, 'tasks');
-  if (own !== undefined) {
-    return [own];
-  }
-  const members = membersOf(text, start);
-  return members.flatMap((member): Tag[] => {
-    const value = root[member.key];
-    // As in `JSON.parse`, the last one of repeated keys counts.
-    if (!isEntry(value) || memberOf(members, member.key) !== member) {
-      return [];
-    }
-    const list = listIn(text, member.value.start, value, 'tasks');
-    return list === undefined ? [] : [{ ...list, name: member.key }];
-  });
-}
-
-function listIn(text: string, start: number, entry: Entry, key: string): TaskList | undefined {
-  const items = entry[key];
-  return Array.isArray(items)
-    ? { items, spans: items.length === 0 ? [] : elementsOfMember(text, start, key), holder: start }
-    : undefined;
-}
-
-/** The tasks of a tag, each with its subtasks after it. */
-function readTasks(text: string, tag: Tag): Task[] {
-  const tasks: Task[] = [];
-  const add = (list: TaskList, parent?: Task) => {
-    list.items.forEach((entry, index) => {
-      const span = list.spans[index];
-      if (!isEntry(entry) || span === undefined) {
-        return;
-      }
-      const id = ownId(entry) ?? `#${index + 1}`;
-      const subtasks =
-        parent === undefined ? listIn(text, span.start, entry, 'subtasks') : undefined;
-      const task: Task = {
-        ...{ entry: ofTaskMaster(entry), span, list, index, tag, parent },
-        name:
-          parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
-        subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
-      };
-      tasks.push(task);
-      if (task.subtasks !== undefined) {
-        add(task.subtasks, task);
-      }
-    });
-  };
-  add(tag);
-  return tasks;
-}
-
-/** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
-function ofTaskMaster(entry: Entry): Entry {
-  return Object.fromEntries(
-    Object.entries(entry).filter(([key]) => !DONE_KEYS.some(doneKey => doneKey === key)),
-  );
-}
-
 /** The tags of a file; the tasks of `main` have their ids without the tag. */
 interface Tags {
   readonly tags: readonly Tag[];
@@ -215,14 +120,14 @@ function readStories(
     ]),
   );
   const isAside = ({ entry, parent }: Task) =>
-    hasStatus(entry, PARKED) ||
-    (parent !== undefined && (told.get(parent)?.done === true || hasStatus(parent.entry, PARKED)));
+    isParked(entry) ||
+    (parent !== undefined && (told.get(parent)?.done === true || isParked(parent.entry)));
   const open = new Set(
     tasks.flatMap(task => (told.get(task)?.done === true || isAside(task) ? [] : [task.tag])),
   );
   // One tag after the other, for each is work of its own: the others are only listed.
   const current = [main, ...tags].find(tag => tag !== undefined && open.has(tag)) ?? main;
-  const needs = new Needs(tasks, task => idOf(task, main));
+  const needs = new TaskMasterNeeds(tasks, task => idOf(task, main));
   const stories = [...told].map(([task, story]) => {
     const { entry, parent, subtasks, tag } = task;
     const id = idOf(task, main);
@@ -270,7 +175,7 @@ function additions(
 }
 
 /** The ids of the main tag are those of Task Master; other tags use the same ones again. */
-function idOf({ name, tag }: Named, main: Tag | undefined): string {
+function idOf({ name, tag }: NamedTask, main: Tag | undefined): string {
   return tag === main || tag.name === undefined ? name : `${tag.name}/${name}`;
 }
 
@@ -279,61 +184,6 @@ function descriptionOf(entry: Entry): string {
   return [first, second === first ? undefined : second]
     .filter(part => part !== undefined)
     .join('\n\n');
-}
-
-function hasStatus({ status }: Entry, words: ReadonlySet<string>): boolean {
-  return typeof status === 'string' && words.has(status.trim().toLowerCase());
-}
-
-/** What tasks wait for, as ids of stories. */
-class Needs {
-  private readonly idOf: (task: Named) => string;
-  private readonly tasks = new Map<string, Task>();
-  private readonly parts = new Map<Task, Task[]>();
-
-  constructor(tasks: readonly Task[], idOf: (task: Named) => string) {
-    this.idOf = idOf;
-    for (const task of tasks) {
-      this.tasks.set(idOf(task), task);
-      if (task.parent !== undefined) {
-        this.parts.set(task.parent, [...(this.parts.get(task.parent) ?? []), task]);
-      }
-    }
-  }
-
-  /** A task waits for its subtasks, too, and a subtask for what its task waits for. */
-  of(task: Task): readonly string[] {
-    const { parent } = task;
-    const inherited = parent === undefined ? [] : this.named(parent);
-    const parts = (this.parts.get(task) ?? [])
-      .filter(({ entry }) => !hasStatus(entry, PARKED))
-      .map(this.idOf);
-    const isOther = (id: string) => parent === undefined || id !== this.idOf(parent);
-    const needs = [
-      ...this.named(task).filter(isOther),
-      ...inherited.filter(id => id !== this.idOf(task)),
-      ...parts,
-    ];
-    return [...new Set(needs)].filter(id => {
-      const other = this.tasks.get(id);
-      return other === undefined || !hasStatus(other.entry, CANCELLED);
-    });
-  }
-
-  /** Between subtasks a number is a sibling, as in Task Master; without such a sibling it is a task. */
-  private named({ entry, parent, tag }: Task): readonly string[] {
-    return namesOf(entry).map(name => {
-      const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
-      const task = this.idOf({ tag, name });
-      return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
-    });
-  }
-}
-
-function namesOf(entry: Entry): readonly string[] {
-  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? [])
-    .map(dependencyId)
-    .filter(id => id !== undefined);
 }
 
 /** Of a task with subtasks, the part that has its status: ticks of subtasks are not changes of it. */

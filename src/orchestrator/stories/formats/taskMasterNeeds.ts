@@ -1,0 +1,53 @@
+import { DEPENDENCY_KEYS, dependencyId, type Entry } from './prdKeys.ts';
+import { isCancelled, isParked, type NamedTask, type Task } from './taskMasterTasks.ts';
+
+/** What tasks wait for, as ids of stories. */
+export class TaskMasterNeeds {
+  private readonly idOf: (task: NamedTask) => string;
+  private readonly tasks = new Map<string, Task>();
+  private readonly parts = new Map<Task, Task[]>();
+
+  constructor(tasks: readonly Task[], idOf: (task: NamedTask) => string) {
+    this.idOf = idOf;
+    for (const task of tasks) {
+      this.tasks.set(idOf(task), task);
+      if (task.parent !== undefined) {
+        this.parts.set(task.parent, [...(this.parts.get(task.parent) ?? []), task]);
+      }
+    }
+  }
+
+  /** A task waits for its subtasks, too, and a subtask for what its task waits for. */
+  of(task: Task): readonly string[] {
+    const { parent } = task;
+    const inherited = parent === undefined ? [] : this.named(parent);
+    const parts = (this.parts.get(task) ?? [])
+      .filter(({ entry }) => !isParked(entry))
+      .map(this.idOf);
+    const isOther = (id: string) => parent === undefined || id !== this.idOf(parent);
+    const needs = [
+      ...this.named(task).filter(isOther),
+      ...inherited.filter(id => id !== this.idOf(task)),
+      ...parts,
+    ];
+    return [...new Set(needs)].filter(id => {
+      const other = this.tasks.get(id);
+      return other === undefined || !isCancelled(other.entry);
+    });
+  }
+
+  /** Between subtasks a number is a sibling, as in Task Master; without such a sibling it is a task. */
+  private named({ entry, parent, tag }: Task): readonly string[] {
+    return namesOf(entry).map(name => {
+      const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
+      const task = this.idOf({ tag, name });
+      return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
+    });
+  }
+}
+
+function namesOf(entry: Entry): readonly string[] {
+  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? [])
+    .map(dependencyId)
+    .filter(id => id !== undefined);
+}

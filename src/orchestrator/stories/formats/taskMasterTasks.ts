@@ -1,0 +1,109 @@
+import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import { DONE_KEYS, type Entry, isEntry, ownId } from './prdKeys.ts';
+
+/** One list of the file: that of a tag, or that of a task with its subtasks. */
+export interface TaskList {
+  readonly items: readonly unknown[];
+  readonly spans: readonly Span[];
+  /** Where the object begins that holds it. */
+  readonly holder: number;
+}
+
+export interface Task {
+  readonly entry: Entry;
+  readonly span: Span;
+  readonly list: TaskList;
+  /** Index in its list. */
+  readonly index: number;
+  readonly tag: Tag;
+  /** Absent for a subtask. */
+  readonly subtasks?: TaskList;
+  readonly parent?: Task;
+  /** Its own id, with that of its parent, without the tag. */
+  readonly name: string;
+}
+
+/** A task as far as its id says. */
+export type NamedTask = Pick<Task, 'name' | 'tag'>;
+
+export interface Tag extends TaskList {
+  /** Absent in a file without tags. */
+  readonly name?: string;
+}
+
+/** The tags of a file of Task Master that have a list of tasks; none if it has no such list. */
+export function readTags(text: string, root: unknown): readonly Tag[] {
+  if (!isEntry(root)) {
+    return [];
+  }
+  const start = skipSpace(text, 0);
+  const own = listIn(text, start, root, 'tasks');
+  if (own !== undefined) {
+    return [own];
+  }
+  const members = membersOf(text, start);
+  return members.flatMap((member): Tag[] => {
+    const value = root[member.key];
+    // As in `JSON.parse`, the last one of repeated keys counts.
+    if (!isEntry(value) || memberOf(members, member.key) !== member) {
+      return [];
+    }
+    const list = listIn(text, member.value.start, value, 'tasks');
+    return list === undefined ? [] : [{ ...list, name: member.key }];
+  });
+}
+
+function listIn(text: string, start: number, entry: Entry, key: string): TaskList | undefined {
+  const items = entry[key];
+  return Array.isArray(items)
+    ? { items, spans: items.length === 0 ? [] : elementsOfMember(text, start, key), holder: start }
+    : undefined;
+}
+
+/** The tasks of a tag, each with its subtasks after it. */
+export function readTasks(text: string, tag: Tag): Task[] {
+  const tasks: Task[] = [];
+  const add = (list: TaskList, parent?: Task) => {
+    list.items.forEach((entry, index) => {
+      const span = list.spans[index];
+      if (!isEntry(entry) || span === undefined) {
+        return;
+      }
+      const id = ownId(entry) ?? `#${index + 1}`;
+      const subtasks =
+        parent === undefined ? listIn(text, span.start, entry, 'subtasks') : undefined;
+      const task: Task = {
+        ...{ entry: ofTaskMaster(entry), span, list, index, tag, parent },
+        name:
+          parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
+        subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
+      };
+      tasks.push(task);
+      if (task.subtasks !== undefined) {
+        add(task.subtasks, task);
+      }
+    });
+  };
+  add(tag);
+  return tasks;
+}
+
+/** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
+function ofTaskMaster(entry: Entry): Entry {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([key]) => !DONE_KEYS.some(doneKey => doneKey === key)),
+  );
+}
+
+/** Not worked on; a cancelled task does not keep others waiting either. */
+export function isParked({ status }: Entry): boolean {
+  return isCancelled({ status }) || wordOf(status) === 'deferred';
+}
+
+export function isCancelled({ status }: Entry): boolean {
+  return ['cancelled', 'canceled'].includes(wordOf(status));
+}
+
+function wordOf(status: unknown): string {
+  return typeof status === 'string' ? status.trim().toLowerCase() : '';
+}
