@@ -4,7 +4,7 @@ import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
-import { waitingIn } from '../presentation/status.ts';
+import { waitingIn } from '../presentation/statusFacts.ts';
 import { discoveredLine } from '../presentation/storyListText.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { print, printJson } from './print.ts';

@@ -11,7 +11,7 @@ import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, putAsideWords, runEnd } from '../../presentation/sentences.ts';
-import { workElsewhere } from '../../presentation/status.ts';
+import { workElsewhere } from '../../presentation/statusText.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';

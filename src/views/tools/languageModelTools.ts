@@ -12,7 +12,7 @@ import { messageOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { givenSettings, recalledSettings } from '../../orchestrator/settings/settings.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { statusData } from '../../presentation/status.ts';
+import { statusData } from '../../presentation/statusData.ts';
 import { dollars } from '../../presentation/translate.ts';
 import { Tool, type ToolName } from '../common/contributions.ts';
 import { appendWords } from '../common/plainText.ts';

@@ -1,30 +1,23 @@
 import path from 'node:path';
-import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
-import { waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
-import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
+import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import {
   currentOf,
   openQuestions,
-  pausedStories,
   type RunState,
-  settledStories,
   type Waiting,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
-import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
-import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
-import { noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { bringInWords, heldWords } from './landingLines.ts';
 import { laneLines } from './laneLines.ts';
 import { outcomeSentence, rolledBackWords, runEnd } from './sentences.ts';
+import { type PlanStatus, readStatus } from './statusFacts.ts';
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
@@ -35,159 +28,6 @@ import { answerCommand, asksWords, waitingSentence } from './waitingWords.ts';
 /** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;
 
-/** A problem with the story file; `line` is 0 if there is no such file. */
-interface FileProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly message: string;
-}
-
-/** The data of `status --json`; a contract, described in docs/json-output.md. */
-export async function statusData(files: RunFiles, watched: WatchedRun): Promise<object> {
-  const { run } = await lookAgain(files, watched);
-  const { runId, state, alive } = run;
-  const { stories, problem } = await look(await storyFileOf(files, state));
-  const count = stories === undefined ? undefined : countOf(stories);
-  const { phase, outcome, question } = runStanding(run);
-  return {
-    run: runId ?? null,
-    phase: runId === undefined ? 'none' : phase,
-    outcome: outcome ?? null,
-    planning: phase === 'running' && isPlanning(state),
-    rolledBack: state.rolledBack ?? null,
-    exitCode: phase === 'interrupted' ? EXIT_CODES.interrupted : (state.exitCode ?? null),
-    iteration: state.iteration,
-    maxIterations: state.maxIterations,
-    story: currentOf(state)?.storyId ?? null,
-    ...lanesData(run),
-    onlyStories: state.onlyStories ?? null,
-    stories: count ?? { done: state.stories.done, total: state.stories.total },
-    plan: (await readPlan(files, state)) ?? null,
-    cost: costData(state),
-    agent: state.agent ?? null,
-    pid: alive ? (state.pid ?? null) : null,
-    startedAt: state.startedAt ?? null,
-    endedAt: state.endedAt ?? null,
-    detail: state.detail === undefined ? null : englishOf(state.detail),
-    waiting: waitingData(alive ? waitingOf(state) : undefined),
-    question: question?.message ?? null,
-    questions: openQuestions(state).map(({ iteration, message, storyId }) => ({
-      ...{ story: storyId ?? null, iteration, message },
-    })),
-    discovered: (await waitingIn(files, stories)).length,
-    payer: state.payer ?? null,
-    verify: state.verify,
-    problem,
-  };
-}
-
-/** Work that agents of all runs found, and that waits for a person. */
-export async function waitingIn(files: RunFiles, stories: StoryList | undefined) {
-  return waitingDiscoveries(await readFoundWork(files), idsWithReports(stories?.stories ?? []));
-}
-
-/** With lanes: who works on what, and what waits to land. Without, the same of one agent. */
-function lanesData(run: WatchedRun): object {
-  const { state } = run;
-  const { isActive } = runStanding(run);
-  return {
-    branch: state.branch ?? null,
-    lanes: state.lanes,
-    isolated: state.isolated === true,
-    pausedLanes: state.pausedLanes ?? [],
-    pausedStories: pausedStories(state),
-    settledStories: settledStories(state),
-    running: isActive
-      ? inOrder(state.running).map(({ activity, lane, number, queued, step, storyId }) => ({
-          iteration: number,
-          story: storyId ?? null,
-          lane: lane ?? null,
-          step: state.limits.has(number) ? 'limit' : (step ?? 'agent'),
-          queued: queued === true,
-          activity: activity ?? null,
-        }))
-      : [],
-    held: state.held ?? null,
-  };
-}
-
-/**
- * The run's own story file, which may have been given explicitly; otherwise the one a run would find. A plan's run
- * has none.
- */
-async function storyFileOf(files: RunFiles, state: RunState): Promise<string | undefined> {
-  if (state.planDir !== undefined) {
-    return undefined;
-  }
-  return state.storyFile === undefined
-    ? findStoryFile(files.workspace)
-    : path.resolve(files.workspace, state.storyFile);
-}
-
-/** The plan of a run over a plan; its steps are the checkboxes in it, if it has any. */
-interface PlanStatus {
-  /** Absolute. */
-  readonly file: string;
-  readonly steps: { readonly done: number; readonly total: number } | null;
-}
-
-async function readPlan(files: RunFiles, { planDir }: RunState): Promise<PlanStatus | undefined> {
-  if (planDir === undefined) {
-    return undefined;
-  }
-  const file = path.resolve(files.workspace, planDir, 'plan.md');
-  const { stories } = await look(file);
-  return { file, steps: stories === undefined ? null : countOf(stories) };
-}
-
-/**
- * Counts by the file alone, as the contract says. This includes a claim that is still being checked, which is not
- * counted in the text for people.
- */
-function countOf({ stories }: StoryList): { done: number; total: number } {
-  return { done: stories.filter(story => story.done).length, total: stories.length };
-}
-
-function costData({ budgetUsd, costEstimated, costUnknown, costUsd, usage }: RunState): object {
-  return {
-    usd: costUsd,
-    estimated: costEstimated === true,
-    unknown: costUnknown === true,
-    budgetUsd: budgetUsd ?? null,
-    inputTokens: usage.input,
-    outputTokens: usage.output,
-    cacheReadTokens: usage.cacheRead,
-    cacheWriteTokens: usage.cacheWrite,
-  };
-}
-
-function waitingData(waiting: Waiting | undefined): object | null {
-  if (waiting === undefined) {
-    return null;
-  }
-  return waiting.kind === 'limit'
-    ? { kind: 'limit', until: waiting.until, detail: englishOf(waiting.message) }
-    : { kind: 'pause', reason: waiting.reason, detail: waiting.detail };
-}
-
-async function look(
-  storyFile: string | undefined,
-): Promise<{ readonly stories?: StoryList; readonly problem?: FileProblem }> {
-  if (storyFile === undefined) {
-    return {};
-  }
-  const stories = await readStoryFile(storyFile);
-  if (stories === undefined) {
-    // The journal has the last count.
-    return { problem: { file: storyFile, line: 0, message: englishOf(noStoryFile(storyFile)) } };
-  }
-  if (stories.kind === 'stories') {
-    return { stories };
-  }
-  const [{ line, message }] = stories.problems;
-  return { problem: { file: storyFile, line, message: englishOf(message) } };
-}
-
 /**
  * The state of the run, in a few lines.
  * @param now in ms since the epoch
@@ -197,9 +37,7 @@ export async function statusText(
   watched: WatchedRun,
   now: number = Date.now(),
 ): Promise<string> {
-  const { elsewhere, run } = await lookAgain(files, watched);
-  const plan = await readPlan(files, run.state);
-  const { stories } = plan ? {} : await look(await storyFileOf(files, run.state));
+  const { discovered, elsewhere, plan, run, stories } = await readStatus(files, watched);
   // If the file is gone or broken, the run's last count is used.
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
@@ -207,24 +45,9 @@ export async function statusText(
   const lines = [
     ...statusLines(counted, work, now, open),
     ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
-    ...discoveredLine((await waitingIn(files, stories)).length),
+    ...discoveredLine(discovered),
   ];
   return withoutControls(lines.join('\n'));
-}
-
-/** After the end of a run, a person may have brought in what its branch could not follow to, or be on another branch. */
-async function lookAgain(
-  { workspace }: RunFiles,
-  run: WatchedRun,
-): Promise<{ readonly run: WatchedRun; readonly elsewhere?: string }> {
-  const { branch, held, isolated } = run.state;
-  if (run.alive || branch === undefined || (isolated !== true && held === undefined)) {
-    return { run };
-  }
-  // Loaded on demand: few runs need git for this.
-  const { workNow } = await import('../orchestrator/workspace/workNow.ts');
-  const now = await workNow(workspace, run.state);
-  return { run: { ...run, state: { ...run.state, held: now.held } }, elsewhere: now.elsewhere };
 }
 
 /** Where the work of a run is that has landed on a branch which is not checked out. */
@@ -311,11 +134,6 @@ function statusLines(
       : [`  ${current.activity}`]),
     ...heldLines(state, alive),
   ];
-}
-
-/** They start in parallel. */
-function inOrder(running: RunState['running']): RunState['running'] {
-  return [...running].sort((a, b) => a.number - b.number);
 }
 
 function pauseFacts({ isolated, pauseRequested, running }: RunState): string {
