@@ -43,6 +43,11 @@ export function readSettings(text: string, parts: readonly FolderPart[]): Backlo
   };
 }
 
+/** Whether a task with this status is done. */
+export function isDoneStatus(status: string, { doneStatus }: BacklogSettings): boolean {
+  return status.toLowerCase() === doneStatus.toLowerCase() || isDoneWord(status);
+}
+
 function settingsPart(parts: readonly FolderPart[]): FolderPart | undefined {
   const found = CONFIGS.map(config =>
     parts.find(({ kind, name }) => kind === 'file' && name === config),

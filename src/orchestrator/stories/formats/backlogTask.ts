@@ -1,4 +1,5 @@
 import type { Criterion } from '../story.ts';
+import { type FolderPart, TASKS } from './folderText.ts';
 import { type FrontMatter, listOf, readFrontMatter, textOf, valueIn } from './frontMatter.ts';
 import { sectionOf } from './markdownSection.ts';
 import { readPriority } from './prdKeys.ts';
@@ -17,6 +18,13 @@ export interface BacklogTask {
   /** Its place on the board: lowest first. */
   readonly ordinal: number | undefined;
   readonly priority: number | undefined;
+}
+
+/** A task with its part of the text of the folder. */
+export interface PlacedTask {
+  readonly task: BacklogTask;
+  readonly part: FolderPart;
+  readonly text: string;
 }
 
 const ID_IN_NAME = /^([a-z]+-\d+(?:\.\d+)*)(?![\w.]*\d)/i;
@@ -51,6 +59,11 @@ export function readBacklogTask(name: string, text: string): BacklogTask | undef
     ordinal: /^-?\d+(?:\.\d+)?$/.test(ordinal) ? Number(ordinal) : undefined,
     priority: readPriority(valueIn(matter, 'priority')),
   };
+}
+
+/** Whether something with this name, in the folder, would be a task. */
+export function isTaskName(name: string): boolean {
+  return name.startsWith(`${TASKS}/`);
 }
 
 /** The id at the start of a file's name, such as `task-12 - Title.md`. */

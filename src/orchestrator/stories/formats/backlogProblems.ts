@@ -1,0 +1,182 @@
+import { type Message, say } from '../../../base/say.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
+import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
+import { type FolderPart, TASKS } from './folderText.ts';
+import { isUnclosedMatter } from './frontMatter.ts';
+import { plainText } from './plainText.ts';
+import { isParkedWord } from './statusWord.ts';
+import type { TextLines } from './textLines.ts';
+
+/** More files that are no tasks are only counted. */
+const MAX_NAMED = 20;
+
+/** The text of a folder. */
+interface Folder {
+  readonly text: string;
+  readonly parts: readonly FolderPart[];
+  readonly lines: TextLines;
+}
+
+/** What was found in it. */
+interface Found {
+  /** Files that cannot be read as tasks. */
+  readonly noTasks: readonly FolderPart[];
+  readonly placed: readonly PlacedTask[];
+  readonly stories: readonly Story[];
+  readonly config: BacklogSettings;
+}
+
+/** The problem of a folder without tasks. */
+export function withoutTasks(folder: Folder, noTasks: readonly FolderPart[]): StoryProblem {
+  const [first] = notTasks(folder, noTasks).map(problem => ofFile(problem, folder));
+  const message =
+    first?.message ??
+    say('The folder has no tasks in {0}. Create one with: backlog task create "…"', `${TASKS}/`);
+  return { line: 1, column: 1, ...first, code: 'noStories', message };
+}
+
+/** The problems of a folder with tasks, each with its file and its line there. */
+export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
+  const { lines, parts, text } = folder;
+  const { config, noTasks, placed, stories } = found;
+  const problems = findStoryProblems(
+    stories,
+    ({ position }, fact) => {
+      const { part, task } = placed[position] as PlacedTask;
+      const key = task.matter.fields.find(one => one.key === fact);
+      return lines.at(part.start + (key?.offset ?? 0));
+    },
+    [
+      ...notTasks(folder, noTasks),
+      ...settingsProblems(text, parts, lines),
+      ...sameIds(placed, config, lines),
+      ...unknownStatuses(placed, config, lines),
+    ],
+  );
+  return problems.map(problem => withFirst(ofFile(problem, folder), stories, config));
+}
+/** Ids that are written in different ways, and are one for the tool. */
+function sameIds(
+  placed: readonly PlacedTask[],
+  { prefix }: BacklogSettings,
+  lines: TextLines,
+): StoryProblem[] {
+  const forms = new Map<string, string>();
+  const written = new Set<string>();
+  return placed.flatMap(({ part, task: { id, matter } }, position): StoryProblem[] => {
+    const isNew = !written.has(id);
+    const form = sameId(id, prefix);
+    const first = forms.get(form);
+    written.add(id);
+    forms.set(form, first ?? part.name);
+    const field = matter.fields.find(({ key }) => key === 'id');
+    return isNew && first !== undefined
+      ? [
+          {
+            code: 'duplicateId',
+            message: sharedId(id, first),
+            ...lines.at(part.start + (field?.offset ?? 0)),
+            subject: { position, ids: [id] },
+          },
+        ]
+      : [];
+  });
+}
+
+function notTasks({ lines, parts, text }: Folder, others: readonly FolderPart[]): StoryProblem[] {
+  return [
+    ...others.slice(0, MAX_NAMED).map(part => ({
+      part,
+      message: isUnclosedMatter(text.slice(part.start, part.end))
+        ? say(
+            '{0} is not read as a task: its front matter has no end. Write “---” on a line of its own below the last key.',
+            plainText(part.name),
+          )
+        : say(
+            '{0} is not read as a task: it has no front matter with an id. Create tasks with: backlog task create "…"',
+            plainText(part.name),
+          ),
+    })),
+    ...parts
+      .filter(({ kind, name }) => kind === 'unread' && isTaskName(name))
+      .slice(0, MAX_NAMED)
+      .map(part => ({
+        part,
+        message: part.name.includes('\uFFFD')
+          ? say(
+              '{0} is not read: its name has a character that a name of a task must not have. Rename it.',
+              plainText(part.name),
+            )
+          : say(
+              '{0} is not read: it is a link or something else that is not a file. Put the file itself there.',
+              plainText(part.name),
+            ),
+      })),
+  ].map(({ message, part }) => ({
+    code: 'notAStory' as const,
+    severity: 'info' as const,
+    message,
+    ...lines.at(part.start),
+  }));
+}
+
+function unknownStatuses(
+  placed: readonly PlacedTask[],
+  config: BacklogSettings,
+  lines: TextLines,
+): StoryProblem[] {
+  const known = new Set(config.statuses.map(status => status.toLowerCase()));
+  return placed.flatMap(({ part, task }, position): StoryProblem[] => {
+    const { matter, status } = task;
+    const field = matter.fields.find(({ key }) => key === 'status');
+    return known.has(status.toLowerCase()) || isDoneStatus(status, config) || isParkedWord(status)
+      ? []
+      : [
+          {
+            code: 'unknownStatus',
+            message: say(
+              'The status “{0}” is not one of those in the settings of the backlog ({1}), so the task counts as not done.',
+              plainText(status),
+              config.statuses.map(plainText).join(', '),
+            ),
+            ...lines.at(part.start + (field?.offset ?? 0)),
+            subject: { position, ids: ['status'] },
+          },
+        ];
+  });
+}
+
+/** With the file that it is in, and its line there. */
+function ofFile(problem: StoryProblem, { lines, parts }: Folder): StoryProblem {
+  const offset = lines.offsetOf(problem);
+  const part = parts.findLast(({ start }) => start <= offset);
+  return part === undefined
+    ? problem
+    : { ...problem, file: part.name, line: problem.line - lines.at(part.start).line + 1 };
+}
+
+/** Files are what tells two tasks with the same id apart, and not lines. */
+function withFirst(
+  problem: StoryProblem,
+  stories: readonly Story[],
+  { prefix }: BacklogSettings,
+): StoryProblem {
+  const [id = ''] = problem.subject?.ids ?? [];
+  const isSame = (story: Story) => sameId(story.id, prefix) === sameId(id, prefix);
+  return problem.code === 'duplicateId'
+    ? {
+        ...problem,
+        message: sharedId(id, stories.find(isSame)?.file ?? ''),
+      }
+    : problem;
+}
+
+function sharedId(id: string, file: string): Message {
+  return say(
+    'The id {0} is also that of {1}: give this task an id of its own.',
+    plainText(id),
+    plainText(file),
+  );
+}
