@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assertNever.ts';
+import { callState } from './callState.ts';
 import { withoutProcess } from './currentIteration.ts';
 import { discoveryState } from './discoveries.ts';
 import type { RunEvent } from './events.ts';
@@ -34,8 +35,6 @@ import {
 } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { changed, newStart, notRefused, notStuck, withoutProof } from './storyRecord.ts';
-import { tellsCost } from './tellsCost.ts';
-import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
 /** Running iterations of a run with lanes; iterations that wait to land are among them. */
 const MAX_OPEN = 1_000;
@@ -121,33 +120,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           // An iteration whose end event is lost must not stay in the list forever.
         ].slice(state.isolated ? -MAX_OPEN : -1),
       };
-    case 'agent.started': {
-      const process = { agentPid: event.pid, agentStartId: event.startId };
-      return state.running.length > 0
-        ? withIteration(state, event, current => ({
-            ...current,
-            ...process,
-            hasWorked: true,
-            ...(event.purpose === 'review' && { step: 'review' as const }),
-          }))
-        : { ...state, planner: process };
-    }
+    case 'agent.started':
     case 'agent.init':
-      return {
-        ...state,
-        apiKeySource: event.apiKeySource ?? state.apiKeySource,
-        model: event.model ?? state.model,
-      };
     case 'agent.text':
-      return withIteration(state, event, current => ({
-        ...current,
-        activity: ofSubagent(event, lastLine(event.text)),
-      }));
     case 'agent.tool':
-      return withIteration(state, event, current => ({
-        ...current,
-        activity: ofSubagent(event, event.gist === '' ? event.name : `${event.name} ${event.gist}`),
-      }));
+    case 'agent.ended':
+    case 'agent.replaced':
+    case 'call.retried':
+      return callState(state, event);
     case 'agent.toolFailed':
     case 'agent.toolResult':
     case 'agent.subagentEnded':
@@ -159,22 +139,6 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'progress.compacted':
     case 'stack.checked':
       return state;
-    case 'agent.ended': {
-      const ended = withCost(withIteration(state, event, withoutProcess), event);
-      const { error, iteration } = event;
-      return error === undefined
-        ? ended
-        : withNotes(ended, storyOf(state, iteration), ({ lastError, ...notes }) => ({
-            ...notes,
-            lastError: {
-              iteration,
-              kind: error.kind,
-              message: error.message,
-              recoveryAttempt:
-                lastError?.iteration === iteration ? lastError.recoveryAttempt : undefined,
-            },
-          }));
-    }
     case 'commit.recorded':
       return {
         ...withIteration(state, event, current => ({ ...current, commits: current.commits + 1 })),
@@ -186,22 +150,6 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           storyId: event.storyId,
           landed: isLanding(state, event) || undefined,
         }),
-      };
-    case 'call.retried':
-      return withNotes(state, storyOf(state, event.iteration), notes => ({
-        ...notes,
-        lastError: {
-          iteration: event.iteration,
-          kind: event.error.kind,
-          message: event.error.message,
-          recoveryAttempt: `retry ${event.attempt} of ${event.maxAttempts}`,
-        },
-      }));
-    case 'agent.replaced':
-      return {
-        ...state,
-        agent: event.to,
-        ...(!tellsCost(event.to) && { costUnknown: true }),
       };
     case 'limit.waiting':
       return {
@@ -486,23 +434,6 @@ function afterPause(
     : settled;
 }
 
-function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended' }>): RunState {
-  const { costEstimated, costUsd, usage } = event;
-  const estimated = costEstimated === true && ({ costEstimated } as const);
-  const counted = withIteration(state, event, current => ({
-    ...current,
-    costUsd: current.costUsd + (costUsd ?? 0),
-    ...estimated,
-    ...(usage && { usage: addTokens(current.usage ?? NO_TOKENS, usage) }),
-  }));
-  return {
-    ...counted,
-    costUsd: state.costUsd + (costUsd ?? 0),
-    ...estimated,
-    usage: usage ? addTokens(state.usage, usage) : state.usage,
-  };
-}
-
 /** Who marks a story as done has no conflict to settle any more. */
 function withoutSettling(
   state: RunState,
@@ -527,16 +458,4 @@ function withoutLost(
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
-}
-
-/** A subagent is named: several may work at once. */
-function ofSubagent(
-  { parent }: Extract<RunEvent, { type: 'agent.text' | 'agent.tool' }>,
-  activity: string,
-): string {
-  return parent === undefined ? activity : `${parent.name} › ${activity}`;
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1)?.trim() ?? '';
 }
