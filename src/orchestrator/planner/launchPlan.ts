@@ -1,17 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import * as z from 'zod';
-import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { errorIn } from '../workspace/errorIn.ts';
+import { startOwnCommand } from '../workspace/ownCommand.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** In ms. An agent has 5 s to end; if the planner takes much longer than that, it is stuck. */
 const END_LIMIT_MS = 15_000;
-/** Longest answer, in UTF-16 units: far more than a plan may contain. */
-const MAX_OUTPUT = 16 * 1024 * 1024;
-const MAX_WORDS = 8_000;
 
 const draftSchema = z.looseObject({
   storyFile: z.string(),
@@ -48,45 +42,33 @@ export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDr
   if (signal.aborted) {
     return undefined;
   }
-  const child = spawn(
-    process.execPath,
-    [program, command, '--json', '--attached', `--cwd=${files.workspace}`, ...args, '--', task],
+  const { workspace } = files;
+  const { child, ended } = startOwnCommand(
     {
-      cwd: files.workspace,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-      // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
-      env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
+      ...{ env, program, workspace },
+      args: [command, '--json', '--attached', `--cwd=${workspace}`, ...args, '--', task],
     },
+    'pipe',
   );
-  let output = '';
-  let words = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output = output.length > MAX_OUTPUT ? output : output + text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-MAX_WORDS);
-  });
-  child.stdin.on('error', () => undefined);
+  child.stdin?.on('error', () => undefined);
   let killer: NodeJS.Timeout | undefined;
   const cancel = () => {
-    child.stdin.end();
+    child.stdin?.end();
     killer = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);
   };
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    // Rejects with the child's error if it cannot be started.
-    const [code] = await once(child, 'close');
+    const { code, error, output } = await ended;
     if (signal.aborted) {
       return undefined;
     }
     const draft = code === 0 ? parseDraft(output) : undefined;
     if (draft === undefined) {
       throw new HumanError(
-        errorIn(words) ||
+        error ||
           say(
             'The planner ended without a plan (exit code {0}). Try again; "ralph-fresh plan" in a terminal shows more.',
-            code,
+            String(code),
           ),
       );
     }

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { errorIn } from './errorIn.ts';
 
 /** Longest answer and longest words about an error, in UTF-16 units. */
@@ -18,40 +18,63 @@ export interface OwnCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** A command of ours at work. */
+interface StartedCommand {
+  readonly child: ChildProcess;
+  /** Rejects with the child's error if it cannot be started. */
+  readonly ended: Promise<{
+    readonly code: number | null;
+    readonly output: string;
+    /** What it said about an error; empty if it said nothing. */
+    readonly error: Words;
+  }>;
+}
+
 /**
- * Runs our command line for a window, in a process of its own.
- * @returns what it printed
- * @throws {HumanError} with its own message if it failed
+ * Starts our command line for a window, in a process of its own.
+ * @param stdin `pipe` for a command that ends when it is closed
  */
-export async function runOwnCommand({
-  args,
-  env,
-  program,
-  workspace,
-}: OwnCommand): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args, `--cwd=${workspace}`], {
+export function startOwnCommand(
+  { args, env, program, workspace }: OwnCommand,
+  stdin: 'ignore' | 'pipe',
+): StartedCommand {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: workspace,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     windowsHide: true,
     // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
     env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
   });
   let output = '';
   let words = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     output = output.length > MAX_OUTPUT ? output : output + text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-MAX_WORDS);
   });
-  // Rejects with the child's error if it cannot be started.
-  const [code] = await once(child, 'close');
+  const ended = once(child, 'close').then(([code]) => ({ code, output, error: errorIn(words) }));
+  return { child, ended };
+}
+
+/**
+ * Runs our command line for a window, in a process of its own.
+ * @returns what it printed
+ * @throws {HumanError} with its own message if it failed
+ */
+export async function runOwnCommand(command: OwnCommand): Promise<string> {
+  const { args, workspace } = command;
+  const { ended } = startOwnCommand(
+    { ...command, args: [...args, `--cwd=${workspace}`] },
+    'ignore',
+  );
+  const { code, error, output } = await ended;
   if (code !== 0) {
     throw new HumanError(
-      errorIn(words) ||
+      error ||
         say(
           'The command ended without an answer (exit code {0}). Try again; "ralph-fresh {1}" in a terminal shows more.',
-          code,
+          String(code),
           args[0] ?? '',
         ),
     );
