@@ -26,10 +26,8 @@ import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { addSettleCommand } from './settleCommand.ts';
 import { findStory, storyFileOf } from './storyFiles.ts';
-import { typedId } from './typedIds.ts';
+import { named, typedId } from './typedIds.ts';
 
-/** In UTF-16 units. */
-const MAX_ID = 40;
 const MAX_SUBJECT = 100;
 /** Maximum number of commits that are named. */
 const MAX_COMMITS = 20;
@@ -136,7 +134,7 @@ function placeLines(folder: string, places: readonly SizedPlace[]): string[] {
   const rows = places.map(({ bytes, isSetAside, iteration, name, story, unsafe, usedBy }) => [
     isSetAside ? `${name} (set aside)` : name,
     sizeWords(bytes),
-    story === undefined ? '' : shorten(story, MAX_ID),
+    story === undefined ? '' : named(story),
     iteration === undefined ? '' : String(iteration),
     usedBy !== undefined
       ? `in use by process ${usedBy}`
@@ -168,7 +166,7 @@ function keptLines(work: KeptStoryWork): string[] {
     ...(uncommitted === 0 ? [] : ['uncommitted changes']),
   ].join(', ');
   return [
-    `  ${shorten(storyId, MAX_ID)}: ${facts}`,
+    `  ${named(storyId)}: ${facts}`,
     ...open.map(({ commit, name }) => `    ${commit.slice(0, SHORT_HASH)} ${name}`),
   ];
 }
@@ -314,8 +312,4 @@ function sizeWords(bytes: number): string {
     unit += 1;
   }
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
-}
-
-function named(storyId: string): string {
-  return shorten(withoutControls(storyId), MAX_ID);
 }

@@ -14,9 +14,8 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import { typedId } from './typedIds.ts';
+import { named, typedId } from './typedIds.ts';
 
-const MAX_ID = 40;
 const MAX_PATH = 300;
 
 interface SettleFlags extends Flags {
@@ -128,8 +127,4 @@ async function land(typed: string, { cwd }: Flags): Promise<void> {
       ? `${named(storyId)} waits to land, like the work of an agent. "ralph-fresh status" shows it.`
       : `${named(storyId)} lands first when the run continues: ralph-fresh run --resume`,
   );
-}
-
-function named(storyId: string): string {
-  return shorten(withoutControls(storyId), MAX_ID);
 }
