@@ -117,7 +117,7 @@ export function nextText(
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return ['All stories complete, nothing to do.', ...asideLine(aside.length)].join(' ');
+      return nothingToDo('All stories', aside.length);
     case 'working':
       return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':
@@ -138,8 +138,14 @@ export function nextText(
   }
 }
 
-function asideLine(count: number): string[] {
-  return count > 0 ? [putAsideWords(count, english)] : [];
+/**
+ * That a run would start no agent, and what comes next.
+ * @param what is complete
+ * @param aside how many stories the file has put aside
+ */
+export function nothingToDo(what: string, aside: number): string {
+  const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
+  return `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
 }
 
 function ids(blockedBy: readonly string[]): string {

@@ -107,7 +107,10 @@ describe('stories and next', { concurrency: 4 }, () => {
       stories: openStories(2).map(story => ({ ...story, passes: true })),
     });
     assert.deepEqual(await json(workspace, 'next'), { id: null, reason: 'allDone' });
-    assert.match(await printed(workspace, 'next'), /nothing to do/);
+    const said = await printed(workspace, 'next');
+    assert.match(said, /nothing to do\. Add a story, or reopen one: ralph-fresh untick ID\.$/m);
+    // A start says the same.
+    assert.equal((await workspace.run('unused').finished).stdout, said);
   });
 
   test('accepts another file, even from another folder', async t => {

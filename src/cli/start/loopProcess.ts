@@ -10,8 +10,9 @@ import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
-import { outcomeSentence, putAsideWords, runEnd } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { workElsewhere } from '../../presentation/statusText.ts';
+import { nothingToDo } from '../../presentation/storyListText.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
@@ -150,10 +151,7 @@ async function tellNothingToDo(
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
     const aside = story === undefined ? asideCount(list?.stories ?? []) : 0;
     const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
-    const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
-    print(
-      `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`,
-    );
+    print(nothingToDo(what, aside));
   }
 }
 
