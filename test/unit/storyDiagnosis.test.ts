@@ -231,6 +231,14 @@ describe('common mistakes of agents', () => {
     test(`passes: ${JSON.stringify(value)} is corrected`, () => {
       const { found, texts } = only(prd(story({ passes: value })));
       assert.equal(found.code, 'doneNotBoolean');
+      if (typeof value === 'string') {
+        // The Stories view, which reads the file without diagnosing it, gives the same advice.
+        const file = parseStoryFile('prd.json', prd(story({ passes: value })));
+        assert.deepEqual(
+          file.problems.map(({ message }) => message),
+          [found.message],
+        );
+      }
       assert.deepEqual(storiesOf(texts[0]), [story({ passes: meant })]);
     });
   }

@@ -1,5 +1,4 @@
 import type { Message } from '../../../base/say.ts';
-import { plainText } from '../formats/plainText.ts';
 import type { StatusUse } from '../formats/statusWord.ts';
 import type { Habits } from './habits.ts';
 import type { Severity, StoryFix } from './storyDiagnosis.ts';
@@ -19,9 +18,4 @@ export interface Surroundings {
   readonly ids: ReadonlySet<string>;
   readonly statuses: readonly (StatusUse | undefined)[];
   readonly taken: Set<string>;
-}
-
-/** A value from outside, sanitized for a message. */
-export function quoted(value: unknown): string {
-  return `“${plainText(typeof value === 'string' ? value : JSON.stringify(value))}”`;
 }

@@ -7,8 +7,13 @@ import {
   isEntry,
   isStatusKey,
 } from '../formats/prdKeys.ts';
-import { meaningOf, type StatusUse, statusFollows } from '../formats/statusWord.ts';
-import { type Complaint, quoted, type Surroundings } from './complaint.ts';
+import {
+  meaningOf,
+  notBooleanMessage,
+  type StatusUse,
+  statusFollows,
+} from '../formats/statusWord.ts';
+import type { Complaint, Surroundings } from './complaint.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
 import { yesOrNo } from './fieldNames.ts';
 import type { PrdDocument } from './prdDocument.ts';
@@ -68,10 +73,7 @@ function notBoolean(
     code: 'doneNotBoolean',
     severity: 'warning',
     key,
-    message: say(
-      '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
-      quoted(value),
-    ),
+    message: notBooleanMessage(value),
     fixes: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
   };
 }

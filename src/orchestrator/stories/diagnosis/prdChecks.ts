@@ -1,7 +1,7 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
-import { plainText } from '../formats/plainText.ts';
+import { plainText, quoted } from '../formats/plainText.ts';
 import { notAStoryMessage } from '../formats/prdFormat.ts';
 import {
   CRITERIA_KEYS,
@@ -17,7 +17,7 @@ import {
   readPriority,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
-import { type Complaint, quoted, type Surroundings } from './complaint.ts';
+import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
 import { type Misnamed, misnamed, yesOrNo } from './fieldNames.ts';

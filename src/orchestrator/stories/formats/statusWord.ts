@@ -1,6 +1,6 @@
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { plainText } from './plainText.ts';
+import { plainText, quoted } from './plainText.ts';
 import { type DoneKey, doneKeyOf, type Entry, isDoneWord, isStatusKey } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
@@ -83,15 +83,27 @@ export function findStatusProblems(
       : [
           {
             code: 'unknownStatus',
-            message: say(
-              'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “pending” if it is not.',
-              plainText(status),
-            ),
+            message: isStatusKey(key) ? unknownStatusMessage(status) : notBooleanMessage(status),
             ...placeOf(position, key),
             subject: { position, ids: [key] },
           },
         ];
   });
+}
+
+function unknownStatusMessage(status: string): Message {
+  return say(
+    'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “pending” if it is not.',
+    plainText(status),
+  );
+}
+
+/** What to write instead of a value in the place of true or false that is neither. */
+export function notBooleanMessage(value: unknown): Message {
+  return say(
+    '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
+    quoted(value),
+  );
 }
 
 function isClear(key: DoneKey, word: string): boolean {
