@@ -106,7 +106,7 @@ A shop.
 `,
     );
     assert.deepEqual(losses.map(loss => ('fact' in loss ? loss.fact : loss.kind)).sort(), [
-      ...['branchName', 'criteriaAsText', 'criteriaStates', 'dependsOn', 'description'],
+      ...['branchName', 'criteriaAsText', 'criteriaStates', 'dependsOn'],
       ...['effort', 'fileKeys', 'keys', 'maxTurns', 'model', 'priority', 'status'],
     ]);
     assert.deepEqual(lossOf(losses, 'dependsOn'), {
@@ -315,6 +315,18 @@ test('any prd.json comes back the same from an orchestration', () => {
       const plan = convert(NAMES.prd, prd, 'plan');
       assert.equal(listOf(NAMES.plan, plan.text).stories.length, list.stories.length);
       assert.equal(lossOf(plan.losses, 'done'), undefined);
+      // The description of the project is text there, and lost only where it is not.
+      const heading = plan.losses.flatMap(loss => (loss.kind === 'heading' ? [loss.fact] : []));
+      const above = plan.text.slice(0, plan.text.search(/^- \[/m)).replaceAll('\\', '');
+      const isThere = list.description
+        .replaceAll('\\', '')
+        .split('\n')
+        .every(line => above.split('\n').includes(line.trimEnd()) || line.trim() === '');
+      assert.equal(heading.includes('description'), !isThere, plan.text);
+      // Nor is anything else of the heading reported that the plan has.
+      const { project } = listOf(NAMES.plan, plan.text);
+      assert.equal(heading.includes('project'), project !== list.project, plan.text);
+      assert.ok(heading.includes('branchName'));
     }),
   );
 });

@@ -8,7 +8,7 @@ import type { Story, StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
-import { descriptionBelow, inPlanOrder, planText } from './planWriter.ts';
+import { descriptionBelow, hasParagraphs, inPlanOrder, planText } from './planWriter.ts';
 import { taskGraphText, withOwnIds } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
@@ -57,7 +57,10 @@ export function convertStories(
   return {
     text,
     stories: stories.length,
-    losses: [...losses.all(file.stories), ...lossesOfFile(parsed, { stories, written, found })],
+    losses: [
+      ...losses.all(file.stories),
+      ...lossesOfFile(parsed, { stories, written, found, text, target }),
+    ],
   };
 }
 
@@ -151,8 +154,13 @@ function lossesOfFile(
   {
     found,
     stories,
+    target,
+    text,
     written,
   }: {
+    readonly target: Target;
+    /** In the format of the target. */
+    readonly text: string;
     readonly stories: readonly Story[];
     readonly found: readonly Story[];
     readonly written: ReturnType<typeof parseStoryFile>;
@@ -161,7 +169,9 @@ function lossesOfFile(
   const { file } = parsed;
   const losses: Loss[] = [];
   for (const fact of ['project', 'branchName', 'description'] as const) {
-    if (written.kind === 'stories' && written[fact].trim() !== file[fact].trim()) {
+    const isText =
+      target === 'plan' && fact === 'description' && hasParagraphs(text, file.description);
+    if (!isText && written.kind === 'stories' && written[fact].trim() !== file[fact].trim()) {
       losses.push({ kind: 'heading', fact });
     }
   }

@@ -1,5 +1,6 @@
 import { isNumberId } from '../../../base/numberId.ts';
 import { inWorkOrder } from '../edit/workOrder.ts';
+import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import type { Story } from '../story.ts';
 
@@ -12,13 +13,7 @@ export function inPlanOrder(stories: readonly Story[]): readonly Story[] {
 export function planText({ description, project, stories }: NewStoryFile): string {
   const parts: string[] = project === '' ? [] : [`# ${project}\n`];
   if (description.trim() !== '') {
-    parts.push(
-      `${description
-        .trim()
-        .split(/\r\n|\r|\n/)
-        .map(asText)
-        .join('\n')}\n`,
-    );
+    parts.push(`${paragraphs(description)}\n`);
   }
   let items: string[] = [];
   let epic: string | undefined;
@@ -31,6 +26,33 @@ export function planText({ description, project, stories }: NewStoryFile): strin
     items.push(item(story));
   }
   return [...parts, items.join('')].join('\n');
+}
+
+/**
+ * Whether a plan has this description of the project as its text: what stands there between the title and the first
+ * epic or item. It is no description to those who read the file as stories, but nothing of it is lost.
+ */
+export function hasParagraphs(plan: string, description: string): boolean {
+  const { lines } = readMarkdown(plan);
+  const [first] = lines;
+  const below = first?.kind === 'heading' && first.level === 1 ? lines.slice(1) : lines;
+  const end = below.findIndex(({ kind }) => kind !== 'plain');
+  const text = below.slice(0, end === -1 ? undefined : end);
+  return (
+    text.every(line => line.kind === 'plain' && !line.isHidden) &&
+    text
+      .map(line => line.text)
+      .join('\n')
+      .trim() === paragraphs(description)
+  );
+}
+
+function paragraphs(description: string): string {
+  return description
+    .trim()
+    .split(/\r\n|\r|\n/)
+    .map(asText)
+    .join('\n');
 }
 
 function item(story: NewStoryFile['stories'][number]): string {
