@@ -9,6 +9,7 @@ import { givenSettings } from '../orchestrator/settings/settings.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { SECRETS_FLAG, takeSecrets } from '../orchestrator/workspace/startSecrets.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
@@ -49,17 +50,23 @@ export function addGithubCommand(program: Command): void {
   for (const option of settingOptions(['githubUrl', 'githubWhenDone', 'githubOutsiders'])) {
     sync.addOption(option);
   }
-  sync.action((flags: GithubFlags & { readonly cwd: string }) => syncNow(flags, sync));
+  sync.addOption(new Option(SECRETS_FLAG).hideHelp());
+  sync.action((flags: SyncFlags) => syncNow(flags, sync));
   forPeople(github.command('forget'))
     .description('do not ask GitHub for this folder any more; the copy stays')
     .addOption(cwdOption())
     .action(({ cwd }: { readonly cwd: string }) => forget(cwd));
 }
 
-async function syncNow(
-  flags: GithubFlags & { readonly cwd: string },
-  command: Command,
-): Promise<void> {
+interface SyncFlags extends GithubFlags {
+  readonly cwd: string;
+  readonly secretsOnStdin?: boolean;
+}
+
+async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
+  if (flags.secretsOnStdin) {
+    Object.assign(process.env, await takeSecrets(process.stdin));
+  }
   const files = new RunFiles(flags.cwd);
   const settings = await givenSettings({
     flags: settingsOf(command),

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { runOwnCommand } from '../../src/orchestrator/workspace/ownCommand.ts';
+import { builtCli } from '../support/builtCli.ts';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
 import { type Finished, isAlive, type Step, until, Workspace } from '../support/ralph.ts';
 
@@ -47,6 +49,23 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
     }
   }
   return found;
+}
+
+/** Command lines and environments of the processes that were started for a folder, except this one. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').flatMap(pid => {
+    if (!/^\d+$/.test(pid) || pid === `${process.pid}`) {
+      return [];
+    }
+    try {
+      const [command = '', env = ''] = ['cmdline', 'environ'].map(name =>
+        readFileSync(`/proc/${pid}/${name}`, 'utf8'),
+      );
+      return command.includes(`--cwd=${folder}`) ? [command + env] : [];
+    } catch {
+      return []; // It has ended, or belongs to another user.
+    }
+  });
 }
 
 describe('issues on GitHub as stories', { concurrency: 4 }, () => {
@@ -119,6 +138,39 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     // It had the token nevertheless.
     assert.match(github.comments.get(3)?.[0]?.body ?? '', /^Done with Ralph Fresh/);
     assert.ok(github.requests.every(({ token }) => token === github.token));
+    assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
+  });
+
+  test('a sync that the window starts has the token neither in its environment nor on its command line', async t => {
+    const { github, workspace } = await start(t, [{ number: 3, title: 'Plant', labels: LABEL }]);
+    const seen: string[] = [];
+    // While it asks for the issues.
+    github.trouble(
+      () => {
+        if (process.platform === 'linux') {
+          seen.push(...processesIn(workspace.folder));
+        }
+        return false;
+      },
+      { status: 500 },
+    );
+    const { GITHUB_ENTERPRISE_TOKEN: _, ...env } = workspace.env;
+    const said = await runOwnCommand({
+      ...{ program: builtCli(), workspace: workspace.folder, takesSecrets: true },
+      args: ['github', 'sync', ...source(github)],
+      env: { ...env, RALPH_FRESH_GITHUB_API: github.url, RALPH_FRESH_GITHUB_TOKEN: github.token },
+    });
+    assert.match(said, /: 1 issues, 0 done/);
+    // It had the token nevertheless.
+    assert.ok(github.requests.length > 0);
+    assert.ok(github.requests.every(({ token }) => token === github.token));
+    if (process.platform === 'linux') {
+      assert.ok(seen.length > 0);
+      assert.deepEqual(
+        seen.filter(text => text.includes('ghp_') || !text.includes('--secrets-on-stdin')),
+        [],
+      );
+    }
     assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
   });
 

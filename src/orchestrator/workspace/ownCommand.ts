@@ -4,6 +4,7 @@ import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say, type Words } from '../../base/say.ts';
 import { errorIn } from './errorIn.ts';
+import { giveSecrets, SECRETS_FLAG, withoutSecrets } from './startSecrets.ts';
 
 /** Longest answer and longest words about an error, in UTF-16 units. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
@@ -62,12 +63,24 @@ export function startOwnCommand(
  * @returns what it printed
  * @throws {HumanError} with its own message if it failed
  */
-export async function runOwnCommand(command: OwnCommand): Promise<string> {
-  const { args, workspace } = command;
-  const { ended } = startOwnCommand(
-    { ...command, args: [...args, `--cwd=${workspace}`] },
-    'ignore',
+export async function runOwnCommand(
+  command: OwnCommand & {
+    /** It takes the tokens of GitHub on its standard input (ADR 0082). */
+    readonly takesSecrets?: boolean;
+  },
+): Promise<string> {
+  const { args, takesSecrets = false, workspace } = command;
+  const { env, secrets } = takesSecrets
+    ? withoutSecrets(command.env)
+    : { env: command.env, secrets: undefined };
+  const flags = [`--cwd=${workspace}`, ...(secrets === undefined ? [] : [SECRETS_FLAG])];
+  const { child, ended } = startOwnCommand(
+    { ...command, env, args: [...args, ...flags] },
+    secrets === undefined ? 'ignore' : 'pipe',
   );
+  if (secrets !== undefined && child.stdin !== null) {
+    giveSecrets(child.stdin, secrets);
+  }
   const { code, error, output } = await ended;
   if (code !== 0) {
     throw new HumanError(

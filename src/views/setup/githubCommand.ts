@@ -40,7 +40,7 @@ export async function githubCommand(folder: Folder, program: string): Promise<vo
     { location: ProgressLocation.Notification, title: l10n.t('Reading issues from GitHub…') },
     () =>
       runOwnCommand({
-        ...{ program, workspace: folder.path, env },
+        ...{ program, workspace: folder.path, env, takesSecrets: true },
         args: ['github', 'sync', `--github=${repositoryOf(repository)}`, ...labels],
       }),
   );
