@@ -404,6 +404,13 @@ test.describe('in one folder', () => {
     await expect(workbench.treeItem('Criterion Given a user When the password fits')).toBeVisible();
     await expect(workbench.treeItem('Criterion Others are refused')).toBeVisible();
     await workbench.screenshot('storiesView-bmadCriteria');
+    // The line is open, and the story file stays as it is.
+    await writeFile(
+      path.join(artifacts, '1-1-log-in.md'),
+      '# Story 1.1\n\n## Acceptance Criteria\n\n1. Others are told why\n',
+    );
+    await expect(workbench.treeItem('Criterion Others are told why')).toBeVisible();
+    await expect(workbench.treeItem('Criterion Others are refused')).toBeHidden();
     await workbench.runCommand('Ralph: Choose the Story File…');
     const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
     await expect(rows.filter({ hasText: 'sprint-status.yaml' })).toContainText(

@@ -27,6 +27,7 @@ import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { DetailLines } from './detailLines.ts';
 import { MinuteHand } from './minuteHand.ts';
 import { storiesMessage } from './storiesMessage.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
@@ -77,6 +78,17 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
       () => this.folders.all.flatMap(folder => this.nodesOf(folder).shown),
       lines => this.changeEmitter.fire([...lines]),
     ),
+  );
+  private readonly details = this.own(
+    new DetailLines({
+      // An error is logged when the line is opened.
+      read: node => this.readDetails(node).catch(() => []),
+      has: node => {
+        const folder = this.folders.at(node.folder);
+        return folder !== undefined && this.nodesOf(folder).allStories.includes(node);
+      },
+      onChange: lines => this.changeEmitter.fire(lines),
+    }),
   );
   private readonly state: Memento;
   private readonly log: LogOutputChannel;
@@ -164,19 +176,26 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
 
   /** Criteria that stand in a file of the story. */
   private async detailsOf(node: StoryTreeNode): Promise<readonly Criterion[]> {
-    const folder = this.folders.at(folderOf(node));
-    const file = folder?.stories.current;
-    if (folder === undefined || file === undefined || node.kind !== 'story') {
+    if (node.kind !== 'story' || !hasDetails(node.story)) {
       return [];
     }
-    const { story } = node;
+    let criteria: readonly Criterion[] = [];
     try {
-      return hasDetails(story) ? await readDetailCriteria(folder.path, file.path, story) : [];
+      criteria = await this.readDetails(node);
     } catch (error) {
       // Its commits are shown all the same.
-      this.log.error(`The file of ${story.id} cannot be read:`, error);
-      return [];
+      this.log.error(`The file of ${node.story.id} cannot be read:`, error);
     }
+    this.details.show(node, criteria);
+    return criteria;
+  }
+
+  private async readDetails({ folder: at, story }: StoryNode): Promise<readonly Criterion[]> {
+    const folder = this.folders.at(at);
+    const file = folder?.stories.current;
+    return folder === undefined || file === undefined
+      ? []
+      : readDetailCriteria(folder.path, file.path, story);
   }
 
   async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {
@@ -235,7 +254,13 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
   private follow(folder: Folder): Disposable {
     const store = new DisposableStore();
     const update = store.add(new Throttle(() => this.update(folder), FOLLOW_MS));
-    store.add(folder.stories.onDidChange(() => this.update(folder)));
+    store.add(
+      folder.stories.onDidChange(() => {
+        this.update(folder);
+        // It may name another folder with the files of its stories.
+        this.details.look();
+      }),
+    );
     store.add(
       folder.runs.onDidChange(({ runId }) => {
         if (runId !== undefined && !this.known.has(folder)) {
@@ -254,6 +279,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
         this.nodes.delete(folder);
         this.known.delete(folder);
         this.left.delete(folder);
+        this.details.forget(folder.path);
       },
     };
   }

@@ -1,0 +1,117 @@
+import path from 'node:path';
+import { RelativePattern, Uri, workspace } from 'vscode';
+import type { Disposable } from '../../base/emitter.ts';
+import type { Criterion } from '../../orchestrator/stories/story.ts';
+import { Owner } from '../common/disposableStore.ts';
+import type { StoryNode } from './storyTree.ts';
+
+/** VS Code does not report every change of a file, so opened ones are looked at this often, in ms. */
+const LOOK_MS = 5_000;
+
+interface DetailLinesOptions {
+  /** The criteria in the file of a story, as they are now. */
+  readonly read: (node: StoryNode) => Promise<readonly Criterion[]>;
+  /** Whether the view still has this line. */
+  readonly has: (node: StoryNode) => boolean;
+  /** What is below these lines is not what they show any more. */
+  readonly onChange: (nodes: StoryNode[]) => void;
+}
+
+/**
+ * The lines whose criteria stand in a file of the story. The story file, whose changes renew all other lines, stays the
+ * same when such a file changes, so the files of opened lines are followed here.
+ */
+export class DetailLines extends Owner {
+  private readonly options: DetailLinesOptions;
+  /** What each line that was opened shows below it, as text. */
+  private readonly shown = new Map<StoryNode, string>();
+  private readonly watchers = new Map<string, Disposable>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private lookAgain = false;
+
+  constructor(options: DetailLinesOptions) {
+    super();
+    this.options = options;
+  }
+
+  /** Remembers what an opened line shows, and follows its file from now on. */
+  show(node: StoryNode, criteria: readonly Criterion[]): void {
+    this.shown.set(node, JSON.stringify(criteria));
+    this.watch(node.folder);
+    this.timer ??= setInterval(() => this.look(), LOOK_MS);
+  }
+
+  /** Reads the files of opened lines again. Calls while they are read result in one more look. */
+  look(): void {
+    if (this.looking !== undefined) {
+      this.lookAgain = true;
+      return;
+    }
+    this.looking = this.lookUntilCurrent().finally(() => {
+      this.looking = undefined;
+    });
+  }
+
+  /** Follows nothing of a folder that has left the window. */
+  forget(folder: string): void {
+    this.watchers.get(folder)?.dispose();
+    this.watchers.delete(folder);
+    this.drop(node => node.folder === folder);
+  }
+
+  override dispose(): void {
+    for (const folder of [...this.watchers.keys()]) {
+      this.forget(folder);
+    }
+    super.dispose();
+  }
+
+  private async lookUntilCurrent(): Promise<void> {
+    do {
+      this.lookAgain = false;
+      this.drop(node => !this.options.has(node));
+      const changed: StoryNode[] = [];
+      for (const [node, before] of [...this.shown]) {
+        const now = JSON.stringify(await this.options.read(node));
+        // A line may have been opened, or forgotten, meanwhile.
+        if (now !== before && this.shown.get(node) === before) {
+          this.shown.set(node, now);
+          changed.push(node);
+        }
+      }
+      if (changed.length > 0) {
+        this.options.onChange(changed);
+      }
+    } while (this.lookAgain);
+  }
+
+  private watch(folder: string): void {
+    if (this.watchers.has(folder)) {
+      return;
+    }
+    const watcher = workspace.createFileSystemWatcher(
+      new RelativePattern(Uri.file(folder), '**/*.md'),
+    );
+    const look = ({ fsPath }: Uri) => {
+      const name = path.basename(fsPath);
+      if ([...this.shown.keys()].some(({ story }) => path.basename(story.details ?? '') === name)) {
+        this.look();
+      }
+    };
+    watcher.onDidChange(look);
+    watcher.onDidCreate(look);
+    watcher.onDidDelete(look);
+    this.watchers.set(folder, watcher);
+  }
+
+  private drop(isGone: (node: StoryNode) => boolean): void {
+    for (const node of [...this.shown.keys()].filter(isGone)) {
+      this.shown.delete(node);
+    }
+    if (this.shown.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+  }
+}
