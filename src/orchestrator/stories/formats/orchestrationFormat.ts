@@ -151,11 +151,11 @@ function earlierGroups(entries: readonly Entry[]): ReadonlyMap<Entry, readonly n
 }
 
 function isParked(entry: Entry | undefined): boolean {
-  return typeof entry?.status === 'string' && isParkedWord(entry.status);
+  return typeof entry?.status === 'string' && isParkedTaskStatus(entry.status);
 }
 
-/** Whether a task with this status is put aside. */
-export function isParkedWord(status: string): boolean {
+/** Whether a task of an orchestration with this status is put aside; its words are not those of other formats. */
+export function isParkedTaskStatus(status: string): boolean {
   return PARKED_STATUS.has(status.trim().toLowerCase());
 }
 
