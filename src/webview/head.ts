@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type {
   ProgressStrings,
@@ -17,7 +18,7 @@ import { fill } from './words.ts';
 
 /** The current activity, the progress, and the buttons that fit. */
 export function head(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
-  const { actions, cost, glyph, now, question, quote, sentence, status, stories, until } = run;
+  const { actions, cost, glyph, id, now, question, quote, sentence, status, stories, until } = run;
   return html`
     <div class="head">
       <div class="headline">
@@ -33,11 +34,17 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
           ? html`<ralph-answer .question=${question} .strings=${strings}></ralph-answer>`
           : nothing
       }
-      <div class="meters">
-        ${stories ? meter(stories, 'stories') : nothing}
-        ${stories && cost ? html`<span class="only-heard">,</span>` : nothing}
-        ${cost ? meter(cost, 'cost') : nothing}
-      </div>
+      <div class="meters">${
+        // New elements for another run, whose values must not grow out of those of this one.
+        keyed(
+          id,
+          html`
+            ${stories ? meter(stories, 'stories') : nothing}
+            ${stories && cost ? html`<span class="only-heard">,</span>` : nothing}
+            ${cost ? meter(cost, 'cost') : nothing}
+          `,
+        )
+      }</div>
     </div>
   `;
 }

@@ -115,10 +115,13 @@ test('runs with lanes in two folders of the same name are kept apart', async () 
     const choice = progress.locator('.folder-choice select');
     await expect(choice.locator('option')).toHaveText(['api (bank)', 'api (shop)']);
     for (const parent of ['shop', 'bank'] as const) {
+      const bar = await progress.locator('.meter.stories meter').elementHandle();
       await choice.selectOption({ label: `api (${parent})` });
       const atWorkNow = progress.locator('.lane-now .story-name');
       await expect(atWorkNow).toContainText([...STORIES[parent]]);
       await expect(atWorkNow).toHaveCount(STORIES[parent].length);
+      // A bar that stays would move from one folder's share to the other's.
+      expect(await bar?.evaluate(one => one.isConnected)).toBe(false);
     }
     await workbench.screenshot('multiRoot-2-page');
   });
