@@ -111,6 +111,7 @@ describe('the commits of a task', () => {
       'commits: [\n          # mine\n        ] # hashes',
     ],
     ['commits: [abcdef1, # mine\n          abcdef2]', 'commits: [ # mine\n          ]'],
+    ['commits: [\n# mine\n\n          abcdef2\n        ]', 'commits: [\n# mine\n\n        ]'],
   ];
   for (const [before, after] of noted) {
     test(`are removed from ${JSON.stringify(before)}; its comments stay`, () => {
@@ -119,10 +120,15 @@ describe('the commits of a task', () => {
   }
 
   test('are restored if the tick is set again at once', () => {
-    const before = file('commits: ["1234567890"]');
-    const { text, undo } = tickText(before, { id: 'T1' }, false, { path: FILE });
-    assert.ok(undo);
-    assert.equal(tickText(text, { id: 'T1' }, true, { path: FILE, undos: [undo] }).text, before);
+    for (const commits of [
+      'commits: ["1234567890"]',
+      `commits:${'\n          - "1234567890" # one of many'.repeat(60)}`,
+    ]) {
+      const before = file(commits);
+      const { text, undo } = tickText(before, { id: 'T1' }, false, { path: FILE });
+      assert.ok(undo);
+      assert.equal(tickText(text, { id: 'T1' }, true, { path: FILE, undos: [undo] }).text, before);
+    }
   });
 
   test('are not a difference that blocks it', () => {
@@ -141,13 +147,11 @@ test('any list: only that list changes, and it names every commit once', () => {
     hash,
   );
   const list = fc
-    .array(written, { maxLength: 4 })
-    .chain(hashes =>
-      fc.constantFrom(
-        `commits: [${hashes.map(one => `"${one}"`).join(', ')}]`,
-        `commits:${hashes.map(one => `\n          - '${one}'`).join('')}`,
-      ),
-    );
+    .array(
+      written.map(one => `"${one}"`),
+      { maxLength: 4 },
+    )
+    .chain(notedList);
   fc.assert(
     fc.property(
       list,
@@ -168,6 +172,7 @@ test('any list: only that list changes, and it names every commit once', () => {
         const others = (one: string) =>
           one.slice(0, one.indexOf('T1')) + one.slice(one.indexOf('notes'));
         assert.equal(others(after), others(text));
+        assert.deepEqual(after.match(/#.*/g), text.match(/#.*/g));
       },
     ),
   );
@@ -185,15 +190,21 @@ const notedList = (items: readonly string[]) =>
       isAlone: fc.boolean(),
       isSpaced: fc.boolean(),
       hasComma: fc.boolean(),
+      bullet: fc.constantFrom('\n          - ', '\n        - '),
+      margins: fc.array(fc.constantFrom('\n          ', '\n        ', '\n'), {
+        minLength: 3,
+        maxLength: 3,
+      }),
     })
-    .map(({ comments, hasComma, isAlone, isFlow, isSpaced }) => {
+    .map(({ bullet, comments, hasComma, isAlone, isFlow, isSpaced, margins }) => {
       const [head = '', inside = '', after = ''] = comments;
-      const line = (comment: string) => (comment === '' ? '' : `\n          ${comment.trim()}`);
+      const line = (comment: string, place = 0) =>
+        comment === '' ? '' : `${margins[place]}${comment.trim()}`;
       const notes = items.map((_, index) => comments[index + 3] ?? '');
-      const below = line(isAlone ? after : '');
+      const below = line(isAlone ? after : '', 1);
       if (!isFlow && items.length > 0) {
-        const list = items.map((item, i) => `\n          - ${item}${notes[i]}${line(inside)}`);
-        return `commits:${head}${list.join('')}${below}`;
+        const list = items.map((item, i) => `${bullet}${item}${notes[i]}${line(inside)}`);
+        return `commits:${head}${line(inside, 2)}${list.join('')}${below}`;
       }
       const isLong = [inside, ...notes].some(comment => comment !== '') || isSpaced;
       if (!isLong) {
@@ -203,18 +214,24 @@ const notedList = (items: readonly string[]) =>
         const comma = hasComma || i < items.length - 1 ? ',' : '';
         return `\n          ${item}${comma}${notes[i]}`;
       });
-      return `commits: [${inside}${list.join('')}\n        ]${head}${below}`;
+      return `commits: [${inside}${line(inside, 2)}${list.join(line(inside))}\n        ]${head}${below}`;
     });
 
 const atEnd = (commits: string, status: string) =>
   `tasks:\n  - id: T1\n    status: ${status}\n    ${commits.replaceAll('\n    ', '\n')}\n`;
 
+/** The list is in the middle of its file, at the end, or at the end of its task. */
+const frames = fc.constantFrom<(commits: string, status: string) => string>(file, atEnd, (commits, status) => {
+  const [start = '', end = ''] = file('', status).split('        \n        notes: ""\n');
+  return `${start}        ${commits}\n${end}`;
+});
+
 test('any list with comments: untick after tick, and tick after untick, restore every byte', () => {
   const hash = fc.stringMatching(/^[0-9a-f]{10}$/).map(one => `"${one}"`);
   const list = fc.array(hash, { maxLength: 3 }).chain(notedList);
   fc.assert(
-    fc.property(list, fc.boolean(), fc.boolean(), fc.boolean(), (commits, done, end, crlf) => {
-      const made = (end ? atEnd : file)(commits, done ? 'completed' : 'in_progress');
+    fc.property(list, fc.boolean(), frames, fc.boolean(), (commits, done, frame, crlf) => {
+      const made = frame(commits, done ? 'completed' : 'in_progress');
       const text = crlf ? made.replaceAll('\n', '\r\n') : made;
       const other = tickText(text, { id: 'T1' }, !done, { path: FILE });
       assert.notEqual(other.text, text);
@@ -224,7 +241,7 @@ test('any list with comments: untick after tick, and tick after untick, restore 
       const comments = (one: string) => one.match(/#.*/g);
       assert.deepEqual(comments(other.text), comments(text));
       if (done) {
-        assert.deepEqual(parseStoryText(FILE, other.text).commits?.of(end ? 0 : 1), []);
+        assert.deepEqual(parseStoryText(FILE, other.text).commits?.of(frame === atEnd ? 0 : 1), []);
       }
     }),
   );
@@ -234,12 +251,12 @@ test('any empty list with comments: a tick with its commits leaves no trace when
   const hash = fc.stringMatching(/^[0-9a-f]{40}$/);
   const hashes = fc.array(hash, { minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(notedList([]), hashes, fc.boolean(), fc.boolean(), (commits, made, end, crlf) => {
-      const written = (end ? atEnd : file)(commits, 'pending');
+    fc.property(notedList([]), hashes, frames, fc.boolean(), (commits, made, frame, crlf) => {
+      const written = frame(commits, 'pending');
       const text = crlf ? written.replaceAll('\n', '\r\n') : written;
       const done = listed(editStoryDone(text, { id: 'T1' }, true, FILE), ...made);
       const expected = [...new Set(made.map(full => full.slice(0, 10)))];
-      assert.deepEqual(parseStoryText(FILE, done).commits?.of(end ? 0 : 1), expected);
+      assert.deepEqual(parseStoryText(FILE, done).commits?.of(frame === atEnd ? 0 : 1), expected);
       assert.equal(editStoryDone(done, { id: 'T1' }, false, FILE), text);
     }),
   );

@@ -3,8 +3,8 @@ import type { Edit } from 'jsonc-parser';
 import type { Story } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 
-/** More than this in one value is not a status; it is not kept. In UTF-16 units. */
-const MAX_REPLACED = 1_000;
+/** More than this in one value is neither a status nor a list of commits; it is not kept. In UTF-16 units. */
+const MAX_REPLACED = 8_000;
 /** Edits of one tick: a few keys. */
 const MAX_EDITS = 20;
 
@@ -13,7 +13,7 @@ const MAX_EDITS = 20;
  * else has changed the entry.
  */
 export interface TickUndo {
-  /** SHA-256 of the entry's text after the tick, hex. */
+  /** SHA-256 of the entry's text after the tick, with the comments behind it that the edits reach; hex. */
   readonly entry: string;
   /** Relative to the start of the entry, in UTF-16 units. */
   readonly edits: readonly Edit[];
@@ -30,11 +30,10 @@ export function undoOf(
   edited: string,
 ): TickUndo | undefined {
   const { start, end } = spanOf(position);
-  const after = entryOf(parseStoryText(file.path, edited), position);
   const isInside = changes.every(
     ({ offset, length }) => start <= offset && offset + length <= end && length <= MAX_REPLACED,
   );
-  if (after === undefined || !isInside || changes.length > MAX_EDITS) {
+  if (!isInside || changes.length > MAX_EDITS) {
     return undefined;
   }
   let grown = -start;
@@ -47,7 +46,8 @@ export function undoOf(
     });
     grown += content.length - length;
   }
-  return { entry: hashOf(after), edits };
+  const entry = hashOf(parseStoryText(file.path, edited), position, edits);
+  return entry === undefined ? undefined : { entry, edits };
 }
 
 /** The edits of the text that take back one of these ticks; `undefined` if the entry is not as one of them left it. */
@@ -56,15 +56,9 @@ export function undoingEdits(
   { position }: Story,
   undos: readonly TickUndo[],
 ): readonly Edit[] | undefined {
-  const entry = entryOf(parsed, position);
-  if (entry === undefined || undos.length === 0) {
-    return undefined;
-  }
-  const hash = hashOf(entry);
   const { start } = parsed.spanOf(position);
-  const fits = ({ length, offset }: Edit) => offset >= 0 && offset + length <= entry.length;
   return undos
-    .find(undo => undo.entry === hash && undo.edits.every(fits))
+    .find(undo => undo.entry === hashOf(parsed, position, undo.edits))
     ?.edits.map(edit => ({ ...edit, offset: start + edit.offset }));
 }
 
@@ -74,6 +68,16 @@ export function entryOf({ spanOf, text }: ParsedStoryFile, position: number): st
   return end > start ? text.slice(start, end) : undefined;
 }
 
-function hashOf(entry: string): string {
-  return createHash('sha256').update(entry).digest('hex');
+/** Of the text of a story, with the comments behind it that the edits reach; `undefined` if they reach further. */
+function hashOf(parsed: ParsedStoryFile, position: number, edits: readonly Edit[]) {
+  const { end, start } = parsed.spanOf(position);
+  const reach = Math.max(end, ...edits.map(({ length, offset }) => start + offset + length));
+  const isComment =
+    parsed.text
+      .slice(end, reach)
+      .replaceAll(/#[^\r\n]*/g, '')
+      .trim() === '';
+  return end > start && isComment && reach <= parsed.text.length
+    ? createHash('sha256').update(parsed.text.slice(start, reach)).digest('hex')
+    : undefined;
 }

@@ -84,7 +84,7 @@ export function removeCommits(text: string, map: YAMLMap): readonly Edit[] {
     const [space = ''] = /^[\r\n]*[\t ]*/.exec(line) ?? [];
     if (comment !== undefined) {
       kept.push(space + comment);
-    } else if (index === last && isFlow) {
+    } else if (isFlow && (index === last || line.trim() === '')) {
       kept.push(space);
     } else if (index === last) {
       // Its comment is behind the list. It stays where it is and gets the place of its hash.
