@@ -74,6 +74,19 @@ describe('the commits of a task', () => {
     });
   }
 
+  for (const other of ['none', '|\n          abcdef1', '[{sha: abcdef1}]', '{a: b}', '[a note]']) {
+    test(`are told to have no place in “${other}”`, () => {
+      const problems = (text: string) =>
+        parseStoryText(FILE, text).file.problems.map(({ code, column, line }) => [
+          code,
+          line,
+          column,
+        ]);
+      assert.deepEqual(problems(file(`commits: ${other}`, 'pending')), [['notHashes', 9, 9]]);
+      assert.deepEqual(problems(file(`commits: ${other}`)), [], 'nothing is listed any more');
+    });
+  }
+
   test('shared by an anchor are left alone', () => {
     const text =
       'tasks:\n  - {id: T1, status: done, commits: &c []}\n  - {id: T2, status: done, commits: *c}\n';
@@ -221,10 +234,14 @@ const atEnd = (commits: string, status: string) =>
   `tasks:\n  - id: T1\n    status: ${status}\n    ${commits.replaceAll('\n    ', '\n')}\n`;
 
 /** The list is in the middle of its file, at the end, or at the end of its task. */
-const frames = fc.constantFrom<(commits: string, status: string) => string>(file, atEnd, (commits, status) => {
-  const [start = '', end = ''] = file('', status).split('        \n        notes: ""\n');
-  return `${start}        ${commits}\n${end}`;
-});
+const frames = fc.constantFrom<(commits: string, status: string) => string>(
+  file,
+  atEnd,
+  (commits, status) => {
+    const [start = '', end = ''] = file('', status).split('        \n        notes: ""\n');
+    return `${start}        ${commits}\n${end}`;
+  },
+);
 
 test('any list with comments: untick after tick, and tick after untick, restore every byte', () => {
   const hash = fc.stringMatching(/^[0-9a-f]{10}$/).map(one => `"${one}"`);

@@ -384,7 +384,12 @@ describe('orchestration', () => {
     const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
     assert.throws(
       () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
-      /cannot be changed on its own/,
+      /^HumanError: Line 3: The state of a cannot be changed on its own/,
+    );
+    const unusual = 'tasks:\n- id: a\n- ? commits\n  : []\n  id: b\n';
+    assert.throws(
+      () => editStoryDone(unusual, { id: 'b' }, true, 'o.yaml'),
+      /Line 3: The state of b .* its own line “status: pending”/,
     );
   });
 

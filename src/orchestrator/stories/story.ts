@@ -84,7 +84,9 @@ export interface StoryProblem {
     /** The status alone says whether a story is done, and its word is not known. */
     | 'unknownStatus'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */
-    | 'storySetting';
+    | 'storySetting'
+    /** A task has something else in the place of its commits. */
+    | 'notHashes';
   /** A sentence that names the fix. */
   readonly message: Message;
   /** It may be intended. */
@@ -105,7 +107,7 @@ export interface ProblemSubject {
   readonly position: number;
   /**
    * For an unknown dependency, the ids that do not exist; for a cycle its ids, each depending on the next one,
-   * starting with the story's own; for a choice that is not accepted, its key.
+   * starting with the story's own; for a value that is not accepted, its key.
    */
   readonly ids: readonly string[];
 }

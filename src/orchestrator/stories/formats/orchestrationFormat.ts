@@ -27,7 +27,15 @@ import {
   tasksOf,
 } from './orchestrationPhases.ts';
 import { plainText } from './plainText.ts';
-import { DEPENDENCY_KEYS, type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
+import {
+  DEPENDENCY_KEYS,
+  type Entry,
+  isDone,
+  isEntry,
+  readHeading,
+  readStory,
+  STATUS_KEYS,
+} from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';
@@ -71,7 +79,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...others,
-      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findStatusProblems, findCommitsProblems].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, [key]),
@@ -84,7 +92,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     problems,
     ...(isEntry(root) && Array.isArray(root['phases']) && { hasPhases: true }),
-    edits: (story, done) => editsOf(text, tasks, story, done),
+    edits: (story, done) =>
+      editsOf(text, tasks, story, done, () => placeOf(story, STATUS_KEYS).line),
     add: story => appendTask(text, tasks, story),
     spanOf: position => {
       const [start = 0, end = 0] = tasks[position]?.map()?.range ?? [];
@@ -164,6 +173,7 @@ function editsOf(
   tasks: readonly Task[],
   { id, position }: Story,
   done: boolean,
+  line: () => number,
 ): readonly Edit[] {
   const task = tasks[position];
   if (task === undefined) {
@@ -183,12 +193,36 @@ function editsOf(
   if (!isOnly(edits, [...changes.keys()])) {
     throw new HumanError(
       say(
-        'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line “status: pending”.',
-        plainText(id),
+        'Line {0}: {1}',
+        line(),
+        say(
+          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line “status: pending”.',
+          plainText(id),
+        ),
       ),
     );
   }
   return edits;
+}
+
+/** Open tasks with a place for their commits in which nothing can be listed. */
+function findCommitsProblems(
+  entries: readonly Entry[],
+  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+): StoryProblem[] {
+  return entries.flatMap((entry, position) =>
+    isDone(entry) || listedCommits(entry[COMMITS_KEY]) !== undefined
+      ? []
+      : {
+          code: 'notHashes' as const,
+          message: say(
+            '"{0}" is not a list of hashes, so the commits of this task cannot be listed there. Write “{0}: []”, and what is there now under another key.',
+            COMMITS_KEY,
+          ),
+          ...placeOf(position, COMMITS_KEY),
+          subject: { position, ids: [COMMITS_KEY] },
+        },
+  );
 }
 
 function commitsOf(task: Task | undefined): readonly string[] | undefined {
