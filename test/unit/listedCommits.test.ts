@@ -54,6 +54,11 @@ describe('the commits of a task', () => {
       'commits: [\n          abcdef1, # first\n        ] # hashes',
       'commits: [\n          abcdef1, # first\n          "1234567890"\n        ] # hashes',
     ],
+    [
+      'commits:\n          - # first\n            abcdef1 # mine',
+      'commits:\n          - # first\n            abcdef1 # mine\n          - "1234567890"',
+    ],
+    ['? commits\n        : - abcdef1', '? commits\n        : - abcdef1\n          - "1234567890"'],
     ['commits: [ # none\n        ]', 'commits: [ # none\n          "1234567890"\n        ]'],
   ];
   for (const [before, after] of lists) {

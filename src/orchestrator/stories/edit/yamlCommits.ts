@@ -41,10 +41,10 @@ export function addCommits(text: string, map: YAMLMap, hashes: readonly string[]
     return addInBrackets(text, value, words);
   }
   const last = spansOf(text, value).at(-1);
-  const [bullet] = (last && BULLET.exec(text.slice(0, last.start))) ?? [];
-  if (last === undefined || bullet === undefined) {
+  if (last === undefined) {
     return [];
   }
+  const [bullet] = BULLET.exec(text.slice(0, last.start)) ?? [bulletBelow(text, value)];
   // What stands behind the last one on its line is about that one.
   const offset = last.end + (/^[^\r\n]*/.exec(text.slice(last.end))?.[0].trimEnd().length ?? 0);
   return [{ offset, length: 0, content: words.map(word => `${bullet}${word}`).join('') }];
@@ -101,6 +101,14 @@ export function removeCommits(text: string, map: YAMLMap): readonly Edit[] {
 
 /** The line break, indentation and dash before an item of a block list. */
 const BULLET = /(?:\r\n|\n|\r)[\t ]*-[\t ]+$/;
+
+/** For a list whose items are not behind their dashes, or whose first dash does not begin its line. */
+function bulletBelow(text: string, list: YAMLSeq): string {
+  const [start = 0] = rangeOf(list) ?? [];
+  const [before = ''] = /[^\r\n]*$/.exec(text.slice(0, start)) ?? [];
+  const [eol = '\n'] = /\r\n|\n|\r/.exec(text) ?? [];
+  return `${eol}${before.replaceAll(/\S/g, ' ')}- `;
+}
 
 function addInBrackets(text: string, list: YAMLSeq, words: readonly string[]): readonly Edit[] {
   const [start = 0, end = 0] = rangeOf(list) ?? [];
