@@ -197,7 +197,7 @@ function checked(item: vscode.TreeItem | undefined): boolean | undefined {
 }
 
 /** Looks again until it is so; the limit only ends a test that has failed. */
-async function until(condition: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+async function until(condition: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
   for (const started = Date.now(); !(await condition()); ) {
     assert.ok(Date.now() - started < limitMs, `did not come true: ${condition}`);
     await new Promise(resolve => setTimeout(resolve, 50));
