@@ -60,6 +60,7 @@ export async function main(): Promise<void> {
     // Otherwise a command would take the options of its own subcommands.
     .enablePositionalOptions()
     .exitOverride()
+    .hook('preAction', (_, action) => expectTask(action))
     .configureOutput({
       outputError: (text, write) => write(oneLine(text, helpedBy(program, argv))),
     });
@@ -124,24 +125,28 @@ function unexpected(error: unknown): Message {
 /**
  * For `help` of an unknown command, commander shows the general help. If the command is called instead, it suggests a
  * similar one.
- * @throws {UsageError} if the task for an agent is the name of a command
  */
 function askedFor(argv: readonly string[]): readonly string[] {
   const [node = '', file = '', called = '', about = ''] = argv;
-  if (TAKE_TASK.includes(called) && NAMES.includes(about)) {
-    throw new UsageError(
-      say(
-        '"{0}" would be the task of an agent here. For the command, run: ralph-fresh {0}. Describe a task in a sentence, in quotation marks.',
-        about,
-      ),
-    );
-  }
   if (called === 'help' && about === 'help') {
     return [node, file, '--help'];
   }
   const name = called === 'help' ? about : called;
   const known = ['help', ...NAMES];
   return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];
+}
+
+/** @throws {UsageError} if the task for an agent is the name of a command, which was probably meant */
+function expectTask(action: Command): void {
+  const [task = '', ...others] = action.args;
+  if (TAKE_TASK.includes(action.name()) && NAMES.includes(task) && others.length === 0) {
+    throw new UsageError(
+      say(
+        '"{0}" would be the task of an agent here. For the command, run: ralph-fresh {0}. Describe a task in a sentence, in quotation marks.',
+        task,
+      ),
+    );
+  }
 }
 
 /** Commands whose first word is a task in free text. */

@@ -1124,6 +1124,7 @@ describe('what prevents a start', { concurrency: 4 }, () => {
       ['run', 'stories'],
       /"stories" would be the task of an agent here\. .* run: ralph-fresh stories\./,
     ],
+    [['run', '--dry-run', 'stories'], /For the command, run: ralph-fresh stories\./],
     [['help', 'nope'], /unknown command 'nope'\. See "ralph-fresh --help"\.\n$/],
     [['help', 'storys'], /unknown command 'storys' \(Did you mean stories\?\)\. See /],
     [['untik', '--help'], /unknown command 'untik' \(Did you mean untick\?\)\. See /],
