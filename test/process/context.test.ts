@@ -8,6 +8,7 @@ import { type PrdStory, type Step, Workspace } from '../support/ralph.ts';
 
 interface Preview {
   readonly storyId: string;
+  readonly iteration: number;
   readonly tokens: number;
   readonly sections: readonly { name: string; tokens: number; source: string; text: string }[];
   readonly code: readonly { path: string; reason: string; signatures: readonly string[] }[];
@@ -173,6 +174,18 @@ describe('context', () => {
     const before = (first.code ?? []).findIndex(file => file.path === 'src/basket.ts');
     assert.ok(basket >= 0 && (before < 0 || basket < before), 'a file that was used comes earlier');
     assert.deepEqual(await workspace.events('warning'), []);
+  });
+
+  test('hints that wait are in it, and a complete run leaves nothing in the prompt of the next one', async t => {
+    const workspace = await shop(t, [story('US-001', 'Lock a session')]);
+    await workspace.cli('hint', 'Use tabs.').finished;
+    assert.match(JSON.stringify((await preview(workspace)).sections), /Use tabs\./);
+    await workspace.script([[{ tick: 'US-001' }, ...work]]).finished;
+    assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'completed');
+    await workspace.cli('untick', 'US-001').finished;
+    const { iteration, sections } = await preview(workspace);
+    assert.equal(iteration, 1);
+    assert.doesNotMatch(JSON.stringify(sections), /Use tabs/);
   });
 
   test('--context-tokens limits it, 0 leaves it out, and it never exceeds the limit', async t => {

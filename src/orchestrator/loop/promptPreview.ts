@@ -2,7 +2,8 @@ import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer, type Briefing } from '../iteration/briefing.ts';
 import { readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import type { RunEvent } from '../journal/events.ts';
-import type { RunState } from '../journal/runState.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
 import { readSnapshot } from '../places/snapshot.ts';
@@ -11,6 +12,7 @@ import type { RunConfig } from '../settings/config.ts';
 import type { Story } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import { tellPendingHints } from './tellHints.ts';
 
 /** What a story's prompt depends on. */
 export interface PreviewOf {
@@ -37,16 +39,19 @@ export interface PromptPreview extends Briefing {
 export async function previewPrompt({
   config,
   files,
-  state,
+  state: newest,
   story,
   storyFile,
 }: PreviewOf): Promise<PromptPreview> {
   const place = userTree(files.workspace, storyFile);
   const snapshot = await readSnapshot(storyFile, place.git);
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
+  // A complete run is never continued: the next agent is the first one of a new run.
+  let state = newest.outcome === 'completed' ? INITIAL_RUN_STATE : newest;
   const journal = new UnstoredJournal(state.lastSeq);
   const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
   journal.onDidAppend(event => {
+    state = applyEvent(state, event);
     if (event.type === 'warning') {
       warnings.push(event);
     }
@@ -56,6 +61,8 @@ export async function previewPrompt({
   try {
     const iteration = state.iteration + 1;
     const run = { files, config, storyFile, code, journal, state: () => state };
+    // Its prompt includes them; they are not removed.
+    await tellPendingHints(run, story.id);
     const briefing = await new Briefer(run, template, snapshot).brief({
       ...{ iteration, story, place },
       before: snapshot,
