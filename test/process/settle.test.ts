@@ -347,6 +347,10 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await solve(place);
     await workspace.event('pause.started');
     assert.match(
+      await told(workspace, 0, 'places'),
+      /not been kept\. A conflict is settled there: ralph-fresh land US-002$/m,
+    );
+    assert.match(
       await told(workspace, 1, 'places', 'discard', 'US-002', '--yes'),
       /You settle the conflict of US-002 now\. Give it back first/,
     );

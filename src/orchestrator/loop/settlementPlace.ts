@@ -13,7 +13,7 @@ import { Target } from '../landing/target.ts';
 import { ClonePlaces } from '../places/clonePlaces.ts';
 import { type ConflictedFile, conflictedFiles } from '../places/conflictedPlace.ts';
 import { PlaceFiles } from '../places/placeFiles.ts';
-import { placesFolder } from '../places/placesFolder.ts';
+import { placesFolder, SETTLING } from '../places/placesFolder.ts';
 import { progressFileOf } from '../run/runWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
@@ -130,7 +130,7 @@ async function rootOf(workspace: string): Promise<string> {
 function placeName(storyId: string): string {
   const plain = storyId.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const hash = createHash('sha256').update(storyId).digest('hex').slice(0, DIGITS);
-  return `settle-${plain.slice(0, MAX_NAME)}-${hash}`;
+  return `${SETTLING}${plain.slice(0, MAX_NAME)}-${hash}`;
 }
 
 export function noPlace(storyId: string): HumanError {

@@ -9,6 +9,7 @@ import { ALONE } from '../git/sharedClone.ts';
 import { unchangedCopies } from './copiedFiles.ts';
 import { PlaceFiles, placesIn } from './placeFiles.ts';
 import { copyIndex } from './placeHolding.ts';
+import { SETTLING } from './placesFolder.ts';
 
 /** A file of a place, while the place serves one iteration. */
 export interface PlaceFile {
@@ -72,7 +73,7 @@ export async function placeOfStory(
       });
     }
   }
-  const byPerson = found.find(({ name }) => name.startsWith('settle-'));
+  const byPerson = found.find(({ name }) => name.startsWith(SETTLING));
   return byPerson ?? found.sort((a, b) => (b.iteration ?? 0) - (a.iteration ?? 0))[0];
 }
 

@@ -10,7 +10,7 @@ import { writeGit } from '../git/runGit.ts';
 import { isHeld } from './keptWork.ts';
 import { emptyTrash, PlaceFiles, placesIn } from './placeFiles.ts';
 import { inspectPlace, noRecord } from './placeHolding.ts';
-import { placeRefs } from './placesFolder.ts';
+import { placeRefs, SETTLING } from './placesFolder.ts';
 
 const MAX_REASON = 300;
 const BLOCK_BYTES = 512;
@@ -158,12 +158,16 @@ async function look(
     if (await isHeld(files, root, record, holding)) {
       return { head };
     }
+    const next =
+      files.name.startsWith(SETTLING) && record.story !== undefined
+        ? say('A conflict is settled there: {0}', `ralph-fresh land ${record.story}`)
+        : collects();
     const unsafe =
       problems.length > 0
         ? sentences(problems)
         : uncommitted !== undefined
-          ? say('It has uncommitted work that has not been kept. {0}', collects())
-          : say('It has commits that your repository does not have. {0}', collects());
+          ? say('It has uncommitted work that has not been kept. {0}', next)
+          : say('It has commits that your repository does not have. {0}', next);
     return { head, unsafe };
   } catch (error) {
     return { unsafe: say('It cannot be read: {0}', shorten(messageOf(error), MAX_REASON)) };

@@ -3,6 +3,9 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { workspaceKey } from '../git/workspaceKey.ts';
 
+/** How the name of a place begins in which a person settles a conflict. */
+export const SETTLING = 'settle-';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
