@@ -1303,6 +1303,20 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(kept.level('payer'), 'warning');
   });
 
+  test('looks for the program of another agent where a run does', posix, async t => {
+    const workspace = await Workspace.create(t);
+    const told = async (...args: readonly string[]) =>
+      (await workspace.cli('doctor', '--only', 'command', ...args).finished).stdout;
+    assert.match(await told('--preset', 'codex'), /^✗ codex was not found on PATH .*Install it/m);
+    const folder = path.join(workspace.env['HOME'] ?? '', '.local/bin');
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'codex'), '#!/bin/sh\n', { mode: 0o755 });
+    assert.match(await told('--preset', 'codex'), /^✓ The agent is .*\/\.local\/bin\/codex$/m);
+    await workspace.write('agent.sh', '#!/bin/sh\n');
+    assert.match(await told('--command', './agent.sh'), /^✗ .*must be executable/m);
+    assert.match(await told('--command', 'sh'), /^✓ The agent is \/.*\/sh$/m);
+  });
+
   test('reports everything that must be fixed', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
     await mkdir(workspace.files.stateDir, { recursive: true });

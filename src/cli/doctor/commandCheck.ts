@@ -1,7 +1,6 @@
 import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
-import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
+import { findCommand } from '../../orchestrator/agents/command/command.ts';
 import { commandPreset } from '../../orchestrator/agents/command/commandPresets.ts';
-import { findProgram } from '../../orchestrator/process/findProgram.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong, wrongBy } from './findings.ts';
@@ -9,6 +8,7 @@ import { good, wrong, wrongBy } from './findings.ts';
 /** Checks the program of the agent "command", if that agent is chosen. */
 export async function commandCheck({
   env,
+  files,
   settings,
 }: ConfiguredWorkspace): Promise<readonly Finding[]> {
   if (settings.agent !== 'command') {
@@ -25,15 +25,8 @@ export async function commandCheck({
       ),
     ];
   }
-  const clean = agentEnv(env);
   try {
-    const file = await findProgram(name, {
-      setting: name,
-      settingName: 'command (--command)',
-      env: clean,
-      home: homeOf(clean),
-      platform: process.platform,
-    });
+    const file = await findCommand(name, files.workspace, agentEnv(env));
     return [good('command', `The agent is ${file}`)];
   } catch (error) {
     return [wrongBy('command', error)];

@@ -65,7 +65,7 @@ export function commandAgent(options: CommandOptions): Agent {
 async function commandFor(options: CommandOptions, request: AgentRequest): Promise<AgentCommand> {
   const clean = agentEnv(request.env);
   const env = options.removeApiKey === true ? withoutApiKeys(clean) : clean;
-  const file = await findCommand(options.command.trim(), request.cwd, env);
+  const file = await findCommand(options.command, request.cwd, env);
   const args = commandArgs(options, request);
   if (args.some(arg => arg.includes('\0'))) {
     throw new HumanError(
@@ -88,11 +88,17 @@ async function commandFor(options: CommandOptions, request: AgentRequest): Promi
   return { file, args, stdin: options.promptVia === 'stdin' ? request.prompt : '', env };
 }
 
-async function findCommand(
-  command: string,
+/**
+ * @param cwd from where a relative path leads
+ * @returns the absolute path of the program
+ * @throws {HumanError} if there is none
+ */
+export async function findCommand(
+  named: string,
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
+  const command = named.trim();
   if (command === '') {
     throw new HumanError(
       say('The agent is "command", but no command is set. Name the program to run.'),
