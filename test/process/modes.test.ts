@@ -116,6 +116,14 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.deepEqual([first?.iteration, first?.purpose], [0, 'plan']);
   });
 
+  test('only agents that plan can be asked: the demo agent has a plan, another command has none', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const dry = (...args: readonly string[]) =>
+      workspace.cli('run', '--prd', 'Build it', '--dry-run', ...args).finished;
+    assert.match((await dry('--agent', 'demo')).stdout, /written first \(by a planning agent\)/);
+    assert.match((await dry('--command', 'node')).stderr, /the agent command cannot be limited/);
+  });
+
   test('after two failed repairs it gives up and writes nothing', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const bad = draft([story('US-001', { acceptanceCriteria: [] })]);

@@ -89,7 +89,8 @@ function groundOf(
 /** @throws {HumanError} if there are neither stories nor a task */
 function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   const { agent, planDir, prepare, storyFile, task } = options;
-  if (prepare?.kind === 'plan' && !canBeLimited(agent.id)) {
+  // The demo agent only plays back its plan.
+  if (prepare?.kind === 'plan' && agent.id !== 'demo' && !canBeLimited(agent.id)) {
     throw new HumanError(
       say(
         'The planner uses read-only tools, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave out --prd.',
