@@ -74,7 +74,13 @@ export function branchLeft(
 ): readonly TranscriptLine[] {
   const other = found === '' ? t('a detached HEAD') : found;
   const words = broughtBack
-    ? t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
+    ? commits.length === 0
+      ? t(
+          'The agent left the branch {0} for {1}, without commits there; the run went back',
+          branch,
+          other,
+        )
+      : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
     : (repositoryWords(reason, isolated === true, t) ??
       t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other));
   return [

@@ -73,7 +73,9 @@ describe('a run is complete only if its commits are on its branch', {
     await git(workspace, 'branch', 'old');
     await git(workspace, 'commit', '--quiet', '--allow-empty', '-m', 'later');
     const cli = workspace.script([[switchTo('old'), done], ['work']]);
-    assert.equal((await cli.finished).code, 0);
+    const { code, stdout } = await cli.finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /left the branch main for old, without commits there; the run went back/);
     assert.equal(await git(workspace, 'log', '-2', '--format=%s', 'main'), 'feat: US-001\nlater');
   });
 
