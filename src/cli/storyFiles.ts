@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { englishOf, type Message, say, sentences } from '../base/say.ts';
+import { type Message, say, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -13,7 +13,12 @@ import {
   knownSources,
 } from '../orchestrator/stories/knownSources.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
-import { readStoryFile, readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
+import {
+  problemOfFile,
+  problemWords,
+  readStoryFile,
+  readStoryFileOrThrow,
+} from '../orchestrator/stories/storyFile.ts';
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
@@ -217,13 +222,7 @@ async function howToGoBack(
 /** @throws {HumanError} naming the file, the line and the fix if the file is not usable */
 export function requireReadable(file: StoryFile): StoryList {
   if (file.kind === 'invalid') {
-    const [{ line, message }] = file.problems;
-    // Problems with the file as a whole (a link, its size) already name the file.
-    throw new HumanError(
-      englishOf(message).startsWith(file.path)
-        ? message
-        : say('{0}: {1}', file.path, say('Line {0}: {1}', line, message)),
-    );
+    throw new HumanError(problemOfFile(file.path, problemWords(file.problems[0])));
   }
   return file;
 }

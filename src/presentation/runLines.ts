@@ -137,7 +137,7 @@ export function warningWords(
     case 'duplicatesUnknown':
       return t('Whether the new code repeats code that was there is not known: {0}', words);
     case 'progressNotCompacted':
-      return t('The progress log is long, and could not be condensed: {0}', words);
+      return t('The progress log cannot be kept short: {0}', words);
     case 'codeNotSearched':
       return t('The prompt does not tell where to look in the code: {0}', words);
     case 'progressUnreadable':

@@ -43,6 +43,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
       ({ code }) => code === 'progressUnreadable',
     );
     assert.match(englishOf(warning?.detail ?? ''), /progress\.txt is a link out of the repository/);
+    assert.doesNotMatch(stdout, /cannot be kept short/);
   });
 
   test('a tick does not write through one unless a person allows it', async t => {
@@ -54,8 +55,11 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     for (const args of [['tick', 'US-001'], ['run']]) {
       const { code, stderr } = await workspace.cli(...args).finished;
       assert.equal(code, 1, args[0]);
-      assert.match(stderr, /is a link out of the repository/);
+      // Once, and without a line: the file was not read.
+      assert.match(stderr, /^ralph-fresh: \S+prd\.json is a link out of the repository/);
     }
+    const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+    assert.match(doctor.stdout, /^✗ \S+prd\.json is a link out of the repository/m);
     assert.equal(await readFile(file, 'utf8'), prd);
     await mkdir(place(workspace, '.omc'), { recursive: true });
     await workspace.write('.omc/config.json', JSON.stringify({ outsideLinks: [file] }));

@@ -1,5 +1,6 @@
 import { englishOf } from '../../base/say.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
+import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { alsoFound, storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
@@ -37,13 +38,13 @@ export async function storiesCheck({
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .map(({ file: own, line, message }) =>
-        own === undefined
-          ? `Line ${line}: ${englishOf(message)}`
-          : `${own}, line ${line}: ${englishOf(message)}`,
+      .map(problem =>
+        problem.file === undefined
+          ? englishOf(problemWords(problem))
+          : `${problem.file}, line ${problem.line}: ${englishOf(problem.message)}`,
       );
     if (list.kind === 'invalid') {
-      return [wrong('stories', `${file}: ${problems[0] ?? ''}`, null)];
+      return [wrong('stories', problemOfFile(file, problems[0] ?? ''), null)];
     }
     const done = list.stories.filter(story => story.done).length;
     const facts = `${file}: ${done} of ${list.stories.length} stories complete`;

@@ -18,7 +18,7 @@ import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
 import { warn } from '../run/warn.ts';
 import { DEFAULT_CONFIG, type RunConfig } from '../settings/config.ts';
-import { requireInside } from '../stories/outsideLinks.ts';
+import { outsideProblem, requireInside } from '../stories/outsideLinks.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** Part of `compactAt` that must be saved: otherwise a log whose patterns alone are long is rewritten every time. */
@@ -121,6 +121,10 @@ export async function keepProgressShort(run: Run): Promise<boolean> {
   const limits = { compactAt: config.compactAt, maxLines: config.progressMaxLines };
   const file = progressFileOf(run);
   const now = new Date();
+  if (outsideProblem(file) !== undefined) {
+    // It is not read, so nobody knows how long it is; each prompt that goes without it says why.
+    return true;
+  }
   try {
     const planned = await planCompaction(files, file, now, limits);
     if (

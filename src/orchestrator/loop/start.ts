@@ -20,6 +20,7 @@ import { promptTemplateOf } from '../preconditions/template.ts';
 import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
+import { problemOfFile } from '../stories/storyFile.ts';
 import { newestRunId } from '../workspace/runFiles.ts';
 import { isAllDone } from './isAllDone.ts';
 import { isIsolated } from './isolation.ts';
@@ -131,7 +132,7 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
     // For a missing file, the problem already includes the path.
     throw new HumanError(
       existsSync(storyFile)
-        ? say('{0}: {1}', storyFile, snapshot.storyFileProblem)
+        ? problemOfFile(storyFile, snapshot.storyFileProblem)
         : snapshot.storyFileProblem,
     );
   }

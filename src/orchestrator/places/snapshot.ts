@@ -3,7 +3,7 @@ import { isNumberId } from '../../base/numberId.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { Story, StoryList } from '../stories/story.ts';
-import { noStoryFile, readStoryFile } from '../stories/storyFile.ts';
+import { noStoryFile, problemWords, readStoryFile } from '../stories/storyFile.ts';
 
 /** The current state of the files, which the loop trusts more than any claim. */
 export interface Snapshot {
@@ -61,7 +61,7 @@ export async function readStories(
   }
   return {
     stories: before?.stories,
-    storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemText(read.problems[0]),
+    storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemWords(read.problems[0]),
   };
 }
 
@@ -83,10 +83,6 @@ function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[]
   return (before?.stories ?? []).filter(
     ({ done, id, title }) => !done && !ids.has(id) && !(isNumberId(id) && titles.has(title)),
   );
-}
-
-function problemText({ message, line }: { message: Message; line: number }): Message {
-  return say('Line {0}: {1}', line, message);
 }
 
 /** The number of done stories, and of all stories. */

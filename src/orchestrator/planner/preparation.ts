@@ -1,10 +1,10 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { taskOf } from '../run/runWork.ts';
 import type { RunEnd } from '../run/verdict.ts';
+import { problemOfFile } from '../stories/storyFile.ts';
 import { isPlannedFor } from './plannedTask.ts';
 import { planStories } from './planner.ts';
 import { writeTaskStories } from './taskStories.ts';
@@ -60,7 +60,7 @@ export async function prepareStories(
   const snapshot = await readSnapshot(storyFile, git);
   const { storyFileProblem } = snapshot;
   if (storyFileProblem !== undefined) {
-    throw new HumanError(say('{0}: {1}', storyFile, storyFileProblem));
+    throw new HumanError(problemOfFile(storyFile, storyFileProblem));
   }
   return { snapshot };
 }

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { type Message, say } from '../../base/say.ts';
+import { englishOf, type Message, say, type Words } from '../../base/say.ts';
 import { foreignAdvice } from './formats/foreignFile.ts';
 import { formatOf } from './formats/formats.ts';
 import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
@@ -83,6 +83,22 @@ export async function readStoryList(path: string): Promise<StoryList | undefined
 /** The message for a missing story file. */
 export function noStoryFile(path: string): Message {
   return say('There is no story file at {0}. Create it, or name another one.', path);
+}
+
+/** A problem with its line; without one if nothing of the file could be read. */
+export function problemWords({
+  code,
+  column,
+  line,
+  message,
+}: Pick<StoryProblem, 'column' | 'line' | 'message'> & { readonly code: string }): Message {
+  const isWhole = code === 'unreadable' && line === 1 && column === 1;
+  return isWhole ? message : say('Line {0}: {1}', line, message);
+}
+
+/** Words of {@link problemWords} after the path, unless they already begin with it. */
+export function problemOfFile(path: string, words: Words): Words {
+  return englishOf(words).startsWith(path) ? words : say('{0}: {1}', path, words);
 }
 
 /** The problem if the file is outside of the repository, so that it is not read. */

@@ -15,7 +15,7 @@ import {
 } from './formats/prdKeys.ts';
 import { meaningOf } from './formats/statusWord.ts';
 import { GRAPH_TYPE } from './formats/tasksFormat.ts';
-import { parseStoryFile } from './storyFile.ts';
+import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 
 /** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
@@ -42,8 +42,7 @@ export function importTasks(
 ): TaskImport {
   const file = parseStoryFile(path, text);
   if (file.kind === 'invalid') {
-    const [{ line, message }] = file.problems;
-    throw new HumanError(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
+    throw new HumanError(problemOfFile(path, problemWords(file.problems[0])));
   }
   if (file.format === 'tasks') {
     throw new HumanError(say('{0} is already a task graph, so there is nothing to import.', path));

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
-import { englishOf, say, type Words } from '../../../base/say.ts';
+import { englishOf, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
+import { problemWords } from '../../stories/storyFile.ts';
 import {
   addTo,
   matchStories,
@@ -71,8 +72,7 @@ export function findGuardChanges(
     return [{ kind: 'fileGone' }];
   }
   if (after.kind === 'invalid') {
-    const [{ line, message }] = after.problems;
-    return [{ kind: 'fileBroken', problem: say('Line {0}: {1}', line, message) }];
+    return [{ kind: 'fileBroken', problem: problemWords(after.problems[0]) }];
   }
   const { pairs, removed, added } = matchStories(before.stories, after.stories);
   const moved = movedStories(pairs);

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
 import { notedReport } from '../reportNote.ts';
 import type { Story } from '../story.ts';
-import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
+import { type ParsedStoryFile, parseStoryText, problemOfFile, problemWords } from '../storyFile.ts';
 import { addByHand } from './addByHand.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import { inertText } from './inertLine.ts';
@@ -39,8 +38,7 @@ export function addToText(
   const parsed = parseStoryText(path, content);
   const { bom, file, text } = parsed;
   if (file.kind === 'invalid') {
-    const [{ line, message }] = file.problems;
-    throw new HalfWritten(say('{0}: {1}', path, say('Line {0}: {1}', line, message)));
+    throw new HalfWritten(problemOfFile(path, problemWords(file.problems[0])));
   }
   const known = file.stories.find(one =>
     one.id === story.id
