@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { CodeIndex } from '../../src/orchestrator/context/codeIndex.ts';
 import { codeWords, kindWords, storyWords } from '../../src/orchestrator/context/codeWords.ts';
 import { scored } from '../../src/orchestrator/context/evaluation/evaluate.ts';
-import { rankedFiles } from '../../src/orchestrator/context/ranking.ts';
+import { rankedFiles, reasonOf } from '../../src/orchestrator/context/ranking.ts';
 import { signalsOf } from '../../src/orchestrator/context/signals.ts';
 import { best } from '../../src/orchestrator/context/values.ts';
 import { WordIndex } from '../../src/orchestrator/context/wordIndex.ts';
@@ -55,6 +55,36 @@ describe('the index of the code', () => {
         }
       }),
     );
+  });
+
+  test('a file that little speaks for is not said to be named, or to define what it does not', () => {
+    const change = (subject: string, ...paths: string[]) => ({
+      ...{ hash: '0'.repeat(40), subject, body: '' },
+      ...{ files: paths, size: paths.length },
+    });
+    const index = CodeIndex.of(
+      [
+        { path: 'start.js', text: 'console.log(1)\n' },
+        { path: 'src/login.js', text: 'export function openSession(user) {}' },
+        { path: 'src/token.js', text: 'export function signinToken() {}' },
+        { path: 'src/page.js', text: 'signin' },
+      ],
+      [
+        change('signin token', 'src/token.js', 'src/page.js'),
+        change('fix: signin page', 'src/login.js'),
+        change('begin', 'start.js'),
+      ],
+    );
+    const story = 'signin fails with a token';
+    const { files: numbers, values } = signalsOf(index, story);
+    const found = rankedFiles(index, story, 9);
+    assert.equal(found.length, 4);
+    for (const { path, reason } of found) {
+      const at = numbers.findIndex(number => index.paths[number] === path);
+      const speaks = ([signal, own]: readonly [string, Float64Array]) =>
+        reasonOf(signal) === reason && (own[at] ?? 0) > 0;
+      assert.ok([...values].some(speaks), `${path}: ${reason}`);
+    }
   });
 
   test('the best are those that a complete sort puts first', () => {

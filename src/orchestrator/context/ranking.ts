@@ -59,14 +59,19 @@ export function rankedFiles(
   const { files, values } = signalsOf(index, story);
   const scores = new Float64Array(files.length);
   const reasons = new Map<Reason, Float64Array>();
-  for (const [signal, own] of values) {
+  /** By reason: whether anything speaks for it, for each file. */
+  const given = new Map<Reason, boolean[]>();
+  for (const [signal, ofFiles] of values) {
     const weight = weights[signal] ?? 0;
     const reason = reasonOf(signal);
     const sums = reason && (reasons.get(reason) ?? new Float64Array(files.length));
+    const own = (reason && given.get(reason)) ?? [];
     if (reason && sums) {
       reasons.set(reason, sums);
+      given.set(reason, own);
     }
-    own.forEach((value, i) => {
+    ofFiles.forEach((value, i) => {
+      own[i] ||= value > 0;
       scores[i] = (scores[i] ?? 0) + weight * value;
       if (sums) {
         sums[i] = (sums[i] ?? 0) + weight * value;
@@ -77,7 +82,8 @@ export function rankedFiles(
     reasons,
     files.length,
     (i, reason) =>
-      reason !== 'lately' || (index.past.changes[files[i] ?? -1] ?? 0) >= LEAST_CHANGES,
+      given.get(reason)?.[i] === true &&
+      (reason !== 'lately' || (index.past.changes[files[i] ?? -1] ?? 0) >= LEAST_CHANGES),
   );
   return files
     .map((file, i) => ({
