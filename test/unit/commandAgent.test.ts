@@ -261,6 +261,18 @@ describe('the command agent', posix, () => {
     const human = (message: RegExp) => ({ name: 'HumanError', message });
     await assert.rejects(command({}), human(/^no-such-agent was not found on PATH.*full path/));
     await assert.rejects(command({ command: ' ' }), human(/no command is set/));
+    for (const withArguments of ['sh -c run.sh', '/bin/sh -c run.sh']) {
+      await assert.rejects(
+        command({ command: withArguments }),
+        human(
+          /no program ".*sh -c run\.sh", but .*: --command \S*sh --command-arg -c --command-arg run\.sh$/,
+        ),
+      );
+    }
+    await assert.rejects(
+      command({ command: 'no-such-agent x' }),
+      human(/^no-such-agent x was not/),
+    );
     await assert.rejects(
       command({ command: './gone' }),
       human(/gone", set as the agent's command/),

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { shellWord } from '../../../base/shellWord.ts';
 import { shortenBlock, withoutControls } from '../../../base/text.ts';
 import { findProgram } from '../../process/findProgram.ts';
 import type {
@@ -104,24 +105,44 @@ export async function findCommand(
       say('The agent is "command", but no command is set. Name the program to run.'),
     );
   }
-  const isPath = /[\\/]/.test(command);
-  const isHome = /^~[\\/]/.test(command);
-  const file = await findProgram(command, {
-    setting: isPath ? (isHome ? command : path.resolve(cwd, command)) : undefined,
-    settingName: say("the agent's command"),
-    env,
-    home: homeOf(env),
-    platform: process.platform,
-  });
-  if (file === undefined) {
+  const find = async (program: string) => {
+    const isPath = /[\\/]/.test(program);
+    const isHome = /^~[\\/]/.test(program);
+    return findProgram(program, {
+      setting: isPath ? (isHome ? program : path.resolve(cwd, program)) : undefined,
+      settingName: say("the agent's command"),
+      env,
+      home: homeOf(env),
+      platform: process.platform,
+    });
+  };
+  try {
+    const file = await find(command);
+    if (file !== undefined) {
+      return file;
+    }
     throw new HumanError(
       say(
         "{0} was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
         command,
       ),
     );
+  } catch (error) {
+    const [program = '', ...args] = command.split(/\s+/);
+    const isApart = args.length > 0 && (await find(program).catch(() => undefined)) !== undefined;
+    throw isApart ? argumentsApart(command, program, args) : error;
   }
-  return file;
+}
+
+function argumentsApart(command: string, program: string, args: readonly string[]): HumanError {
+  return new HumanError(
+    say(
+      'There is no program "{0}", but there is {1}. Give its arguments one by one: --command {1} {2}',
+      command,
+      program,
+      args.map(arg => `--command-arg ${shellWord(arg)}`).join(' '),
+    ),
+  );
 }
 
 /**
