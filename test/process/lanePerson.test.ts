@@ -245,8 +245,8 @@ test('commits that a person removes from the history during a run do not come ba
   assert.equal((await workspace.events('landing.returned')).length, 0);
 });
 
-test('a landed story is worked on again if a person reverts it or removes it from the history', async t => {
-  for (const how of ['commit', 'reset'] as const) {
+test('a landed story is worked on again if a person reverts it, also just before the end, or removes it from the history', async t => {
+  for (const how of ['commit', 'reset', 'file'] as const) {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
       {
@@ -261,7 +261,9 @@ test('a landed story is worked on again if a person reverts it or removes it fro
     } else {
       const list = await workspace.read('.omc/prd.json');
       await workspace.write('.omc/prd.json', list.replace('"passes": true', '"passes": false'));
-      workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
+      if (how === 'commit') {
+        workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
+      }
     }
     await workspace.note('go');
     const { code, stderr, stdout } = await run.finished;
@@ -274,6 +276,25 @@ test('a landed story is worked on again if a person reverts it or removes it fro
       2,
     );
   }
+});
+
+test('a story that a person adds without a commit is ticked there, and nothing is said to be missing', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const [, added] = openStories(2);
+  const run = workspace.scriptOf(
+    { 'US-001': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-001', 1)]] },
+    ...['--isolate', '--max-iterations', '4'],
+  );
+  await workspace.agent(1);
+  const list = JSON.parse(await workspace.read('.omc/prd.json'));
+  list.userStories.push(added);
+  await workspace.write('.omc/prd.json', `${JSON.stringify(list, null, 2)}\n`);
+  await workspace.note('go');
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  assert.doesNotMatch(stdout, /could not be ticked/);
+  assert.match(workspace.git('status', '--short'), /^ ?M .omc.prd.json$/);
 });
 
 test("agents' notes are also written to a progress log that is a link within the repository", async t => {

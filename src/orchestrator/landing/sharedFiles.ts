@@ -52,8 +52,8 @@ function inFolder({ storyFile }: SharedFiles, path: string): string | undefined 
 }
 
 /**
- * Marks a story as done in a version of the story file that may be newer than the one that the agent got. Pure;
- * never throws.
+ * Marks a story as done in a version of the story file that may be newer than the one that the agent got. One that only
+ * the file in a person's folder has, who did not commit it, has no tick to get here. Pure; never throws.
  * @param path determines the format
  */
 export function withTick(content: Buffer, path: string, story: LandingStory): Ticked {
@@ -63,6 +63,9 @@ export function withTick(content: Buffer, path: string, story: LandingStory): Ti
   }
   try {
     const file = parseStoryFile(path, text);
+    if (file.kind === 'stories' && isAbsent(file.stories, story)) {
+      return { content };
+    }
     const selector = placeNow(path, file.kind === 'invalid' ? [] : file.stories, story);
     return { content: Buffer.from(editStoryDone(bom + text, selector, true, path)) };
   } catch (error) {
@@ -86,7 +89,7 @@ export function placeNow(
   if (found !== undefined) {
     return found;
   }
-  if (!isNumberId(story.id) && !stories.some(({ id }) => id === story.id)) {
+  if (isAbsent(stories, story)) {
     // The edit says that it is gone.
     return story;
   }
@@ -97,6 +100,10 @@ export function placeNow(
       story.id,
     ),
   );
+}
+
+function isAbsent(stories: readonly Story[], { id: sought }: LandingStory): boolean {
+  return !isNumberId(sought) && !stories.some(({ id }) => id === sought);
 }
 
 /**

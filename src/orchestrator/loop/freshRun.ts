@@ -16,7 +16,7 @@ import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { type RunState, storyRecord } from '../journal/runState.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
@@ -223,7 +223,7 @@ export class FreshRun {
     if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
     }
-    return decision;
+    return isComplete(decision) && this.lanes?.landedTicks.isInDoubt ? { kind: 'wait' } : decision;
   }
 
   /** With lanes, only starts the iteration. */
@@ -390,7 +390,7 @@ export class FreshRun {
       aside: aside === undefined ? undefined : [...aside],
       uncommitted,
       head,
-      stories: storyCountOf(this.snapshot),
+      stories: storyCountOf(this.lanes ? withLanded(this.snapshot, run.state()) : this.snapshot),
       iterations: run.state().iteration,
     });
     journal.sync();
@@ -487,4 +487,16 @@ export class FreshRun {
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {
   return prepare.kind === 'plan' ? { kind: 'plan' } : { kind: 'tasks', tasks: [...prepare.tasks] };
+}
+
+function isComplete(decision: Decision): boolean {
+  return decision.kind === 'end' && decision.outcome === 'completed';
+}
+
+/** What has landed is done, also if the file could not be ticked, or is that of another branch. */
+function withLanded({ stories: list, ...snapshot }: Snapshot, state: RunState): Snapshot {
+  const stories = list?.stories.map(story =>
+    storyRecord(state, story.id).landed === true ? { ...story, done: true } : story,
+  );
+  return { ...snapshot, stories: list && stories && { ...list, stories } };
 }

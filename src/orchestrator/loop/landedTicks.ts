@@ -16,6 +16,12 @@ const SECOND_LOOK_MS = 1_000;
 export class LandedTicks {
   /** Since when the file says so, at which HEAD. */
   private readonly suspected = new Map<string, { readonly head: string; readonly at: number }>();
+  private needsSecondLook = false;
+
+  /** Whether only a later look can tell if a person has set a story to not done: the run does not end before it. */
+  get isInDoubt(): boolean {
+    return this.needsSecondLook;
+  }
 
   /** Stories that have landed or are landing with what the file says of them, which is not news. */
   known(
@@ -43,6 +49,7 @@ export class LandedTicks {
     now: Snapshot,
     at: Omit<CommittedView, 'head'>,
   ): Promise<string[]> {
+    this.needsSecondLook = false;
     const { branch, head = '', stories } = now;
     const atWork = new Set(state.running.map(({ storyId }) => storyId));
     const open = [...this.known(state, now)].flatMap(([id, done]) =>
@@ -67,9 +74,12 @@ export class LandedTicks {
         found.push(id);
       } else if (said === 'unknown' && known?.head !== key) {
         this.suspected.set(id, { head: key, at: Date.now() });
+        this.needsSecondLook = true;
       } else if (said === 'unknown' && Date.now() - (known?.at ?? 0) >= SECOND_LOOK_MS) {
         this.suspected.delete(id);
         found.push(id);
+      } else if (said === 'unknown') {
+        this.needsSecondLook = true;
       }
     }
     return found;
