@@ -265,5 +265,12 @@ describe('a story that is added', () => {
       /sprint planning .*“Limit the log in: .*”\. Then .*: ralph-fresh discovered drop /s,
     );
     assert.match(refusal('prd.json', '{') ?? '', /Line 1/);
+    const twin = JSON.stringify([
+      { id: 'US-9', title: `${NEW.title.toUpperCase()}!`, passes: true },
+    ]);
+    assert.match(
+      refusal('prd.json', twin) ?? '',
+      /prd\.json has the story US-9 with this title already\. If it is the same work: .*drop DISC-/,
+    );
   });
 });

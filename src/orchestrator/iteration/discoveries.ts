@@ -1,6 +1,7 @@
 import { shorten } from '../../base/text.ts';
 import { type Discovery, discoveryId, MAX_TITLE } from '../journal/discoveries.ts';
 import type { RunEventBody } from '../journal/events.ts';
+import { titleKey } from '../stories/edit/newStory.ts';
 import { withoutQuotations } from './signals.ts';
 
 /** Maximum number of one iteration. */
@@ -9,7 +10,7 @@ const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
 /** The tag is alone on its line. */
-const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>(.+)<\/discovered>[\t ]*$/;
+const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>(.+)<\/discovered>[\t ]*$/s;
 
 /** New work that an agent has found. */
 export interface FoundWork {
@@ -51,17 +52,17 @@ export interface FoundDuring {
 /** The events for the work that an answer reports: only what is new, and at most a few. Pure. */
 export function reportedIn(answer: string, during: FoundDuring): RunEventBody[] {
   const { discoveries = [], iteration, runId, storyId, titles } = during;
-  const known = new Set([...titles, ...discoveries.map(({ title = '' }) => title)].map(sameTitle));
+  const known = new Set([...titles, ...discoveries.map(({ title = '' }) => title)].map(titleKey));
   const events: RunEventBody[] = [];
   let count = discoveries.filter(other => other.iteration === iteration).length;
   for (const { title, why } of readFoundWork(answer)) {
     if (count >= MAX_PER_ITERATION) {
       break;
     }
-    if (known.has(sameTitle(title))) {
+    if (known.has(titleKey(title))) {
       continue;
     }
-    known.add(sameTitle(title));
+    known.add(titleKey(title));
     count++;
     events.push({
       type: 'discovery.reported',
@@ -73,11 +74,4 @@ export function reportedIn(answer: string, during: FoundDuring): RunEventBody[] 
     });
   }
   return events;
-}
-
-function sameTitle(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
 }

@@ -1,6 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
-import { addStory } from '../stories/edit/addStory.ts';
+import { addStory, requireNoTwin } from '../stories/edit/addStory.ts';
 import { type NewStory, originText } from '../stories/edit/newStory.ts';
 import { reportNote } from '../stories/reportNote.ts';
 import { readStoryList } from '../stories/storyFile.ts';
@@ -31,7 +31,11 @@ export async function addTrackedStory(
   const bd = await requireBd(storyFile, access);
   const note = reportNote(story.id);
   const description = [originText(story), note].filter(text => text !== '').join('\n\n');
-  const id = (await bd.findNoted(note)) ?? (await createIssue(bd, story, description));
+  const known = await bd.findNoted(note);
+  if (known === undefined) {
+    requireNoTwin(storyFile, (await readStoryList(storyFile))?.stories ?? [], story);
+  }
+  const id = known ?? (await createIssue(bd, story, description));
   try {
     if ((await readStoryList(storyFile))?.stories.some(one => one.id === id) !== true) {
       await addStory(storyFile, { ...story, id, why: description });

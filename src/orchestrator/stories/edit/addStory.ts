@@ -7,14 +7,15 @@ import { type ParsedStoryFile, parseStoryText, problemOfFile, problemWords } fro
 import { addByHand } from './addByHand.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import { inertText } from './inertLine.ts';
-import type { NewStory } from './newStory.ts';
+import { type NewStory, titleKey } from './newStory.ts';
 
 /**
  * Adds a story to its file, in the file's own format and dialect; every other byte is unchanged. The write is atomic.
  * A story with this id and title, or made of this report, that is there already is not added again.
  *
  * @returns the id in the file: another one if a story has it already, or if the tool of the file numbers its stories
- * @throws {HumanError} if the file cannot be read, or has no place for it; the message says what to write by hand
+ * @throws {HumanError} if the file cannot be read, has another story with this title, or has no place for it; then the
+ * message says what to write by hand
  */
 export async function addStory(
   path: string,
@@ -48,6 +49,7 @@ export function addToText(
   if (known !== undefined) {
     return { text: bom + text, storyId: known.id };
   }
+  requireNoTwin(path, file.stories, story);
   const storyId = parsed.nextId?.() ?? freeId(story.id, file.stories);
   const report = storyId === story.id ? undefined : story.id;
   const after = withStory(parsed, { ...story, id: storyId, report });
@@ -55,6 +57,22 @@ export function addToText(
     throw new HumanError(addByHand(file.format, path, story));
   }
   return { text: bom + after, storyId };
+}
+
+/** @throws {HumanError} if a story with this title is there already, which somebody wrote or another report became */
+export function requireNoTwin(path: string, stories: readonly Story[], story: NewStory): void {
+  const key = titleKey(story.title);
+  const twin = stories.find(({ title }) => key !== '' && titleKey(title) === key);
+  if (twin !== undefined) {
+    throw new HumanError(
+      say(
+        '{0} has the story {1} with this title already. If it is the same work: ralph-fresh discovered drop {2}. If it is other work, give one of them another title.',
+        path,
+        twin.id,
+        story.id,
+      ),
+    );
+  }
 }
 
 /** Whether {@link addStory} has a place in such a file; `undefined` if it cannot be read. Pure. */

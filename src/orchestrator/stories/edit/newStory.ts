@@ -26,3 +26,11 @@ export function originLines(story: NewStory): readonly string[] {
   const note = story.report === undefined ? '' : reportNote(story.report);
   return [originText(story), note].filter(text => text !== '');
 }
+
+/** The same for two titles that name the same work. */
+export function titleKey(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
