@@ -5,7 +5,7 @@
  * @returns the marker of the block that is open after the line (CommonMark 4.5)
  */
 export function fenceAfter(content: string, open: string | undefined): string | undefined {
-  const [, mark, info = ''] = /^(`{3,}|~{3,})(.*)$/.exec(content) ?? [];
+  const [, mark, info = ''] = /^(`{3,}|~{3,})(.*)$/s.exec(content) ?? [];
   if (mark === undefined) {
     return open;
   }

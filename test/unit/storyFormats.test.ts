@@ -87,6 +87,18 @@ describe('a plan', () => {
     assert.equal(nextStory(list.stories).story?.id, 'T002');
   });
 
+  test('a line separator inside an item or a heading hides nothing', () => {
+    const plan =
+      '# P\n\n## A\u2028B\n\n- [x] US-1: one\n- [ ] US-2: two\u2028more\n- [ ] US-3\u2029: x\n';
+    const list = parseStoryFile('plan.md', plan);
+    assert.ok(list.kind === 'stories');
+    assert.deepEqual(
+      list.stories.map(({ done, epic, id }) => [id, epic, done]),
+      ['US-1', 'US-2', 'US-3'].map(id => [id, 'A\u2028B', id === 'US-1']),
+    );
+    assert.deepEqual(list.problems, []);
+  });
+
   test('the optional tasks of Kiro are stories', () => {
     const text = '- [ ] 1.2 Build it\n- [ ]* 1.3 Test it\n- [x]* 1.4 Document it\n- [ ]*not one*\n';
     assert.deepEqual(

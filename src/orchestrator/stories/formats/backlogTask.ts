@@ -98,7 +98,7 @@ function criteriaOf(body: string, mark: string, heading: string): Criterion[] {
     sectionOf(body, heading) ??
     '';
   return section.split(/\r?\n/).flatMap(line => {
-    const [, tick, text] = /^\s*[-*+] \[([ xX])\] (?:#\d+ )?(\S.*)$/.exec(line) ?? [];
+    const [, tick, text] = /^\s*[-*+] \[([ xX])\] (?:#\d+ )?(\S.*)$/s.exec(line) ?? [];
     return text === undefined ? [] : [{ text: text.trim(), done: tick !== ' ' }];
   });
 }

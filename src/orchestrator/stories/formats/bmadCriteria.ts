@@ -3,7 +3,7 @@ import { readMarkdown } from './markdownBlocks.ts';
 import { sectionOf } from './markdownSection.ts';
 
 /** At the margin; what is indented belongs to the item above. */
-const ITEM = /^ ?(?:[-*+]|\d{1,9}[.)])[\t ]+(?:\[([ xX])\][\t ]+)?(\S.*)$/;
+const ITEM = /^ ?(?:[-*+]|\d{1,9}[.)])[\t ]+(?:\[([ xX])\][\t ]+)?(\S.*)$/s;
 
 /**
  * The acceptance criteria in the file of a BMAD story. Templates and people write each as a heading with lines below

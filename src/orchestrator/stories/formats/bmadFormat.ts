@@ -22,7 +22,7 @@ export const bmad: StoryFormat = { name: 'bmad', read };
 const LIST = 'development_status';
 /** Epics and their retrospectives are no work of an agent. */
 const NO_STORY = /^epic-\d+(?:-retrospective)?$/;
-const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/;
+const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
 
 interface Entry {
   readonly key: string;

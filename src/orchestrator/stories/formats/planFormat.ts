@@ -309,7 +309,7 @@ function readHeadings(lines: readonly MarkdownLine[]): {
 
 // Letters and a number: "T001", "US-3", "FR-AUTH-01", "P1.2". What follows must not be part of a word.
 const CODE =
-  /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/u;
+  /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/su;
 // Without punctuation after it, "S3 upload" has no id, but "T001 upload" does.
 const PLAIN_CODE = /^(?:[A-Z]{1,5}\d{3,}|T\d+|[A-Z]+\d+(?:\.\d+)+|[A-Z]{2,10}-\d+)[a-z]?$/;
 const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-–—:|]\s)/;
