@@ -248,6 +248,15 @@ test('issues of Beads keep what a prd.json can hold', () => {
   ]);
 });
 
+test('a title that is the id keeps its description below it in an orchestration', () => {
+  const { losses } = convert(
+    NAMES.prd,
+    '[{"id":"1.0","title":"1.0","description":"Why","passes":false}]',
+    'yaml',
+  );
+  assert.deepEqual(losses, []);
+});
+
 test('any prd.json comes back the same from an orchestration', () => {
   const word = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })

@@ -29,7 +29,7 @@ export function orchestrationText(file: NewStoryFile): string {
 function task(story: NewStory): object {
   return {
     ...(isNumberId(story.id) ? {} : { id: story.id }),
-    ...(story.title === story.id ? {} : { name: story.title }),
+    ...(story.title === story.id && story.description === '' ? {} : { name: story.title }),
     ...withoutEmpty({ description: story.description }),
     ...(story.criteria.length > 0 && {
       done_criteria: story.criteria.map(({ done, text }) =>
