@@ -303,8 +303,10 @@ describe('work that is accepted', { concurrency: 4 }, () => {
     const after = await readFile(file, 'utf8');
     assert.equal(await addTrackedStory(file, found, access), first);
     // Its number is the beginning of the other's.
-    const other = { ...found, id: 'DISC-1-1-11' };
+    const other = { ...found, id: 'DISC-1-1-11', title: 'Something else' };
     assert.notEqual(await addTrackedStory(file, other, access), first);
+    const twin = { ...found, id: 'DISC-1-1-12' };
+    await assert.rejects(addTrackedStory(file, twin, access), /with this title already/);
     assert.equal((await beads.inDatabase()).length, ISSUES.length + 2);
     assert.ok((await readFile(file, 'utf8')).startsWith(after));
   });

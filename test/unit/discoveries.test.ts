@@ -15,7 +15,8 @@ const during = {
   runId: RUN,
   iteration: 3,
   storyId: 'US-001',
-  titles: ['Reset passwords'],
+  // As in a plan.
+  stories: [{ id: 'US-7', title: 'US-7: Reset passwords' }],
   discoveries: undefined,
 };
 

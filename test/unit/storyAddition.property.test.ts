@@ -272,5 +272,10 @@ describe('a story that is added', () => {
       refusal('prd.json', twin) ?? '',
       /prd\.json has the story US-9 with this title already\. If it is the same work: .*drop DISC-/,
     );
+    assert.match(
+      refusal('plan.md', `- [ ] US-9: ${NEW.title}\n`) ?? '',
+      /the story US-9 with this/,
+    );
+    assert.equal(refusal('plan.md', `- [ ] US-9: ${NEW.title} again\n`), undefined);
   });
 });

@@ -2,6 +2,7 @@ import { shorten } from '../../base/text.ts';
 import { type Discovery, discoveryId, MAX_TITLE } from '../journal/discoveries.ts';
 import type { RunEventBody } from '../journal/events.ts';
 import { titleKey } from '../stories/edit/newStory.ts';
+import type { Story } from '../stories/story.ts';
 import { withoutQuotations } from './signals.ts';
 
 /** Maximum number of one iteration. */
@@ -43,26 +44,29 @@ export interface FoundDuring {
   readonly runId: string;
   readonly iteration: number;
   readonly storyId?: string | undefined;
-  /** Titles of the stories: what is one already is not reported again. */
-  readonly titles: readonly string[];
+  /** What is one already is not reported again. */
+  readonly stories: readonly Pick<Story, 'id' | 'title'>[];
   /** What was reported before. */
   readonly discoveries: readonly Discovery[] | undefined;
 }
 
 /** The events for the work that an answer reports: only what is new, and at most a few. Pure. */
 export function reportedIn(answer: string, during: FoundDuring): RunEventBody[] {
-  const { discoveries = [], iteration, runId, storyId, titles } = during;
-  const known = new Set([...titles, ...discoveries.map(({ title = '' }) => title)].map(titleKey));
+  const { discoveries = [], iteration, runId, stories, storyId } = during;
+  const known = new Set([
+    ...stories.map(titleKey),
+    ...discoveries.map(({ title = '' }) => titleKey({ title })),
+  ]);
   const events: RunEventBody[] = [];
   let count = discoveries.filter(other => other.iteration === iteration).length;
   for (const { title, why } of readFoundWork(answer)) {
     if (count >= MAX_PER_ITERATION) {
       break;
     }
-    if (known.has(titleKey(title))) {
+    if (known.has(titleKey({ title }))) {
       continue;
     }
-    known.add(titleKey(title));
+    known.add(titleKey({ title }));
     count++;
     events.push({
       type: 'discovery.reported',

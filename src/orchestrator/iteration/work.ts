@@ -86,7 +86,7 @@ function recordFoundWork(
   }
   const events = reportedIn(answer.text, {
     ...{ runId: run.id, iteration, storyId: story?.id },
-    titles: before.stories?.stories.map(({ title }) => title) ?? [],
+    stories: before.stories?.stories ?? [],
     discoveries: run.state().discoveries,
   });
   for (const event of events) {

@@ -123,7 +123,7 @@ async function reportFoundWork(
     );
     const reported = reportedIn(answer ?? '', {
       ...{ runId, iteration: number, storyId, discoveries },
-      titles: list?.stories.map(({ title }) => title) ?? [],
+      stories: list?.stories ?? [],
     });
     for (const body of reported) {
       const event = journal.append(body);

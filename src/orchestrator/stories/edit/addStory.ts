@@ -61,8 +61,8 @@ export function addToText(
 
 /** @throws {HumanError} if a story with this title is there already, which somebody wrote or another report became */
 export function requireNoTwin(path: string, stories: readonly Story[], story: NewStory): void {
-  const key = titleKey(story.title);
-  const twin = stories.find(({ title }) => key !== '' && titleKey(title) === key);
+  const key = titleKey(story);
+  const twin = stories.find(one => key !== '' && titleKey(one) === key);
   if (twin !== undefined) {
     throw new HumanError(
       say(

@@ -1,3 +1,4 @@
+import { isNumberId } from '../../../base/numberId.ts';
 import { reportNote } from '../reportNote.ts';
 
 /** A story to add to a file. */
@@ -27,9 +28,21 @@ export function originLines(story: NewStory): readonly string[] {
   return [originText(story), note].filter(text => text !== '');
 }
 
-/** The same for two titles that name the same work. */
-export function titleKey(title: string): string {
-  return title
+/** The same for two titles that name the same work; that of an item in a plan begins with its id. */
+export function titleKey({
+  id = '',
+  title,
+}: {
+  readonly id?: string;
+  readonly title: string;
+}): string {
+  const words = wordsOf(title);
+  const label = `${wordsOf(id)} `;
+  return !isNumberId(id) && words.startsWith(label) ? words.slice(label.length) : words;
+}
+
+function wordsOf(text: string): string {
+  return text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
