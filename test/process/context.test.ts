@@ -279,6 +279,9 @@ describe('context', () => {
     const replay = await workspace.cli('eval', 'context', '--repo', shallow).finished;
     assert.equal(replay.code, 1);
     assert.match(replay.stderr, /is a shallow clone: .* "git fetch --unshallow"/);
+    const repeated = await workspace.cli('eval', 'duplicates', '--repo', shallow).finished;
+    assert.equal(repeated.code, 1);
+    assert.match(repeated.stderr, /is a shallow clone: .* "git fetch --unshallow"/);
 
     const partial = await clone('partial', '--filter=blob:none', '--no-checkout');
     workspace.git('-C', partial, 'remote', 'set-url', 'origin', 'file:///nowhere');

@@ -2,6 +2,7 @@ import { newestCommits } from '../../git/fileHistory.ts';
 import { runGit } from '../../git/runGit.ts';
 import type { Duplicate } from '../duplicates/duplicate.ts';
 import { findDuplicates } from '../duplicates/findDuplicates.ts';
+import { requireOlderCommits } from './replay.ts';
 
 /** A past commit as if an agent had just made it. */
 export interface ReplayedCommit {
@@ -17,6 +18,7 @@ export interface ReplayedCommit {
 /**
  * What would have been reported for the newest commits of a repository, newest first; without merges and without a
  * first commit, which repeats nothing.
+ * @throws {HumanError} if it is a clone without any commit to compare with
  */
 export async function replayDuplicates(dir: string, commits: number): Promise<ReplayedCommit[]> {
   const newest = await newestCommits(dir, commits);
@@ -28,6 +30,9 @@ export async function replayDuplicates(dir: string, commits: number): Promise<Re
       const found = await findDuplicates(dir, { from: parent.trim(), to: hash });
       replayed.push({ hash, subject, ...found, ms: performance.now() - start });
     }
+  }
+  if (replayed.length === 0) {
+    await requireOlderCommits(dir);
   }
   return replayed;
 }

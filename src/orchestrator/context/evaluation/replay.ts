@@ -35,18 +35,13 @@ export async function replayOf(dir: string, commits: number, skip = 0): Promise<
   const newest = await newestCommits(dir, commits, skip);
   const base = await parentOf(dir, newest.at(-1)?.hash ?? 'HEAD');
   if (base === undefined) {
-    const isShallow = (await runGit(dir, 'rev-parse', '--is-shallow-repository')).trim() === 'true';
+    await requireOlderCommits(dir);
     throw new HumanError(
-      isShallow
-        ? say(
-            '{0} is a shallow clone: it has only the newest commits, and nothing to learn from before them. Get the others with "git fetch --unshallow", then try again.',
-            dir,
-          )
-        : say(
-            'The history of {0} is too short: there is nothing to learn from before its newest commits. Give fewer than {1} with --commits.',
-            dir,
-            newest.length,
-          ),
+      say(
+        'The history of {0} is too short: there is nothing to learn from before its newest commits. Give fewer than {1} with --commits.',
+        dir,
+        newest.length,
+      ),
     );
   }
   const source = (await treeFiles(dir, base)).filter(({ path }) => isSourcePath(path));
@@ -77,4 +72,16 @@ export async function replayOf(dir: string, commits: number, skip = 0): Promise<
 async function parentOf(dir: string, commit: string): Promise<string | undefined> {
   const parent = await runGit(dir, 'rev-parse', '--verify', '--quiet', `${commit}^`);
   return parent.trim() || undefined;
+}
+
+/** @throws {HumanError} if this is a clone without them */
+export async function requireOlderCommits(dir: string): Promise<void> {
+  if ((await runGit(dir, 'rev-parse', '--is-shallow-repository')).trim() === 'true') {
+    throw new HumanError(
+      say(
+        '{0} is a shallow clone: it has only the newest commits, and nothing to learn from before them. Get the others with "git fetch --unshallow", then try again.',
+        dir,
+      ),
+    );
+  }
 }
