@@ -172,6 +172,12 @@ describe('lanes', () => {
     assert.equal(subjects(workspace, String(held?.['ref'])).length, 4);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
     assert.match(workspace.git('status', '--short'), /^ M \.omc\/prd\.json\n M shared\.txt$/);
+    const early = await workspace.scriptOf({}, '--lanes', '2', '--new').finished;
+    assert.equal(early.code, 1);
+    assert.match(
+      early.stderr,
+      /main does not have everything that has landed\..*shared\.txt.*: git merge --autostash refs\//s,
+    );
     workspace.git('stash', 'push', '--quiet', 'shared.txt');
     const stories = JSON.parse(await workspace.read('.omc/prd.json'));
     assert.ok(stories);

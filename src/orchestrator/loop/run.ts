@@ -1,6 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
-import { say, type Words } from '../../base/say.ts';
+import { say, sentences, type Words } from '../../base/say.ts';
 import { diskFullCode } from '../../base/systemRefusal.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
@@ -20,6 +20,7 @@ import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { AlreadyRunningError } from './exclusiveWork.ts';
 import { FreshRun } from './freshRun.ts';
 import { isIsolated, openIsolation } from './isolation.ts';
+import type { Isolation } from './laneWork.ts';
 import { closeDeadRun } from './recovery.ts';
 import type { RunOptions } from './runOptions.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
@@ -74,9 +75,9 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
       // What has landed may still wait for the branch.
-      await (isolated || (await isBranchBehind(options, snapshot))
-        ? (await openIsolation(options, git, snapshot, earlier)).target.follow()
-        : undefined);
+      if (isolated || (await isBranchBehind(options, snapshot))) {
+        await bringIn(await openIsolation(options, git, snapshot, earlier));
+      }
       return undefined;
     }
     const run =
@@ -120,6 +121,26 @@ async function isBranchBehind(
 ): Promise<boolean> {
   const branch = landsOn(config.branch, stories, current);
   return branch !== '' && (await heldTip(files.workspace, branch)) !== undefined;
+}
+
+/** @throws {HumanError} if the branch cannot have what has landed now: then not all is done */
+async function bringIn({ target }: Isolation): Promise<void> {
+  const result = await target.follow();
+  if (result.kind === 'held') {
+    throw new HumanError(
+      sentences(
+        [
+          say(
+            'All stories are done, but {0} does not have everything that has landed.',
+            target.branch,
+          ),
+          result.reason,
+          say('Merge it by hand: git merge --autostash {0}', target.tipRef),
+        ],
+        '\n',
+      ),
+    );
+  }
 }
 
 /** @param warnings codes and details, for the journal */
