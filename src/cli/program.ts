@@ -5,7 +5,7 @@ import { errorOutput, takeAsksForData } from '../base/errorOutput.ts';
 import { HumanError } from '../base/humanError.ts';
 import { type Message, say, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
-import { systemRefusal } from '../base/systemRefusal.ts';
+import { diskFullCode, systemRefusal } from '../base/systemRefusal.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { ownOutsideLinks } from '../orchestrator/settings/ownSettingsFile.ts';
@@ -46,6 +46,8 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
 ];
 /** Commands that read few and small files, and are called often by people and programs. */
 const BRIEF_COMMANDS: readonly string[] = ['status', 'stories', 'next'];
+/** Commands whose output the journal has, too. */
+const LOOPS: readonly string[] = ['run', 'go'];
 /** Maximum length of a message of commander, which repeats its input. */
 const MAX_MESSAGE = 1_000;
 
@@ -83,9 +85,13 @@ export async function main(): Promise<void> {
     addCommand(program);
   }
   // A closed pipe (`| head`) or terminal must not end the loop: the journal has its output too.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => undefined);
-  }
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', error => {
+    // What was cut off on a full disk must not pass for the whole.
+    if (diskFullCode(error) !== undefined && !LOOPS.includes(called) && !process.exitCode) {
+      process.exitCode = tell(error);
+    }
+  });
   // Unhandled errors are reported like all others.
   process.on('uncaughtException', error => {
     process.exitCode = tell(error);

@@ -318,3 +318,22 @@ describe('suggested next steps work', { concurrency: 3 }, () => {
     );
   });
 });
+
+test('output that a full disk cuts off does not pass for the whole', {
+  skip: existsSync('/dev/full') ? false : 'needs /dev/full',
+}, async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const { code, stderr } = await refusedOutput(workspace.folder);
+  assert.equal(code, 1);
+  assert.match(stderr, /^ralph-fresh: No space is left on the disk \(ENOSPC\)\. Free some space/);
+});
+
+async function refusedOutput(folder: string): Promise<{ code: unknown; stderr: string }> {
+  const cli = path.resolve(import.meta.dirname, '../../dist/cli.js');
+  const command = `"${process.execPath}" "${cli}" stories --cwd "${folder}" > /dev/full`;
+  const env = { PATH: process.env['PATH'], HOME: folder };
+  return execFileText('sh', ['-c', command], { env }).then(
+    ({ stderr }) => ({ code: 0, stderr }),
+    (error: { code: unknown; stderr: string }) => error,
+  );
+}
