@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
 import { notedReport } from '../reportNote.ts';
 import type { Story } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText, problemOfFile, problemWords } from '../storyFile.ts';
