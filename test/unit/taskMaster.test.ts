@@ -80,6 +80,23 @@ describe('the tasks of Task Master', () => {
     );
   });
 
+  test('a subtask of a subtask is not read, and is reported with its line', () => {
+    const inner = { id: 1, title: 'Inner', status: 'pending' };
+    const sub = { id: 3, title: 'Sub', status: 'pending', subtasks: [inner] };
+    const { problems, stories } = parseList(
+      JSON.stringify({ tasks: [{ id: 2, title: 'Task', subtasks: [sub] }] }, null, 1),
+    );
+
+    assert.deepEqual(
+      stories.map(({ id }) => id),
+      ['2', '2.3'],
+    );
+    assert.deepEqual(
+      problems.map(({ code, line, message }) => [code, line, englishOf(message).slice(0, 40)]),
+      [['notAStory', 12, 'This is a subtask of the subtask 2.3, so']],
+    );
+  });
+
   test('are read from a file without tags, too, and the first tag with tasks is used as “master”', () => {
     const flat = parseList(
       '{"meta":{"projectName":"Garden"},"tasks":[{"id":1,"title":"a","subtasks":[]}]}',

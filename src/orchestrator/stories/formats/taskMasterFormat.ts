@@ -27,6 +27,7 @@ import { TaskMasterNeeds } from './taskMasterNeeds.ts';
 import {
   isParked,
   type NamedTask,
+  nestedSubtasks,
   readTags,
   readTasks,
   type Tag,
@@ -75,6 +76,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...notTasks([...tags, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
+      ...tasks.flatMap(task =>
+        nestedSubtasks(text, task).map(({ start }) => ({
+          code: 'notAStory' as const,
+          message: say(
+            'This is a subtask of the subtask {0}, so it is not read: Task Master has one level of subtasks. Move it up one level, and give it an id of its own there.',
+            plainText(task.name),
+          ),
+          ...lines.at(start),
+        })),
+      ),
       ...[findChoiceProblems, findStatusProblems].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),

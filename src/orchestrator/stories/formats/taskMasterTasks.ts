@@ -88,6 +88,11 @@ export function readTasks(text: string, tag: Tag): Task[] {
   return tasks;
 }
 
+/** The subtasks of subtasks. Task Master has one level of them, and so they are not read. */
+export function nestedSubtasks(text: string, { entry, parent, span }: Task): readonly Span[] {
+  return parent === undefined ? [] : (listIn(text, span.start, entry, 'subtasks')?.spans ?? []);
+}
+
 /** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
 function ofTaskMaster(entry: Entry): Entry {
   return Object.fromEntries(
