@@ -216,6 +216,30 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
+  test('epics between two others have stories of their own; epics with names are no stories', () => {
+    const text = SPRINT.replace(
+      '  epic-2:',
+      '  epic-1-5: in-progress\n  1-5-1-new-soil: backlog\n  1-5-2-5-beds: done\n  epic-1-5-retrospective: optional\n  epic-shop-1: backlog\n  epic-shop-1-retrospective: optional\n\n  epic-2:',
+    );
+
+    assert.deepEqual(parseStoryFile(FILE, text).problems, []);
+    const stories = storiesOf(text);
+    assert.deepEqual(
+      stories.slice(2, 6).map(({ epic, title }) => [epic, title]),
+      [
+        ['epic-1', '1.3a Plant data model'],
+        ['epic-1-5', '1.5.1 New soil'],
+        ['epic-1-5', '1.5.2 5 beds'],
+        ['epic-2', '2.1 Personality system'],
+      ],
+    );
+    const [first, , , soil, beds] = stories;
+    assert.ok(first && soil && beds);
+    const parsed = parseStoryText(FILE, text);
+    assert.match(parsed.move(beds, soil, 'before'), / {2}1-5-2-5-beds: done\n {2}1-5-1-new-soil/);
+    assert.throws(() => parsed.move(soil, first, 'before'));
+  });
+
   test('any text: stories, or a problem with a line; a tick changes nothing else', () => {
     const word = fc.constantFrom(
       'backlog',

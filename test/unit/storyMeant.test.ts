@@ -21,6 +21,7 @@ test('an id as people type it means the only story that fits', () => {
   }
   assert.equal(meant('bmad', ['1-2-log-in', '1-20-log-out'], '1.2'), '1-2-log-in');
   assert.equal(meant('bmad', ['1-2-log-in', '1-3-log-out'], '1'), undefined);
+  assert.equal(meant('bmad', ['3-5-1-log-in', '3-5-2-log-out'], '3.5.1'), '3-5-1-log-in');
 });
 
 test('it may be one that is only in a run, or in no list at all', () => {

@@ -34,7 +34,7 @@ export function idMeant(
     return (
       own === wanted ||
       (format === 'backlog' && isSameTask(id, typed)) ||
-      (format === 'bmad' && own.startsWith(`${wanted.replace('.', '-')}-`))
+      (format === 'bmad' && own.startsWith(`${wanted.replaceAll('.', '-')}-`))
     );
   });
   return others.length === 0 ? only : undefined;

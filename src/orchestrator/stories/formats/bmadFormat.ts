@@ -20,9 +20,11 @@ import { parseYaml } from './yamlDocument.ts';
 export const bmad: StoryFormat = { name: 'bmad', read };
 
 const LIST = 'development_status';
-/** Epics and their retrospectives are no work of an agent. */
-const NO_STORY = /^epic-\d+(?:-retrospective)?$/;
+/** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
+const NO_STORY = /^epic-|-retrospective$/;
 const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
+/** A story of an epic that was put between two others: `3-5-1-title` of `epic-3-5`. */
+const BETWEEN = /^(\d+-\d+)-(\d+[a-z]?)-(.+)$/s;
 
 interface Entry {
   readonly key: string;
@@ -57,8 +59,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       column: 1,
     };
   }
+  const keys = new Set(entries.map(({ key }) => key));
   const stories = found.map(({ key, span, status }, position) =>
-    storyOf({ key, status, position, line: lines.at(span.start).line }),
+    storyOf({ key, status, position, line: lines.at(span.start).line }, keys),
   );
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
   const others = entries.filter(({ key }) => !STORY.test(key) && !NO_STORY.test(key));
@@ -98,7 +101,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         : statusEdits(text, map, entry.key, done ? 'done' : 'ready-for-dev');
     },
     spanOf: position => found[position]?.span ?? { start: 0, end: 0 },
-    move: (...move) => moved(text, map, found, move),
+    move: (...move) => moved(text, map, { found, stories }, move),
   };
 }
 
@@ -144,18 +147,18 @@ function entriesOf(map: YAMLMap, document: Document): Entry[] {
   });
 }
 
-function storyOf({
-  key,
-  line,
-  position,
-  status,
-}: Pick<Entry, 'key' | 'status'> & Pick<Story, 'line' | 'position'>): Story {
-  const [, epic = '', number = '', slug = ''] = STORY.exec(key) ?? [];
+function storyOf(
+  { key, line, position, status }: Pick<Entry, 'key' | 'status'> & Pick<Story, 'line' | 'position'>,
+  keys: ReadonlySet<string>,
+): Story {
+  const between = BETWEEN.exec(key);
+  const isBetween = between !== null && keys.has(`epic-${between[1]}`);
+  const [, epic = '', number = '', slug = ''] = (isBetween ? between : STORY.exec(key)) ?? [];
   const words = slug.replaceAll('-', ' ');
   const done = isDoneWord(status);
   return {
     id: key,
-    title: `${epic}.${number} ${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`,
+    title: `${epic.replace('-', '.')}.${number} ${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`,
     description: '',
     criteria: [],
     done,
@@ -173,12 +176,11 @@ function storyOf({
 function moved(
   text: string,
   map: YAMLMap,
-  found: readonly Entry[],
+  { found, stories }: { readonly found: readonly Entry[]; readonly stories: readonly Story[] },
   [story, target, side]: readonly [story: Story, target: Story, side: Side],
 ): string {
   requireSameGroup(story, target);
-  const isSibling = (key: string) => STORY.exec(key)?.[1] === STORY.exec(story.id)?.[1];
-  const siblings = found.filter(({ key }) => isSibling(key));
+  const siblings = found.filter((_, position) => stories[position]?.epic === story.epic);
   const blocks = siblings.map(({ span: { end, start } }) => ({
     start,
     end: end + (/^[^\r\n]*/.exec(text.slice(end))?.[0].trimEnd().length ?? 0),
