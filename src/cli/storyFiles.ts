@@ -8,6 +8,7 @@ import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import {
+  emptySource,
   findAtKnownPlaces,
   findStoryFile,
   knownSources,
@@ -120,6 +121,14 @@ export async function whyNoStoryFile(
         choice: say(
           'Let Task Master write them (“task-master parse-prd FILE”), or name another file with --file.',
         ),
+      };
+    }
+    const empty = await emptySource(workspace);
+    if (empty !== undefined) {
+      const [problem] = empty.problems;
+      return {
+        found: say('No story file was found in {0}: {1} has no tasks.', workspace, nameOf(empty)),
+        ...(problem && { choice: say('Line {0}: {1}', problem.line, problem.message) }),
       };
     }
     const above = await folderAboveWithStories(workspace);

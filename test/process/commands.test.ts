@@ -185,6 +185,23 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
 
+  test('a list of a tool in which no story can be read is named, with its problem', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    for (const [file, text, words] of [
+      ['feature_list.json', '[]', /: feature_list\.json has no tasks\. Write .* or name yours/],
+      [
+        '.claude/orchestration/a.yaml',
+        'tasks:\n  - Water the beans\n',
+        /: \.claude.orchestration.a\.yaml has no tasks\. Line 2: This task is a plain text/,
+      ],
+    ] as const) {
+      await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
+      await workspace.write(file, text);
+      await refused(workspace, 1, words, 'stories');
+      await rm(path.join(workspace.folder, file));
+    }
+  });
+
   test('a list of Task Master without tasks gets advice for Task Master', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const list = '.taskmaster/tasks/tasks.json';

@@ -129,6 +129,23 @@ const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
   ['tasks.yml', 'orchestration'],
 ]);
 
+/**
+ * The first file at a place of a tool that is read and has no story: its list is empty, or nothing in it can be used.
+ * A Markdown file without checkboxes is no list.
+ */
+export async function emptySource(workspaceDir: string): Promise<StoryFile | undefined> {
+  for (const place of OTHER_STORY_FILE_PLACES) {
+    const isOfTool = !SHARED_NAMES.has(place) && !place.endsWith('.md');
+    for (const path of isOfTool ? await filesAt(workspaceDir, place) : []) {
+      const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
+      if (file !== undefined && !belongsAt(place, file)) {
+        return file;
+      }
+    }
+  }
+  return undefined;
+}
+
 /** Whether a file at one of the other places has stories, or would have them if it could be read. */
 function belongsAt(place: string, file: StoryFile): boolean {
   const format = SHARED_NAMES.get(place);
