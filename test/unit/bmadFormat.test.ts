@@ -216,20 +216,21 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
-  test('epics between two others have stories of their own; epics with names are no stories', () => {
+  test('epics between two others, and epics with names, have stories of their own', () => {
     const text = SPRINT.replace(
       '  epic-2:',
-      '  epic-1-5: in-progress\n  1-5-1-new-soil: backlog\n  1-5-2-5-beds: done\n  epic-1-5-retrospective: optional\n  epic-shop-1: backlog\n  epic-shop-1-retrospective: optional\n\n  epic-2:',
+      '  epic-1-5: in-progress\n  1-5-1-new-soil: backlog\n  1-5-2-5-beds: done\n  epic-1-5-retrospective: optional\n  epic-shop-1: backlog\n  shop-1-2-a-till: done\n  epic-shop-1-retrospective: optional\n\n  epic-2:',
     );
 
     assert.deepEqual(parseStoryFile(FILE, text).problems, []);
     const stories = storiesOf(text);
     assert.deepEqual(
-      stories.slice(2, 6).map(({ epic, title }) => [epic, title]),
+      stories.slice(2, 7).map(({ epic, title }) => [epic, title]),
       [
         ['epic-1', '1.3a Plant data model'],
         ['epic-1-5', '1.5.1 New soil'],
         ['epic-1-5', '1.5.2 5 beds'],
+        ['epic-shop-1', 'shop.1.2 A till'],
         ['epic-2', '2.1 Personality system'],
       ],
     );

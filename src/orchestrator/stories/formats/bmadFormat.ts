@@ -23,8 +23,9 @@ const LIST = 'development_status';
 /** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
 const NO_STORY = /^epic-|-retrospective$/;
 const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
-/** A story of an epic that was put between two others: `3-5-1-title` of `epic-3-5`. */
-const BETWEEN = /^(\d+-\d+)-(\d+[a-z]?)-(.+)$/s;
+/** The name of an epic is looked for among the first words of a key, so that a key of any length is read quickly. */
+const MAX_WORDS = 8;
+const EPIC = /^epic-(.+?)(?:-retrospective)?$/s;
 
 interface Entry {
   readonly key: string;
@@ -47,7 +48,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const root = parsed.document.contents;
   const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
   const entries = isMap(map) ? entriesOf(map, parsed.document) : [];
-  const found = entries.filter(({ key }) => STORY.test(key));
+  const epics = new Set(entries.flatMap(({ key }) => EPIC.exec(key)?.[1] ?? []));
+  const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
+  const found = entries.filter(isStory);
   if (!isMap(map) || found.length === 0) {
     return {
       code: 'noStories',
@@ -59,12 +62,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       column: 1,
     };
   }
-  const keys = new Set(entries.map(({ key }) => key));
   const stories = found.map(({ key, span, status }, position) =>
-    storyOf({ key, status, position, line: lines.at(span.start).line }, keys),
+    storyOf({ key, status, position, line: lines.at(span.start).line }, epics),
   );
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
-  const others = entries.filter(({ key }) => !STORY.test(key) && !NO_STORY.test(key));
+  const others = entries.filter(entry => !isStory(entry) && !NO_STORY.test(entry.key));
   const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
     ...others.map(({ key, span }) => ({
       code: 'notAStory' as const,
@@ -147,18 +149,38 @@ function entriesOf(map: YAMLMap, document: Document): Entry[] {
   });
 }
 
+/**
+ * Its epic, number and name. An epic may have been put between two others, or have a name: `3-5-1-title` and
+ * `shop-1-title` are stories of `epic-3-5` and `epic-shop`.
+ */
+function partsOf(
+  key: string,
+  epics: ReadonlySet<string>,
+): readonly [epic: string, number: string, name: string] | undefined {
+  const words = key.split('-', MAX_WORDS);
+  for (let count = words.length - 1; count > 0; count--) {
+    const epic = words.slice(0, count).join('-');
+    const rest = epics.has(epic) ? /^-(\d+[a-z]?)-(.+)$/s.exec(key.slice(epic.length)) : null;
+    if (rest?.[1] !== undefined && rest[2] !== undefined) {
+      return [epic, rest[1], rest[2]];
+    }
+  }
+  const [, epic, number, name] = STORY.exec(key) ?? [];
+  return epic === undefined || number === undefined || name === undefined
+    ? undefined
+    : [epic, number, name];
+}
+
 function storyOf(
   { key, line, position, status }: Pick<Entry, 'key' | 'status'> & Pick<Story, 'line' | 'position'>,
-  keys: ReadonlySet<string>,
+  epics: ReadonlySet<string>,
 ): Story {
-  const between = BETWEEN.exec(key);
-  const isBetween = between !== null && keys.has(`epic-${between[1]}`);
-  const [, epic = '', number = '', slug = ''] = (isBetween ? between : STORY.exec(key)) ?? [];
+  const [epic, number, slug] = partsOf(key, epics) ?? ['', '', key];
   const words = slug.replaceAll('-', ' ');
   const done = isDoneWord(status);
   return {
     id: key,
-    title: `${epic.replace('-', '.')}.${number} ${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`,
+    title: `${epic.replaceAll('-', '.')}.${number} ${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`,
     description: '',
     criteria: [],
     done,
