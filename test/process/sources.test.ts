@@ -52,6 +52,32 @@ const SOURCES: Readonly<Record<string, Source>> = {
     text: '# Tasks: Shop\n\n## Phase 1: Setup\n\n- [ ] T001 Create the project\n\n## Phase 2: Prices\n\n- [ ] T002 [P] [US1] Prices in src/prices.ts\n',
     ticks: { T001: ['[ ] T001', '[x] T001'], T002: ['[ ] T002', '[x] T002'] },
   },
+  Kiro: {
+    file: '.kiro/specs/shop/tasks.md',
+    text: '# Implementation Plan\n\n- [ ] 1. The shop\n  - [ ] 1.1 The model\n    - _Requirements: 1.1_\n',
+    ticks: { 1.1: ['[ ] 1.1', '[x] 1.1'], 1: ['[ ] 1.', '[x] 1.'] },
+  },
+  'a Markdown plan': {
+    file: 'IMPLEMENTATION_PLAN.md',
+    text: '# Shop\n\n- [ ] T1: The model\n- [ ] T2: The sums\n',
+    ticks: { T1: ['[ ] T1', '[x] T1'], T2: ['[ ] T2', '[x] T2'] },
+  },
+  'our task graph': {
+    file: '.ralph/tasks.jsonl',
+    text: ['A', 'B'].map(id => `{"id":"T-${id}","status":"ready","title":"${id}"}\n`).join(''),
+    ticks: {
+      'T-A': ['T-A","status":"ready"', 'T-A","status":"done"'],
+      'T-B': ['T-B","status":"ready"', 'T-B","status":"done"'],
+    },
+  },
+  Beads: {
+    file: '.beads/issues.jsonl',
+    text: ['a', 'b'].map(id => `{"id":"bd-${id}","status":"open","title":"${id}"}\n`).join(''),
+    ticks: {
+      'bd-a': ['bd-a","status":"open"', 'bd-a","status":"closed"'],
+      'bd-b': ['bd-b","status":"open"', 'bd-b","status":"closed"'],
+    },
+  },
   OpenSpec: {
     file: 'openspec/changes/add-prices/tasks.md',
     text: '## 1. Prices\n- [ ] 1.1 The model\n- [ ] 1.2 The sums\n',
