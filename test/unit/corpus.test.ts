@@ -22,6 +22,10 @@ const FORMATS = {
   'feature-list': 'prd',
   'task-master': 'taskMaster',
   'ralph-orchestrator': 'ralphOrchestrator',
+  bmad: 'bmad',
+  'spec-kit': 'plan',
+  openspec: 'plan',
+  kiro: 'plan',
 } as const satisfies Readonly<Record<string, StoryFormatName>>;
 
 type Kind = keyof typeof FORMATS;
