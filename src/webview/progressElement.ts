@@ -173,7 +173,15 @@ function sections(run: ShownRun, strings: ProgressStrings, clockOffset: number):
             ? charts(shownCharts, strings)
             : html`<p class="quiet">${strings.noCharts}</p>`,
         )}
-        ${prompt ? section('prompt', strings.prompt, xray(prompt, strings)) : nothing}
+        ${
+          prompt
+            ? section(
+                'prompt',
+                prompt.later === undefined ? strings.prompt : strings.pastPrompt,
+                xray(prompt, strings),
+              )
+            : nothing
+        }
         ${
           shownMeasures
             ? section('measures', strings.measures, measures(shownMeasures, strings))

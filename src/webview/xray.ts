@@ -9,9 +9,9 @@ const COLOURS = 6;
 /** The bar is stretched to its container. */
 const WIDTH = 1_000;
 
-/** The composition of the last prompt: a bar, and a list whose lines open the sections. */
+/** The composition of a prompt: a bar, and a list whose lines open the sections. */
 export function xray(
-  { iteration, named, sections, words }: ShownPrompt,
+  { earlier, iteration, later, named, sections, words }: ShownPrompt,
   strings: ProgressStrings,
 ): TemplateResult {
   return html`
@@ -33,7 +33,36 @@ export function xray(
         class="link"
         @click=${() => post({ type: 'showNextPrompt' })}
       >${strings.showNextPrompt}</button>
+      ${
+        earlier === undefined && later === undefined
+          ? nothing
+          : [
+              turn(strings.earlierPrompt, earlier, strings),
+              turn(strings.laterPrompt, later, strings),
+            ]
+      }
     </p>
+  `;
+}
+
+/** Leads to another prompt. At the end it stays, so that it keeps the focus. */
+function turn(
+  label: string,
+  iteration: number | undefined,
+  strings: ProgressStrings,
+): TemplateResult {
+  return html`
+    <button
+      type="button"
+      class="link"
+      aria-disabled=${iteration === undefined ? 'true' : nothing}
+      aria-label=${iteration === undefined ? label : ofIteration(label, iteration, strings)}
+      @click=${() => {
+        if (iteration !== undefined) {
+          post({ type: 'showPrompt', iteration });
+        }
+      }}
+    >${label}</button>
   `;
 }
 

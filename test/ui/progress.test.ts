@@ -149,6 +149,27 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-prompt-section');
     });
 
+    await test.step('shows what earlier prompts contained', async () => {
+      await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
+      const last = region('What the last prompt contained');
+      const earlier = region('What an earlier prompt contained');
+      await last.getByRole('button', { name: 'Earlier prompt of iteration 2' }).press('Enter');
+      await expect(earlier.getByText(/^Iteration 2: about [\d,]+ tokens in /)).toBeVisible();
+      await earlier.getByRole('button', { name: 'Earlier prompt of iteration 1' }).press('Enter');
+      await expect(earlier.getByText(/^Iteration 1: about [\d,]+ tokens in /)).toBeVisible();
+      await expect(earlier.getByRole('button', { name: 'Earlier prompt' })).toBeFocused();
+      await expect(earlier.getByRole('button', { name: /^Your answers/ })).toHaveCount(0);
+      await workbench.screenshot('progress-earlier-prompt');
+      await earlier.getByRole('button', { name: /^Story: / }).click();
+      await expect(workbench.page.locator('.monaco-editor .view-lines').first()).toContainText(
+        'Your Story',
+      );
+      await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
+      await earlier.getByRole('button', { name: 'Later prompt of iteration 2' }).click();
+      await earlier.getByRole('button', { name: 'Later prompt of iteration 3' }).click();
+      await expect(last.getByRole('button', { name: /^Your answers/ })).toBeVisible();
+    });
+
     await test.step('shows how well agents are guided', async () => {
       await workbench.page.getByRole('tab', { name: /Ralph Progress/ }).click();
       const measures = page.getByRole('table', { name: 'How well agents are led' });

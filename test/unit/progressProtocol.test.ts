@@ -16,6 +16,7 @@ describe('parseFromPage', () => {
     { type: 'showNextPrompt' },
     { type: 'openPromptSection', iteration: 3, section: 0 },
     { type: 'showIterations', page: 2 },
+    { type: 'showPrompt', iteration: 2 },
     { type: 'chooseFolder', folder: '/work/todo' },
     { type: 'moreLanes' },
     { type: 'fewerLanes' },

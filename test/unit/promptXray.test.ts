@@ -125,6 +125,20 @@ describe('shownPrompt', () => {
     });
   });
 
+  it('shows an earlier one, and which are next to it', () => {
+    const events = recorded('severalStories');
+    const around = (wanted?: number) => {
+      const prompt = shownPrompt(events, english, wanted);
+      return [prompt?.earlier, prompt?.iteration, prompt?.later];
+    };
+    const last = around();
+    const [before] = last;
+    assert.deepEqual(last.at(-1), undefined);
+    assert.deepEqual(around(1), [undefined, 1, 2]);
+    assert.deepEqual(around(99), last, 'one that is unknown');
+    assert.deepEqual(around(before)[2], last[1]);
+  });
+
   it('lists the first files that the prompt named, with the reasons', () => {
     const files = [...'abcdefg'].map((name, i) => ({
       path: `src/${name}.ts`,
@@ -156,6 +170,7 @@ describe('shownPrompt', () => {
     // As 0.1 wrote it.
     sameValue(shown(withSections(undefined)), {
       iteration: 2,
+      earlier: 1,
       words: 'Iteration 2: 2,000 bytes.',
       sections: [],
     });

@@ -15,7 +15,7 @@ import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { askedIn } from './askedQuestion.ts';
 import { LaneRequests } from './laneRequests.ts';
-import { lastPrompt, sectionLine } from './promptXray.ts';
+import { promptOf, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
 
 /** A prompt has at most some hundred KB. */
@@ -43,7 +43,7 @@ const DOCUMENTS: Readonly<Record<IterationDocument, string>> = {
 };
 
 /** Actions of a person on the page that affect something outside it: public commands, and requests about lanes. */
-export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' }>;
+export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' | 'showPrompt' }>;
 
 /** Performs the actions requested on the progress page, and reports failures to the person. */
 export function pageCommands(
@@ -129,11 +129,8 @@ export function pageCommands(
     const { files } = folder();
     const file = path.join(files.iterationDir(ref.runId, iteration), 'prompt.md');
     const prompt = (await readPlainFile(file, MAX_PROMPT_BYTES))?.toString('utf8') ?? '';
-    const started = lastPrompt(model.events);
-    const line =
-      started?.iteration === iteration
-        ? sectionLine(prompt, started.promptSections ?? [], section)
-        : 1;
+    const sections = promptOf(model.events, iteration)?.promptSections ?? [];
+    const line = sectionLine(prompt, sections, section);
     await commands.executeCommand(Command.openPrompt, ref, line);
   }
 

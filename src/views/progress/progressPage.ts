@@ -21,6 +21,7 @@ import type { Folders } from '../folders/folders.ts';
 import { EarlierRuns } from './earlierRuns.ts';
 import { pageCommands, type Wish } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
+import { lastPrompt } from './promptXray.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';
 import { progressSnapshot } from './snapshot.ts';
 
@@ -40,8 +41,15 @@ export class ProgressPage extends Owner {
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
   private growTimer: NodeJS.Timeout | undefined;
-  /** The visible page of a long run's iterations; for another run, the view starts at the newest. */
-  private looksAt: { readonly runId: string | undefined; readonly page: number } | undefined;
+  /**
+   * The visible page of a long run's iterations, and the iteration whose prompt is visible; for another run, the view
+   * starts at the newest.
+   */
+  private looksAt: {
+    readonly runId?: string | undefined;
+    readonly page?: number;
+    readonly promptOf?: number | undefined;
+  } = {};
 
   constructor(folders: Folders, model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
     super();
@@ -127,12 +135,27 @@ export class ProgressPage extends Owner {
         void this.sendWhenKnown();
         break;
       case 'showIterations':
-        this.looksAt = { runId: this.model.current.runId, page: message.page };
-        this.send();
+        this.look({ page: message.page });
         break;
+      case 'showPrompt': {
+        const newest = lastPrompt(this.model.events)?.iteration;
+        // Back at the newest one, the view follows it again.
+        this.look({ promptOf: message.iteration === newest ? undefined : message.iteration });
+        break;
+      }
       default:
         void this.grant(message);
     }
+  }
+
+  private look(at: { readonly page: number } | { readonly promptOf: number | undefined }): void {
+    this.looksAt = { ...this.seen(), runId: this.model.current.runId, ...at };
+    this.send();
+  }
+
+  /** What a person chose to look at in the current run. */
+  private seen() {
+    return this.looksAt.runId === this.model.current.runId ? this.looksAt : {};
   }
 
   private sendSoon(): void {
@@ -188,7 +211,8 @@ export class ProgressPage extends Owner {
                 : [],
             stories: stories?.kind === 'stories' ? stories.stories : [],
           },
-          page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
+          page: this.seen().page ?? 0,
+          promptOf: this.seen().promptOf,
         }),
         ...(all.length > 1 && {
           folders: all.map(folder => ({

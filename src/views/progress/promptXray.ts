@@ -33,12 +33,31 @@ const HEADINGS: Readonly<Record<string, string>> = {
 
 /** The newest started iteration whose prompt is known. */
 export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
-  return events.findLast(event => event.type === 'iteration.started');
+  return prompts(events).at(-1);
 }
 
-/** The composition of the last prompt, section by section. Pure. */
-export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPrompt | undefined {
-  const started = lastPrompt(events);
+/** The start of an iteration, with what its prompt contained. */
+export function promptOf(events: readonly RunEvent[], iteration: number): Started | undefined {
+  return prompts(events).findLast(started => started.iteration === iteration);
+}
+
+function prompts(events: readonly RunEvent[]): readonly Started[] {
+  return events.filter(event => event.type === 'iteration.started');
+}
+
+/**
+ * The composition of a prompt, section by section. Pure.
+ * @param wanted the iteration; without it, or if it is not known, the newest one
+ */
+export function shownPrompt(
+  events: readonly RunEvent[],
+  t: Translate,
+  wanted?: number,
+): ShownPrompt | undefined {
+  const all = prompts(events);
+  const found = all.findLastIndex(started => started.iteration === wanted);
+  const index = found === -1 ? all.length - 1 : found;
+  const started = all[index];
   if (started === undefined) {
     return undefined;
   }
@@ -46,6 +65,8 @@ export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPro
   const total = promptSections.reduce((sum, { tokens }) => sum + tokens, 0);
   return {
     iteration,
+    earlier: all[index - 1]?.iteration,
+    later: all[index + 1]?.iteration,
     words:
       promptSections.length === 0
         ? t('Iteration {0}: {1} bytes.', iteration, wholeNumber(promptBytes, t))

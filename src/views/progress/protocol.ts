@@ -181,9 +181,12 @@ export interface ShownPoint {
   readonly sumWords?: string;
 }
 
-/** The composition of the last prompt. */
+/** The composition of a prompt. */
 export interface ShownPrompt {
   readonly iteration: number;
+  /** The iterations with the prompts before and after it. */
+  readonly earlier?: number | undefined;
+  readonly later?: number | undefined;
   readonly words: string;
   /** In the prompt's order; empty for journals without this information. */
   readonly sections: readonly ShownSection[];
@@ -307,7 +310,9 @@ const fromPageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(ITERATION_DOCUMENTS), iteration }),
   /** The prompt that an agent would get now. */
   z.strictObject({ type: z.literal('showNextPrompt') }),
-  /** `section`: its index in the last prompt, from 0. */
+  /** What the prompt of an iteration contained. */
+  z.strictObject({ type: z.literal('showPrompt'), iteration }),
+  /** `section`: its index in the prompt, from 0. */
   z.strictObject({
     type: z.literal('openPromptSection'),
     iteration,

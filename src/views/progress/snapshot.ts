@@ -33,6 +33,8 @@ export interface SnapshotOptions {
   readonly now: Date;
   /** The visible page of iterations; 0 has the newest. */
   readonly page?: number;
+  /** The iteration whose prompt is visible; the newest one by default. */
+  readonly promptOf?: number | undefined;
   /** Another run would find nothing to do. */
   readonly allDone?: boolean;
   /** What the run is compared with. */
@@ -72,7 +74,14 @@ function shownRun(
   run: WatchedRun,
   events: readonly RunEvent[],
   rows: readonly IterationRow[],
-  { allDone = false, comparison = { earlier: [], stories: [] }, now, page = 0, t }: SnapshotOptions,
+  {
+    allDone = false,
+    comparison = { earlier: [], stories: [] },
+    now,
+    page = 0,
+    promptOf,
+    t,
+  }: SnapshotOptions,
 ): ShownRun {
   const { state } = run;
   const { isActive: active } = runStanding(run);
@@ -81,7 +90,7 @@ function shownRun(
   const cost = costMeter(state, rows, active ? events : [], t);
   const question = askedQuestion(id, run, t);
   const charts = shownCharts(state, events, rows, t);
-  const prompt = shownPrompt(events, t);
+  const prompt = shownPrompt(events, t, promptOf);
   return {
     id,
     ...runStatus(run, stopping, t, now),
