@@ -210,7 +210,7 @@ describe('runs on Beads issues in a database', { concurrency: 4 }, () => {
     ];
     const run = await workspace.scriptOf(
       { 'bd-a1': [steps('bd-a1')], 'bd-a2': [steps('bd-a2')] },
-      ...['--lanes', '2'],
+      ...['--lanes', '3'],
     ).finished;
     assert.equal(run.code, 0, run.stderr + run.stdout);
     assert.deepEqual(await beads.inFile(), {

@@ -214,6 +214,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: LABEL },
       { number: 2, title: 'Two', labels: LABEL },
+      { number: 3, title: 'Three', labels: LABEL },
     ]);
     const write = (n: number) => [
       { write: [`${n}.txt`, `${n}`] },
@@ -222,12 +223,12 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       { result: ['Done', {}] },
     ];
     const run = workspace.scriptOf(
-      { 'GH-1': [write(1)], 'GH-2': [write(2)] },
-      ...[...source(github), '--lanes', '2', '--github-when-done', 'close'],
+      { 'GH-1': [write(1)], 'GH-2': [write(2)], 'GH-3': [write(3)] },
+      ...[...source(github), '--lanes', '3', '--github-when-done', 'close'],
     );
     const { code, stderr, stdout } = await run.finished;
     assert.equal(code, 0, stderr + stdout);
-    for (const number of [1, 2]) {
+    for (const number of [1, 2, 3]) {
       assert.equal(github.issue(number).state, 'closed');
       const [comment, ...others] = github.comments.get(number) ?? [];
       assert.equal(others.length, 0);

@@ -48,7 +48,7 @@ function run(workspace: Workspace, ...args: string[]): RunningCli {
 }
 
 describe('an orchestration', { concurrency: 2 }, () => {
-  for (const lanes of [[], ['--lanes', '2']]) {
+  for (const lanes of [[], ['--lanes', '3']]) {
     test(`lists the commits of each task that is done ${lanes.join(' ')}`, async t => {
       const workspace = await orchestration(t);
       const { code, stderr, stdout } = await run(workspace, ...lanes).finished;
