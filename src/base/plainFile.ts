@@ -104,7 +104,10 @@ export async function writePlainFile(file: string, data: string | Buffer): Promi
  * Like {@link writePlainFile}, for a file that is derived from others and can be created again: readers never see a
  * partial file and a killed loop leaves the old or the new one, but it is not synced to the disk.
  */
-export async function writeDerivedFile(file: string, data: string): Promise<void> {
+export async function writeDerivedFile(
+  file: string,
+  data: string | Iterable<Uint8Array>,
+): Promise<void> {
   await writeInOneStep(file, data, undefined);
 }
 
@@ -114,7 +117,7 @@ export async function writeDerivedFile(file: string, data: string): Promise<void
  */
 async function writeInOneStep(
   file: string,
-  data: string | Buffer,
+  data: string | Buffer | Iterable<Uint8Array>,
   sync: ((fd: number) => Promise<void>) | undefined,
 ): Promise<void> {
   requirePlainFolders(path.dirname(file));
@@ -122,7 +125,9 @@ async function writeInOneStep(
   const fd = await createFile(temporary);
   try {
     try {
-      writeFileSync(fd, data);
+      for (const part of typeof data === 'string' || Buffer.isBuffer(data) ? [data] : data) {
+        writeFileSync(fd, part);
+      }
       await sync?.(fd);
     } finally {
       closeSync(fd);

@@ -6,6 +6,8 @@ import type { SearchAnswer, SearchRequest } from './searchWorker.ts';
 
 /** Of the thread; most of an index is outside of the heap. */
 const MAX_HEAP_MB = 400;
+/** Building an index leaves much garbage; by default, a hundred megabytes of it may be waiting. */
+const MAX_YOUNG_MB = 12;
 
 /** Finds what matters in the code for a story. The index lives in a thread of its own, so that nothing waits for it. */
 export class CodeSearch {
@@ -76,7 +78,10 @@ export class CodeSearch {
     if (this.worker === undefined) {
       const worker = new Worker(searchProgram(), {
         workerData: this.folder,
-        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+        resourceLimits: {
+          maxOldGenerationSizeMb: MAX_HEAP_MB,
+          maxYoungGenerationSizeMb: MAX_YOUNG_MB,
+        },
       });
       worker.on('message', ({ answer, id }: { id: number; answer: SearchAnswer }) => {
         const resolve = this.waiting.get(id);

@@ -1,7 +1,5 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
-import { readPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { openPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import type { ChangedCommit } from '../git/fileHistory.ts';
 import type { FileWords } from './fileWords.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -17,9 +15,10 @@ export interface StoredIndex {
 }
 
 /** Changes with the format, and with what {@link FileWords} are. */
-const VERSION = 1;
+const VERSION = 2;
 const MAX_BYTES = 512 * 1024 * 1024;
 const HEADER_BYTES = 8;
+const PART_BYTES = 1024 * 1024;
 
 interface Header {
   readonly version: number;
@@ -34,23 +33,24 @@ interface Header {
  * @returns `undefined` if there is nothing, or nothing of this version: it is built anew then
  */
 export async function readIndex(file: string): Promise<StoredIndex | undefined> {
-  const bytes = await readPlainFile(file, MAX_BYTES).catch(() => undefined);
+  const handle = await openPlainFile(file).catch(() => undefined);
   try {
-    return bytes && decoded(bytes);
+    return handle && (await decoded(handle));
   } catch {
     // Damaged or from somebody else.
     return undefined;
+  } finally {
+    await handle?.close();
   }
 }
 
 /** Replaces the file in one step. */
 export async function writeIndex(file: string, index: StoredIndex): Promise<void> {
-  requirePlainFolders(path.dirname(file));
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFileAtomic(file, encoded(index), { fsync: false });
+  await writeDerivedFile(file, encoded(index));
 }
 
-function encoded({ commits, files, vocabulary }: StoredIndex): Buffer {
+/** In parts, so that it is never in memory as a whole a second time. */
+function* encoded({ commits, files, vocabulary }: StoredIndex): Generator<Uint8Array> {
   const all: WordCounts[] = [];
   const header: Header = {
     version: VERSION,
@@ -68,31 +68,52 @@ function encoded({ commits, files, vocabulary }: StoredIndex): Buffer {
   const text = Buffer.from(JSON.stringify(header));
   const start = Buffer.alloc(HEADER_BYTES);
   start.writeUInt32LE(text.length, 0);
-  // Numbers begin at a multiple of four.
-  const gap = Buffer.alloc((4 - (text.length % 4)) % 4);
-  const bytes = ({ buffer, byteLength, byteOffset }: Uint32Array | Float32Array) =>
-    Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-  return Buffer.concat([
-    start,
-    text,
-    gap,
-    ...all.map(({ words }) => bytes(words)),
-    ...all.map(({ weights }) => bytes(weights)),
-  ]);
+  yield start;
+  yield text;
+  yield* joined(all, ({ words }) => words);
+  yield* joined(all, ({ weights }) => weights);
 }
 
-function decoded(bytes: Buffer): StoredIndex | undefined {
-  const textEnd = HEADER_BYTES + bytes.readUInt32LE(0);
-  const header = JSON.parse(bytes.toString('utf8', HEADER_BYTES, textEnd)) as Header;
+/** The numbers of all, in parts. Each part is overwritten by the next one. */
+function* joined(
+  all: readonly WordCounts[],
+  numbersOf: (counts: WordCounts) => WordCounts['words' | 'weights'],
+): Generator<Uint8Array> {
+  const part = new Uint8Array(PART_BYTES);
+  let size = 0;
+  for (const counts of all) {
+    const { buffer, byteLength, byteOffset } = numbersOf(counts);
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    if (size + byteLength > PART_BYTES) {
+      yield part.subarray(0, size);
+      size = 0;
+    }
+    if (byteLength > PART_BYTES) {
+      yield bytes;
+    } else {
+      part.set(bytes, size);
+      size += byteLength;
+    }
+  }
+  yield part.subarray(0, size);
+}
+
+async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
+  const { size } = await file.stat();
+  if (size > MAX_BYTES) {
+    return undefined;
+  }
+  const start = Buffer.from(await bytesAt(file, 0, HEADER_BYTES));
+  const textEnd = HEADER_BYTES + start.readUInt32LE(0);
+  const text = await bytesAt(file, HEADER_BYTES, textEnd);
+  const header = JSON.parse(new TextDecoder().decode(text)) as Header;
   if (header.version !== VERSION) {
     return undefined;
   }
-  const from = textEnd + ((4 - ((textEnd - HEADER_BYTES) % 4)) % 4);
-  const count = (bytes.length - from) / 8;
-  // A copy of its own: numbers must begin at a multiple of four in memory, too.
-  const numbers = bytes.buffer.slice(bytes.byteOffset + from, bytes.byteOffset + bytes.length);
-  const words = new Uint32Array(numbers, 0, count);
-  const weights = new Float32Array(numbers, count * 4, count);
+  const count = (size - textEnd) / (Uint32Array.BYTES_PER_ELEMENT + Uint16Array.BYTES_PER_ELEMENT);
+  const weightsAt = textEnd + count * Uint32Array.BYTES_PER_ELEMENT;
+  const words = new Uint32Array(await bytesAt(file, textEnd, weightsAt));
+  const weights = new Uint16Array(await bytesAt(file, weightsAt, size));
   const vocabulary = new Vocabulary(header.words);
   if (words.some(word => word >= header.words.length) || vocabulary.size !== header.words.length) {
     return undefined;
@@ -121,4 +142,17 @@ function decoded(bytes: Buffer): StoredIndex | undefined {
     );
   }
   return at === count ? { vocabulary, files, commits: header.commits } : undefined;
+}
+
+/** @throws if the file has fewer */
+async function bytesAt(file: FileHandle, from: number, to: number): Promise<ArrayBuffer> {
+  const bytes = new Uint8Array(to - from);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, from + at);
+    if (bytesRead === 0) {
+      throw new Error('The file has ended.');
+    }
+    at += bytesRead;
+  }
+  return bytes.buffer;
 }

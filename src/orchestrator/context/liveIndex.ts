@@ -17,7 +17,7 @@ import { Vocabulary } from './vocabulary.ts';
 /** How far back the history is read, in commits. */
 const HISTORY = 4_000;
 /** How much is read at once, so that not all texts are in memory. */
-const CHUNK_BYTES = 8_000_000;
+const CHUNK_BYTES = 4_000_000;
 /** An index of fewer bytes is ready before an agent could notice. */
 const SMALL_BYTES = 3_000_000;
 /** Files that are read without a break. */
@@ -122,6 +122,7 @@ export class LiveIndex {
       }
     }
     await next;
+    vocabulary.forgetNames();
     this.notWritten += missing.size;
     if (files.size > 2 * tree.length) {
       const present = new Set(tree.map(({ blob }) => blob));

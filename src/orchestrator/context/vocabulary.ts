@@ -1,7 +1,7 @@
 import { codeWords } from './codeWords.ts';
 
 /** Names that are remembered with their words, so that each is cut only once. */
-const MAX_REMEMBERED = 100_000;
+const MAX_REMEMBERED = 50_000;
 const NAME = /[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*/g;
 
 /** The words of an index as numbers, from 0 on. It only grows. */
@@ -46,6 +46,11 @@ export class Vocabulary {
       }
     }
     return found;
+  }
+
+  /** Frees what only a next text would need. */
+  forgetNames(): void {
+    this.remembered.clear();
   }
 
   private partsOf(name: string): readonly number[] {

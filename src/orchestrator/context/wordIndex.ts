@@ -3,11 +3,21 @@ import { Vocabulary } from './vocabulary.ts';
 /** The words of a document as numbers of a vocabulary, each once, with how often they occur. */
 export interface WordCounts {
   readonly words: Uint32Array;
-  readonly weights: Float32Array;
+  readonly weights: Float32Array | Uint16Array;
 }
 
 /** How often each word occurs in the text that is being counted; always empty between two texts. */
 let scratch = new Float32Array(1 << 16);
+
+/**
+ * The numbers of many documents share one memory: with one for each, most of it would be lost between them.
+ * In words.
+ */
+const ROOM = 1 << 18;
+/** What fits into the numbers. */
+const MAX_COUNT = 0xffff;
+let room = { words: new Uint32Array(0), weights: new Uint16Array(0) };
+let taken = 0;
 
 /** Counts words, each given once or more. */
 export function countsOf(...texts: readonly (readonly number[])[]): WordCounts {
@@ -26,11 +36,23 @@ export function countsOf(...texts: readonly (readonly number[])[]): WordCounts {
       scratch[word] = before + 1;
     }
   }
-  const weights = Float32Array.from(words, word => scratch[word] ?? 0);
-  for (const word of words) {
+  if (words.length > room.words.length - taken) {
+    const length = Math.max(words.length, ROOM);
+    room = { words: new Uint32Array(length), weights: new Uint16Array(length) };
+    taken = 0;
+  }
+  const end = taken + words.length;
+  const counts = {
+    words: room.words.subarray(taken, end),
+    weights: room.weights.subarray(taken, end),
+  };
+  taken = end;
+  for (const [i, word] of words.entries()) {
+    counts.words[i] = word;
+    counts.weights[i] = Math.min(scratch[word] ?? 0, MAX_COUNT);
     scratch[word] = 0;
   }
-  return { words: Uint32Array.from(words), weights };
+  return counts;
 }
 
 /** @param weights by word */
@@ -47,8 +69,8 @@ interface Postings {
   readonly counts: readonly WordCounts[];
   /** By word: where its documents begin. */
   readonly starts: Uint32Array;
-  readonly documents: Uint32Array;
-  readonly weights: Float32Array;
+  readonly documents: Uint32Array | Uint16Array;
+  readonly weights: WordCounts['weights'];
 }
 
 /** Documents whose words are others than in the postings. */
@@ -222,8 +244,10 @@ function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Post
     starts[word + 1] = (starts[word + 1] ?? 0) + (starts[word] ?? 0);
   }
   const all = starts[vocabularySize] ?? 0;
-  const documents = new Uint32Array(all);
-  const weightsOfAll = new Float32Array(all);
+  // Half of the memory if the numbers fit.
+  const documents = counts.length > 1 << 16 ? new Uint32Array(all) : new Uint16Array(all);
+  const areCounted = counts.every(({ weights }) => weights instanceof Uint16Array);
+  const weightsOfAll = areCounted ? new Uint16Array(all) : new Float32Array(all);
   const next = starts.slice();
   counts.forEach(({ weights, words }, document) => {
     for (let i = 0; i < words.length; i++) {
