@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { closeSync, fsync, lstatSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
@@ -11,6 +11,7 @@ import { type Judgement, type Precondition, sentenceOf } from './precondition.ts
 
 /** In bytes; more than a file system stores together with a file's name. */
 const PROBE = Buffer.alloc(8_192);
+const syncToDisk = promisify(fsync);
 
 /** Its name starts with this. */
 export const PROBE_NAME = '.ralph-fresh-probe-';
@@ -80,18 +81,20 @@ async function refusedWrite(files: RunFiles): Promise<Judgement | undefined> {
 }
 
 /**
- * Tests by writing a file whether a folder is writable. The file is removed again.
+ * Tests by writing a file whether a folder is writable. The file is removed before it is written, so that a killed
+ * process does not leave it to git and agents.
  * @returns why not
  */
 export async function refusedIn(folder: string): Promise<Message | undefined> {
   const probe = path.join(folder, `${PROBE_NAME}${randomBytes(6).toString('hex')}.tmp`);
   try {
-    const handle = await open(probe, 'wx');
+    const file = openSync(probe, 'wx');
     try {
-      await handle.writeFile(PROBE);
-      await handle.sync();
+      rmSync(probe);
+      writeFileSync(file, PROBE);
+      await syncToDisk(file);
     } finally {
-      await handle.close();
+      closeSync(file);
     }
   } catch (error) {
     const words = systemRefusal(withPlace(error, folder));
@@ -99,8 +102,6 @@ export async function refusedIn(folder: string): Promise<Message | undefined> {
       throw error;
     }
     return words;
-  } finally {
-    await rm(probe, { force: true });
   }
   return undefined;
 }
