@@ -57,13 +57,13 @@ await showPage();
 await reader.said();
 title('All of the page while an agent works');
 await press('Tab', '1', 'KP_Add');
-title('Its clock goes on for five seconds');
+title('Its clock runs for five seconds');
 await page
   .getByText(/^(1\d|[2-9]\d) s$/)
   .first()
   .waitFor();
 await heard('');
-title('The first agent gets on; three more come to nothing, and the story is stuck');
+title('The first agent makes progress; the next three do not, and the story is stuck');
 for (const [index, note] of ['one', 'two', 'three', 'four'].entries()) {
   await run.release(note);
   await expect(heading(`Iteration ${index + 2}: Running`, 3)).toBeVisible(RUN_LIMIT);

@@ -53,7 +53,7 @@ async function git(workspace: Workspace, ...args: readonly string[]): Promise<st
   return stdout;
 }
 
-/** A run whose first agent waits to be let go on. */
+/** A run whose first agent waits until it may continue. */
 async function waitingRun(workspace: Workspace, ...args: readonly string[]): Promise<RunningCli> {
   const cli = workspace.run('waits', ...args);
   await workspace.agent();

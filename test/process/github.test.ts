@@ -430,7 +430,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.equal(github.requests.length, 1);
     await sync(workspace, ...source(github));
 
-    // With a copy, the run goes on with it, and comments when the limit is over.
+    // With a copy, the run continues with it, and comments when the limit is over.
     const secondary = {
       status: 429,
       message: 'You have exceeded a secondary rate limit',

@@ -482,7 +482,7 @@ describe('interrupted lanes', () => {
     assert.equal(code, 0, stderr);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.ok(existsSync(path.join(workspace.folder, 'a.txt')));
-    // What was not committed is kept beside.
+    // What was not committed is kept, too.
     const refs = workspace.git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh/work');
     assert.match(refs, /-uncommitted$/m);
   });

@@ -59,7 +59,7 @@ async function told(workspace: Workspace, code: number, ...args: readonly string
 }
 
 async function settle(workspace: Workspace, ...args: readonly string[]) {
-  // From anywhere: a command has options of its own beside those of the command above it.
+  // From anywhere: a command has options of its own next to those of the command above it.
   const named = ['--cwd', workspace.folder, '--json', ...args];
   const data = await told(workspace, 0, 'places', 'settle', 'us-002', ...named);
   return JSON.parse(data) as { place: string; branch: string; files: { path: string }[] };

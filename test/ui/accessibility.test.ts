@@ -9,7 +9,7 @@ import { type Theme, Workbench } from '../support/workbench.ts';
 const RUN_LIMIT = { timeout: 180_000 };
 const THEMES: readonly Theme[] = ['light', 'dark', 'hc-dark', 'hc-light'];
 
-/** A story that is done, and one whose agent asks and is then done. Each agent waits until it is let go on. */
+/** A story that is done, and one whose agent asks and is then done. Each agent waits until it may continue. */
 function project(): Promise<ScriptedRun> {
   return scriptedRun({
     stories: openStories(2),

@@ -19,7 +19,7 @@ const BRANCH = 'ralph/<b>$(alert)</b>';
 /** Waits for as long as there is a file with this name among the agents' notes. */
 const CHECK = 'while [ -e "$FAKE_AGENT_NOTES/hold" ]; do sleep 0.05; done';
 
-/** Says where it is, waits to be let go on, and changes a line that others change, too. */
+/** Says where it is, waits until it may continue, and changes a line that others change, too. */
 const shared = (id: string, name = id): readonly Step[] => [
   { text: `I begin ${id}.` },
   { wait: name },

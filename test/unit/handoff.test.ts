@@ -248,7 +248,7 @@ describe('the handoff in the workspace', () => {
     await clearHandoff(files);
     assert.equal(existsSync(files.handoffFile), false);
     await clearHandoff(files);
-    // Written in one step: nothing half is left beside it.
+    // Written in one step: no partial file is left next to it.
     sameValue(await readdir(files.stateDir), []);
   });
 

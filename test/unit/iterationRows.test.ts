@@ -93,7 +93,7 @@ describe('iterationRows', () => {
 
   it('shows an iteration without an end as interrupted if the run has ended or continued', () => {
     assert.equal(rowsOf('stoppedInCheck')[0]?.outcome, 'interrupted');
-    // A loop of today judges what was cut off before it goes on; a journal may have lost that event.
+    // A loop of today judges what was cut off before it continues; a journal may have lost that event.
     const goneOn = recorded('killedAndResumed', begun(3)).filter(
       event => !(event.type === 'iteration.ended' && event.iteration === 2),
     );
@@ -104,7 +104,7 @@ describe('iterationRows', () => {
   });
 
   it('shows two running iterations in a run with two lanes', () => {
-    // No run has several lanes yet: one of today, in which the first iteration goes on while the second begins.
+    // No run has several lanes yet: one of today, in which the first iteration continues while the second begins.
     const events = recorded('severalStories', begun(2))
       .filter(({ type }) => type !== 'iteration.ended')
       .map(event =>

@@ -177,7 +177,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     stuckWith('stop', { ...usual, state: state(2, { S1: { stuckFor: 3 } }) }),
     '3 S1',
   ],
-  ['stuck: go on', stuckWith('warn'), '3 S1'],
+  ['stuck: continue', stuckWith('warn'), '3 S1'],
   ['stuck: skip', stuckWith('skip'), 'skip S1'],
   ['stuck: ask', stuckWith('ask'), 'pause stuck S1 4'],
   ['stuck: stop', stuckWith('stop'), 'stuck: S1'],
@@ -294,7 +294,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     '3 S1',
   ],
   [
-    'a stuck story beside stories that are left alone keeps its turn',
+    'a stuck story next to stories that are left alone keeps its turn',
     { ...usual, state: state(2, { S1: { stuckFor: 20 }, S2: { skipped: 'person' } }) },
     '3 S1',
   ],
@@ -425,7 +425,7 @@ const laneRules: readonly (readonly [string, Situation, string])[] = [
     ),
     'wait',
   ],
-  ['none is left beside the one at work', atWork(storyList({}), 'S1'), 'wait'],
+  ['none is left except the one at work', atWork(storyList({}), 'S1'), 'wait'],
   [
     'a story waits for the one that it depends on',
     atWork(storyList({}, { dependsOn: ['S1'] }, {})),
@@ -443,7 +443,7 @@ const laneRules: readonly (readonly [string, Situation, string])[] = [
     'wait',
   ],
   [
-    'a question of one story does not keep the others from going on',
+    'a question of one story does not keep the others from continuing',
     laneState(atWork(three, 'S2'), {
       storyNotes: new Map([
         ['S1', { question: { iteration: 1, message: 'Which?', storyId: 'S1' } }],
@@ -493,7 +493,7 @@ const laneRules: readonly (readonly [string, Situation, string])[] = [
     '1 S1',
   ],
   [
-    'a stuck story that a person is asked about does not keep the others from going on',
+    'a stuck story that a person is asked about does not keep the others from continuing',
     laneState(
       { ...atWork(three), config: { ...config, onStuck: 'ask' } },
       { storyRecords: state(0, { S1: { stuckFor: 4 } }).storyRecords },

@@ -12,7 +12,7 @@ import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { OTHER_STORY_FILE_PLACES } from '../../src/orchestrator/stories/storyPlaces.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-// Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
+// Real story files of strangers are kept next to the repository, not in it; `RALPH_CORPUS` may say where.
 const corpus = process.env['RALPH_CORPUS'] ?? path.join(root, '../shared/corpus');
 const schemaFile = path.join(root, 'schemas/prd.schema.json');
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { readProgressLog } from '../../src/orchestrator/context/progressLog.ts';
 
-// Real logs of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
+// Real logs of strangers are kept next to the repository, not in it; `RALPH_CORPUS` may say where.
 const corpus =
   process.env['RALPH_CORPUS'] ?? path.join(import.meta.dirname, '../../../shared/corpus');
 

@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => folder.remove());
 
-/** Moves the story with one title beside the one with another, in a file of this text. @returns the text then */
+/** Moves the story with one title next to the one with another, in a file of this text. @returns the text then */
 async function move(
   text: string,
   title: string,

@@ -518,7 +518,7 @@ describe('the target branch', () => {
       assert.deepEqual(await target.look(), { ...sides, kind: 'diverged' });
       const held = await target.follow();
       assert.ok(held.kind === 'held' && held.code === 'diverged');
-      // Landing goes on beside it.
+      // Landing continues in parallel.
       const two = await landed(target, '2', { 'd.txt': 'd\n' });
       assert.ok(two.result.kind === 'held' && two.result.code === 'diverged');
       const join = await target.joinBase();

@@ -294,7 +294,7 @@ const table: readonly (readonly [string, Files, readonly string[]])[] = [
 
   ['one project of .NET', { 'My App.csproj': '<Project/>' }, ['My App.csproj: dotnet test']],
   [
-    'a solution beside its project',
+    'a solution next to its project',
     { 'App.sln': '', 'App.csproj': '<Project/>' },
     ['App.sln: dotnet test App.sln'],
   ],

@@ -73,7 +73,7 @@ export async function openMerge(
 /**
  * Completes the merge editors of a settlement, as their own button does: VS Code asks if something is still in
  * conflict. What is completed counts as settled. What is not saved yet is saved.
- * @returns false if the person wants to go on with one
+ * @returns false if the person wants to continue with one
  */
 export async function completeMerges(settlement: Settlement): Promise<boolean> {
   // Otherwise VS Code may ask whether to save a file, while its merge is being completed.

@@ -33,7 +33,7 @@ export type RunAlert = {
       readonly iteration: number;
       /** The run has ended because of it, and an answer continues it. */
       readonly ended: boolean;
-      /** With lanes: the other stories go on meanwhile. */
+      /** With lanes: the other stories continue meanwhile. */
       readonly othersWork?: true;
     }
   /** The branch cannot follow what has landed. */

@@ -105,7 +105,7 @@ function steering(
 }
 
 /**
- * What lets a waiting run go on. If a person has paused its stories or its lanes one by one, the run itself would pause
+ * What lets a waiting run continue. If a person has paused its stories or its lanes one by one, the run itself would pause
  * again at once; a conflict that they settle is not paused. Pure.
  */
 export function continuing({

@@ -216,7 +216,7 @@ export function runCommands(
   return store;
 }
 
-/** @param way what lets the run go on, if the person has paused parts of it */
+/** @param way what lets the run continue, if the person has paused parts of it */
 function partsPaused(
   words: string,
   folder: Folder,

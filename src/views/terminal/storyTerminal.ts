@@ -78,7 +78,7 @@ export class StoryTerminal implements Pseudoterminal {
     this.store.dispose();
   }
 
-  /** Stops the agent of this story, in two steps. The run goes on. */
+  /** Stops the agent of this story, in two steps. The run continues. */
   handleInput(data: string): void {
     if (!data.includes(CTRL_C)) {
       return;

@@ -92,7 +92,7 @@ export function languageModelTools(
     const folder = folderOf(input);
     if ((await livingRun(folder.files)) !== undefined) {
       throw new Error(
-        `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
+        `A run is already active in ${folder.path}. Use ${Tool.getRunStatus} to see its state.`,
       );
     }
     // The person views this one now.
@@ -106,7 +106,7 @@ export function languageModelTools(
     return {
       started: true,
       ...(await runStatus(input)),
-      next: `The run goes on in the background for minutes or hours. Do not wait for it; tell the person, and use ${Tool.getRunStatus} when they ask.`,
+      next: `The run continues in the background for minutes or hours. Do not wait for it; tell the person, and use ${Tool.getRunStatus} when they ask.`,
     };
   }
 

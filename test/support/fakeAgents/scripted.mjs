@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A fake of `claude` that follows the test's script for its first, second, … call; further calls repeat the last one.
 // FAKE_AGENT_SCRIPT is a JSON list of lists of steps; or an object with such a list for each story, whose calls are
-// counted by themselves, and for `review`. Without it, script.json beside the notes contains the script.
+// counted by themselves, and for `review`. Without it, script.json next to the notes contains the script.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
