@@ -182,6 +182,16 @@ describe('a source of another tool', { concurrency: 2 }, () => {
         assert.equal(await workspace.read(file), text);
       }
     });
+
+    test(`${name}: two writers at the same time both count`, async t => {
+      const workspace = await workspaceOf(t, source);
+      const all = (command: string) =>
+        Promise.all(Object.keys(ticks).map(id => finish(workspace.cli(command, id))));
+      await all('tick');
+      assert.equal(await workspace.read(file), done);
+      await all('untick');
+      assert.equal(await workspace.read(file), text);
+    });
   }
 
   test('Task Master: a subtask of a done task is set back with what to do, and a run says what is put aside', async t => {
