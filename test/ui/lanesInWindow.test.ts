@@ -308,7 +308,7 @@ test.describe('several agents in one window', () => {
       await workbench.openByNotification(late, 'Give a Hint…', input);
       await expect(box).toContainText('Hint for the agents of US-001');
       await expect(input).toHaveValue('Violet');
-      await page.keyboard.press('Escape');
+      await input.press('Escape');
       expect(await questions()).toBe(0);
     });
     await test.step('the status bar has its color again when another one asks', async () => {

@@ -215,7 +215,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await workbench.clickInNotification(asked, t('Answer…'));
       await expect(picks).toBeVisible();
       await nothingIsEnglish('answer');
-      await page.keyboard.press('Escape');
+      await picks.locator('input[type="text"]').press('Escape');
       expect(texts.among((await workbench.terminalText()).split('\n'))).toEqual([]);
       await ralph('Stop');
       await expect.poll(async () => (await run.events()).at(-1)?.type, SLOW).toBe('run.ended');
