@@ -33,7 +33,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
 
 /** The newest started iteration whose prompt is known. */
 export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
-  return prompts(events).at(-1);
+  return events.findLast(event => event.type === 'iteration.started');
 }
 
 /** The start of an iteration, with what its prompt contained. */
