@@ -53,7 +53,7 @@ suite('The tools for language models', () => {
     const started = await invoke('ralph_start_run', {});
     assert.equal(started['started'], true);
     assert.equal(started['agent'], 'demo');
-    await assert.rejects(Promise.resolve(invoke('ralph_start_run', {})), /going on/);
+    await assert.rejects(Promise.resolve(invoke('ralph_start_run', {})), /already active/);
     const status = await invoke('ralph_get_run_status', { folder });
     assert.equal(status['phase'], 'running');
     assert.equal(status['run'], started['run']);
