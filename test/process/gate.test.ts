@@ -485,7 +485,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(
       [['work'], [{ exit: 3 }], ['work'], [verdict(true, [])]],
-      ...['--reviewer', '--retry-delay', '1'],
+      ...['--reviewer', '--retry-delay', '600'],
     );
     await workspace.event('call.retried');
     assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
