@@ -7,6 +7,7 @@ import { scored } from '../../src/orchestrator/context/evaluation/evaluate.ts';
 import { rankedFiles, reasonOf } from '../../src/orchestrator/context/ranking.ts';
 import { signalsOf } from '../../src/orchestrator/context/signals.ts';
 import { best } from '../../src/orchestrator/context/values.ts';
+import { Vocabulary } from '../../src/orchestrator/context/vocabulary.ts';
 import { WordIndex } from '../../src/orchestrator/context/wordIndex.ts';
 
 const text = fc.oneof(
@@ -55,6 +56,29 @@ describe('the index of the code', () => {
         }
       }),
     );
+  });
+
+  test('a vocabulary has the numbers of exactly the words of every text', () => {
+    const code = fc.stringMatching(/^[[\]_a-cA-Cx19é\n (]{0,60}$/);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(text, code), { maxLength: 8 }), texts => {
+        const vocabulary = new Vocabulary();
+        const found = [...texts, ...texts].map(own => vocabulary.numbersOf(own));
+        const { words } = vocabulary;
+        assert.deepEqual(
+          found.map(numbers => numbers.map(number => words[number])),
+          [...texts, ...texts].map(codeWords),
+        );
+      }),
+    );
+  });
+
+  test('it remembers the words of more names than a large repository has', () => {
+    const vocabulary = new Vocabulary();
+    const names = Array.from({ length: 140_000 }, (_, i) => `x${i}`);
+    const found = [...names, ...names.slice(0, 100)].flatMap(name => vocabulary.numbersOf(name));
+    assert.equal(vocabulary.size, names.length);
+    assert.deepEqual(found.slice(0, 100), found.slice(-100));
   });
 
   test('a file that little speaks for is not said to be named, or to define what it does not', () => {

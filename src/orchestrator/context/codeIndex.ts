@@ -244,9 +244,10 @@ function pastOf(
   filesOf.forEach((changed, at) => {
     // Each of many files that change together tells less.
     const share = 1 / Math.sqrt(changed.length);
+    const [shareLately, shareRecently] = [share * half(at, 40), share * half(at, 300)];
     for (const file of changed) {
-      lately[file] = (lately[file] ?? 0) + share * half(at, 40);
-      recently[file] = (recently[file] ?? 0) + share * half(at, 300);
+      lately[file] = (lately[file] ?? 0) + shareLately;
+      recently[file] = (recently[file] ?? 0) + shareRecently;
       ever[file] = (ever[file] ?? 0) + share;
       changes[file] = (changes[file] ?? 0) + 1;
       age[file] = Math.min(age[file] ?? at, at);
@@ -255,10 +256,11 @@ function pastOf(
       return;
     }
     const tellsWords = changed.length <= MAX_FILES_FOR_WORDS;
+    const fade = half(at, 800);
     for (const [word, weight] of tellsWords ? (messages[at] ?? []) : []) {
       for (const file of changed) {
         const own = history[file];
-        own?.set(word, (own.get(word) ?? 0) + weight * half(at, 800));
+        own?.set(word, (own.get(word) ?? 0) + weight * fade);
       }
     }
     for (const kind of kindWords(commits[at]?.subject ?? '')) {

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type ChangedCommit,
   changedCommits,
+  commitsSince,
   type PastCommit,
   pastCommits,
 } from '../git/fileHistory.ts';
-import { gitResult } from '../git/runGit.ts';
 import { blobSizes, blobTexts, type TreeFile, treeFiles } from '../git/treeFiles.ts';
 import { CodeIndex, type FileOfIndex } from './codeIndex.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
@@ -148,15 +148,11 @@ export class LiveIndex {
     if (newest === commit) {
       return known;
     }
-    if (newest !== undefined) {
-      const { code } = await gitResult(dir, ['merge-base', '--is-ancestor', newest, commit]);
-      if (code === 0) {
-        const range = `${newest}..${commit}`;
-        const added = await changedCommits(dir, { range, limit: HISTORY });
-        return [...added, ...known].slice(0, HISTORY);
-      }
-    }
-    return changedCommits(dir, { range: commit, limit: HISTORY });
+    const limit = HISTORY;
+    const added = newest && (await commitsSince(dir, newest, { newest: commit, limit }));
+    return added
+      ? [...added, ...known].slice(0, limit)
+      : changedCommits(dir, { newest: commit, limit });
   }
 }
 

@@ -1,13 +1,12 @@
 import { codeWords } from './codeWords.ts';
-
-/** Names that are remembered with their words, so that each is cut only once. */
-const MAX_REMEMBERED = 50_000;
-const NAME = /[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*/g;
+import { KnownNames } from './knownNames.ts';
 
 /** The words of an index as numbers, from 0 on. It only grows. */
 export class Vocabulary {
   private readonly numbers: Map<string, number>;
-  private readonly remembered = new Map<string, readonly number[]>();
+  /** Names that occurred, so that each is cut only once. */
+  private names: KnownNames | undefined;
+  private readonly cut = (name: string) => codeWords(name).map(word => this.add(word));
 
   /** @param words the words with the numbers 0, 1, … */
   constructor(words: readonly string[] = []) {
@@ -40,29 +39,50 @@ export class Vocabulary {
   /** The numbers of {@link codeWords} of a text; new words are added. */
   numbersOf(text: string): number[] {
     const found: number[] = [];
-    for (const name of text.match(NAME) ?? []) {
-      for (const number of this.partsOf(name)) {
-        found.push(number);
+    this.names ??= new KnownNames();
+    for (let at = 0; at < text.length; ) {
+      if (!isLetter(text.charCodeAt(at))) {
+        at += 1;
+        continue;
       }
+      const end = endOfName(text, at);
+      this.names.addTo(found, text, at, end, this.cut);
+      at = end;
     }
     return found;
   }
 
   /** Frees what only a next text would need. */
   forgetNames(): void {
-    this.remembered.clear();
+    this.names = undefined;
   }
+}
 
-  private partsOf(name: string): readonly number[] {
-    const known = this.remembered.get(name);
-    if (known !== undefined) {
-      return known;
+/** Where the name ends that begins with a letter: it goes on with letters, digits, and single `_` between them. */
+function endOfName(text: string, start: number): number {
+  let at = start + 1;
+  for (; at < text.length; at++) {
+    const letter = text.charCodeAt(at);
+    const isPart =
+      isLetter(letter) ||
+      isDigit(letter) ||
+      // Beyond the end of the text is NaN, which is neither.
+      (letter === UNDERSCORE &&
+        (isLetter(text.charCodeAt(at + 1)) || isDigit(text.charCodeAt(at + 1))));
+    if (!isPart) {
+      break;
     }
-    const numbers = codeWords(name).map(word => this.add(word));
-    if (this.remembered.size >= MAX_REMEMBERED) {
-      this.remembered.clear();
-    }
-    this.remembered.set(name, numbers);
-    return numbers;
   }
+  return at;
+}
+
+const UNDERSCORE = 0x5f;
+
+function isLetter(code: number): boolean {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }

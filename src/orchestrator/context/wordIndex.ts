@@ -67,6 +67,8 @@ export function weighted(weights: ReadonlyMap<number, number>): WordCounts {
 interface Postings {
   /** What they were made from. */
   readonly counts: readonly WordCounts[];
+  /** By document: how many words it has. */
+  readonly lengths: Float64Array;
   /** By word: where its documents begin. */
   readonly starts: Uint32Array;
   readonly documents: Uint32Array | Uint16Array;
@@ -109,7 +111,10 @@ export class WordIndex {
     const changed = earlier && changedSince(earlier.postings.counts, counts);
     this.postings = earlier && changed ? earlier.postings : postingsOf(counts, vocabulary.size);
     this.replaced = replacedBy(changed ?? [], this.postings.counts, counts);
-    this.lengths = Float64Array.from(counts, lengthOf);
+    this.lengths = this.postings.lengths.slice();
+    for (const document of changed ?? []) {
+      this.lengths[document] = lengthOf(counts[document] ?? { weights: new Uint16Array() });
+    }
     let total = 0;
     let filled = 0;
     for (const length of this.lengths) {
@@ -186,7 +191,7 @@ export class WordIndex {
   }
 }
 
-function lengthOf({ weights }: WordCounts): number {
+function lengthOf({ weights }: Pick<WordCounts, 'weights'>): number {
   let length = 0;
   for (let i = 0; i < weights.length; i++) {
     length += weights[i] ?? 0;
@@ -258,5 +263,11 @@ function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Post
       next[word] = place + 1;
     }
   });
-  return { counts, starts, documents, weights: weightsOfAll };
+  return {
+    counts,
+    lengths: Float64Array.from(counts, lengthOf),
+    starts,
+    documents,
+    weights: weightsOfAll,
+  };
 }

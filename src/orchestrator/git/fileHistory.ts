@@ -1,4 +1,4 @@
-import { runGit } from './runGit.ts';
+import { gitResult, runGit } from './runGit.ts';
 
 /** A commit of the past, with the files that exist today. */
 export interface PastCommit {
@@ -18,11 +18,14 @@ export interface OwnCommit {
   readonly files: readonly string[];
 }
 
-const FORMAT = '--format=%x01%H%x02%ct%x02%s%x02%b%x03';
+const FORMAT = '--format=%x01%m%x02%H%x02%ct%x02%s%x02%b%x03';
 /** Control characters stand between the parts: no path, and hardly a message, contains them. */
 const COMMIT = '\u0001';
 const PART = '\u0002';
 const FILES = '\u0003';
+/** The mark of a commit that only the first one of `a...b` contains. */
+const ONLY_EARLIER = '<';
+const FIND_RENAMES = ['--find-renames', '-l2000', '--max-count'];
 
 /** A commit with what it changed, as git tells it. */
 export interface ChangedCommit {
@@ -45,18 +48,34 @@ export async function fileHistory(
   dir: string,
   { at, isKnown, limit }: { at: string; isKnown: (file: string) => boolean; limit: number },
 ): Promise<PastCommit[]> {
-  return pastCommits(await changedCommits(dir, { range: at, limit }), isKnown);
+  return pastCommits(await changedCommits(dir, { newest: at, limit }), isKnown);
+}
+
+/** What a commit and those before it changed, newest first, without merges; renames are found. */
+export async function changedCommits(
+  dir: string,
+  { limit, newest }: { readonly newest: string; readonly limit: number },
+): Promise<ChangedCommit[]> {
+  return listed(dir, [...FIND_RENAMES, String(limit), newest]);
 }
 
 /**
- * What commits changed, newest first, without merges; renames are found.
- * @param range a commit, or `a..b`
+ * What the commits since an earlier one changed, as {@link changedCommits}.
+ * @param earlier the hash of one that is no merge
+ * @returns `undefined` if it is not behind the newest one, or not in the repository
  */
-export async function changedCommits(
+export async function commitsSince(
   dir: string,
-  { limit, range }: { readonly range: string; readonly limit: number },
-): Promise<ChangedCommit[]> {
-  return listed(dir, ['--find-renames', '-l2000', '--max-count', String(limit), range]);
+  earlier: string,
+  { limit, newest }: { readonly newest: string; readonly limit: number },
+): Promise<ChangedCommit[] | undefined> {
+  // One start of git, where two would be the plain way: each takes as long as all else that a prompt needs.
+  const range = `${earlier}...${newest}`;
+  const { code, stdout } = await gitResult(dir, logOf([...FIND_RENAMES, String(limit), range]));
+  const blocks = code === 0 ? stdout.toString('utf8').split(COMMIT).slice(1) : [];
+  return code !== 0 || blocks.some(block => block.startsWith(ONLY_EARLIER))
+    ? undefined
+    : blocks.map(commitOf);
 }
 
 /** The same, with the paths that the files have at the newest of the commits. */
@@ -96,25 +115,20 @@ export async function newestCommits(dir: string, count: number, skip = 0): Promi
 }
 
 async function listed(dir: string, args: readonly string[]): Promise<ChangedCommit[]> {
-  const text = await runGit(
-    dir,
-    '-c',
-    'core.quotepath=off',
-    'log',
-    '--no-merges',
-    '--no-show-signature',
-    '--name-status',
-    FORMAT,
-    ...args,
-    '--',
-  );
-  return text
-    .split(COMMIT)
-    .slice(1)
-    .map(block => {
-      const [head = '', files = ''] = block.split(FILES, 2);
-      const [hash = '', time, subject = '', body = ''] = head.split(PART);
-      const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
-      return { hash, time: Number(time), subject, body: body.trim(), changes };
-    });
+  const text = await runGit(dir, ...logOf(args));
+  return text.split(COMMIT).slice(1).map(commitOf);
+}
+
+function logOf(args: readonly string[]): string[] {
+  return [
+    ...['-c', 'core.quotepath=off', 'log', '--no-merges', '--no-show-signature', '--name-status'],
+    ...[FORMAT, ...args, '--'],
+  ];
+}
+
+function commitOf(block: string): ChangedCommit {
+  const [head = '', files = ''] = block.split(FILES, 2);
+  const [, hash = '', time, subject = '', body = ''] = head.split(PART);
+  const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
+  return { hash, time: Number(time), subject, body: body.trim(), changes };
 }
