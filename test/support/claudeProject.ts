@@ -22,11 +22,13 @@ export function claudeProject(
 ) {
   let claudePath: string;
   let project: TodoProject;
+  let env: Record<string, string>;
 
   before(async () => {
     claudePath = await ensureClaudeCode(line => console.error(line));
   });
   beforeEach(async () => {
+    env = {};
     project = await todoProject(prefix, stories);
   });
   afterEach(() => project.temp.remove());
@@ -36,7 +38,7 @@ export function claudeProject(
 
   async function command(model: ScriptedModel, ...args: readonly string[]) {
     const child = spawn(process.execPath, [cli, ...args, `--cwd=${project.folder}`], {
-      env: model.env(project.home, { CLAUDE_CODE_MAX_RETRIES: '1' }),
+      env: model.env(project.home, { CLAUDE_CODE_MAX_RETRIES: '1', ...env }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const chunks: Buffer[] = [];
@@ -57,6 +59,8 @@ export function claudeProject(
     folder: () => project.folder,
     /** Absolute path of the home that its commands have. */
     home: () => project.home,
+    /** Added to the environment of its commands. */
+    env: () => env,
     files,
     /** Id of the only run. */
     runId,
