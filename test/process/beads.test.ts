@@ -54,6 +54,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     assert.deepEqual(await beads.calls(), [
       'show bd-a1 --json',
       'close bd-a1 --reason Marked as done with Ralph Fresh',
+      'show bd-a1 --json',
       'show bd-a3 --json',
       'reopen bd-a3',
     ]);
@@ -72,7 +73,39 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     });
     const again = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
     assert.equal(again.stdout, 'Already done: bd-a1: First\n');
-    assert.deepEqual((await beads.calls()).slice(2), ['show bd-a1 --json']);
+    assert.deepEqual((await beads.calls()).slice(3), ['show bd-a1 --json']);
+  });
+
+  test('work if bd puts its JSON into an envelope', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const env = { BD_JSON_ENVELOPE: '1' };
+    const { code, stderr } = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(await statusOf(beads, 'bd-a1'), 'closed');
+  });
+
+  test('are refused if the issue stays open although bd has said that it is closed', async t => {
+    const { beads, workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const env = { FAKE_BD_FORGETS: 'close' };
+    const { code, stderr } = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /“bd close” has succeeded, but bd-a1 is still open\..*bd show bd-a1/);
+    assert.equal((await beads.inFile())['bd-a1'], 'open');
+  });
+
+  test('show what bd says in JSON as text, and of a warning nothing if there is an error', async t => {
+    const { workspace } = await beadsWorkspace(t, { database: true, installed: true });
+    const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
+    const bd = await Bd.find(file, { env: workspace.env });
+    await assert.rejects(async () => await bd?.create({ title: '' }), {
+      message: '“bd create” failed: title required (or use --file to create from markdown)',
+    });
+    await assert.rejects(async () => await bd?.close('bd-x', 'done'), {
+      message: '“bd close” failed: Error: resolving ID bd-x: no issue found matching "bd-x"',
+    });
+    await assert.rejects(async () => await bd?.isClosed('bd-x'), {
+      message: '“bd show” failed: Error fetching bd-x: no issue found matching "bd-x"',
+    });
   });
 
   test('edit the file if there is no database, whether bd is installed or not', async t => {
@@ -113,7 +146,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     const locked = await workspace.cliWith({ FAKE_BD_FAILS: 'show' }, 'tick', 'bd-e.1').finished;
     assert.match(
       locked.stderr,
-      /“bd show” failed: Error: failed to open database: database is locked/,
+      /“bd show” failed: Error: failed to open database: .*the database is locked by another dolt process/,
     );
     const option = await workspace.cli('tick', '--', '--force').finished;
     assert.match(option.stderr, /“--force” is not an id that Beads gives/);

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** An issue of Beads as its file has it. */
 export type BeadsIssue = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** A folder with Beads issues, and a stand-in for `bd` (test/support/fakeTrackers/bd.mjs). */
+/** A folder with Beads issues, and a stand-in for `bd` with its recorded behavior (test/support/fakeTrackers/bd.mjs). */
 export class BeadsFolder {
   private readonly folder: string;
 

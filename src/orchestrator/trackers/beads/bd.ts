@@ -35,6 +35,15 @@ const issueSchema = z.looseObject({
   description: z.string().optional(),
 });
 
+/** From bd 2.0 on, JSON is in it; before, with `BD_JSON_ENVELOPE=1`. */
+const envelopeSchema = z.object({
+  schema_version: z.number(),
+  data: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
+});
+const errorSchema = z.object({ error: z.string() });
+/** With its indented lines. It may precede the reason for a failure. */
+const WARNING = /^(?:warning|note):.*\n(?:[ \t].*\n)*/gim;
+
 /** An issue to create. */
 export interface NewIssue {
   readonly title: string;
@@ -77,7 +86,7 @@ export class Bd {
   /** @throws {HumanError} if `bd` does not know the issue */
   async isClosed(id: string): Promise<boolean> {
     const shown = await this.run(['show', requireId(id), '--json']);
-    const parsed = z.union([z.array(issueSchema), issueSchema]).safeParse(parseJson(shown));
+    const parsed = z.union([z.array(issueSchema), issueSchema]).safeParse(answerIn(shown));
     const issues = parsed.success ? [parsed.data].flat() : [];
     const issue = issues.find(one => one.id === id);
     if (issue === undefined) {
@@ -92,9 +101,21 @@ export class Bd {
     return issue.status === 'closed';
   }
 
-  /** @throws {HumanError} with what `bd` says, for example that the issue has open parts */
+  /**
+   * Looks at it afterwards: an import of an old file can open it again while `bd` reports success.
+   * @throws {HumanError} with what `bd` says, for example that the issue has open parts
+   */
   async close(id: string, reason: string): Promise<void> {
     await this.run(['close', requireId(id), '--reason', reason]);
+    if (!(await this.isClosed(id))) {
+      throw new HumanError(
+        say(
+          '“bd close” has succeeded, but {0} is still open. Look at it in {1}: bd show {0}',
+          id,
+          this.dir,
+        ),
+      );
+    }
   }
 
   /** @throws {HumanError} with what `bd` says */
@@ -114,7 +135,7 @@ export class Bd {
     ];
     const created = z
       .union([issueSchema, z.array(issueSchema).min(1)])
-      .safeParse(parseJson(await this.run(args)));
+      .safeParse(answerIn(await this.run(args)));
     const [issue] = created.success ? [created.data].flat() : [];
     if (issue === undefined) {
       throw new HumanError(
@@ -172,7 +193,7 @@ export class Bd {
       );
     }
     if (result.failed) {
-      const said = shorten(`${result.stderr}`.trim() || `${result.stdout}`.trim(), MAX_MESSAGE);
+      const said = reasonIn(`${result.stderr}`, `${result.stdout}`);
       throw new HumanError(
         said === ''
           ? say('“bd {0}” failed with exit code {1}.', command, result.exitCode ?? '?')
@@ -189,6 +210,18 @@ function requireId(id: string): string {
     throw new HumanError(say('“{0}” is not an id that Beads gives. Correct it in the file.', id));
   }
   return id;
+}
+
+/** Why it failed: text or JSON, on either output, and neither depends on `--json`. */
+function reasonIn(stderr: string, stdout: string): string {
+  const texts = [stderr.replaceAll(WARNING, ''), stdout, stderr].map(text => text.trim());
+  const text = texts.find(one => one !== '') ?? '';
+  return shorten(errorSchema.safeParse(answerIn(text)).data?.error ?? text, MAX_MESSAGE);
+}
+
+function answerIn(text: string): unknown {
+  const value = parseJson(text);
+  return envelopeSchema.safeParse(value).data?.data ?? value;
 }
 
 function parseJson(text: string): unknown {
