@@ -6,7 +6,8 @@ import {
   runMetrics,
 } from '../orchestrator/journal/runMetrics.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
-import { begunRunIds, RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { begunRunIds } from '../orchestrator/workspace/runIds.ts';
 import { metricsText } from '../presentation/metricsText.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { print, printJson } from './print.ts';

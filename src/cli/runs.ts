@@ -5,7 +5,8 @@ import { HumanError } from '../base/humanError.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { UsageError } from '../base/usageError.ts';
 import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
-import { begunRunIds, isRunId, RunFiles, runIds } from '../orchestrator/workspace/runFiles.ts';
+import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { begunRunIds, runIds } from '../orchestrator/workspace/runIds.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { print } from './print.ts';
 

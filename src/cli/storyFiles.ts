@@ -23,7 +23,8 @@ import {
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
-import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { wayToBranch } from './wayToBranch.ts';
 

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { newRunId, RunFiles, runIds } from '../../src/orchestrator/workspace/runFiles.ts';
+import { newRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { runIds } from '../../src/orchestrator/workspace/runIds.ts';
 import { fakeAgent } from '../support/ralph.ts';
 import {
   type BenchWorkspace,

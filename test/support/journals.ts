@@ -4,7 +4,8 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { readJournal } from '../../src/orchestrator/journal/journal.ts';
 import { isRunning as isSameRunning } from '../../src/orchestrator/process/processIdentity.ts';
 import { RUN_MARKER } from '../../src/orchestrator/process/processTree.ts';
-import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../src/orchestrator/workspace/runIds.ts';
 
 /** The journal of the workspace's newest run, as far as it is written. */
 export async function newestJournal(workspace: string): Promise<RunEvent[]> {

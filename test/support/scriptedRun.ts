@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../src/orchestrator/workspace/runIds.ts';
 import { cleanEnv, emptyRepo, gitRepo, tempDir } from './cleanEnv.ts';
 import { endRuns, newestJournal } from './journals.ts';
 import { fakeAgent, type PrdStory, type Step } from './ralph.ts';

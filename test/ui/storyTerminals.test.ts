@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../src/orchestrator/workspace/runIds.ts';
 import { openStories, type Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
-import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { killedAt, killedStories } from '../../presentation/sentences.ts';
 import { livingLoop, readRun } from '../loopEnd.ts';

@@ -8,7 +8,8 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { asideCount } from '../../orchestrator/stories/asideReason.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
-import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { workElsewhere } from '../../presentation/statusText.ts';

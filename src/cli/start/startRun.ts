@@ -34,7 +34,8 @@ import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
-import { newestRunId, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import {
   TOKEN_NAMES,
   takeSecrets,

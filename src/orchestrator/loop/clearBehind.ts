@@ -5,7 +5,7 @@ import { warn } from '../run/warn.ts';
 import { clearWorkRefs } from '../workspace/discardedWork.ts';
 import { clearOldRuns } from '../workspace/oldRuns.ts';
 import { removeRestorePoints } from '../workspace/restorePoints.ts';
-import { runIds } from '../workspace/runFiles.ts';
+import { runIds } from '../workspace/runIds.ts';
 
 /** Of older runs only the journals are kept, and a rollback to them by number is no longer possible. */
 export const RUNS_KEPT = 20;

@@ -6,7 +6,8 @@ import { type KeptStoryWork, keptStoryWork, type WorkRef } from '../workspace/ke
 import { livingRun } from '../workspace/livingRun.ts';
 import type { Ref } from '../workspace/refs.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
-import { isRunId, newestRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { newestRunId } from '../workspace/runIds.ts';
 import { alone } from './exclusiveWork.ts';
 import { named } from './settlementPlace.ts';
 

@@ -8,7 +8,8 @@ import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Preparation } from '../planner/preparation.ts';
-import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { newRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { newestRunId } from '../workspace/runIds.ts';
 import type { RunChoice } from './runChoice.ts';
 import { isSameTask, otherWork } from './sameWork.ts';
 

@@ -21,7 +21,7 @@ import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
-import { newestRunId } from '../workspace/runFiles.ts';
+import { newestRunId } from '../workspace/runIds.ts';
 import { isAllDone } from './isAllDone.ts';
 import { isIsolated } from './isolation.ts';
 import type { RunOptions } from './runOptions.ts';

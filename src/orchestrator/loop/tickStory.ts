@@ -8,7 +8,8 @@ import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
 import { recordRequest } from '../workspace/requests.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
-import { newestRunId, type RunFiles, runIds } from '../workspace/runFiles.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { newestRunId, runIds } from '../workspace/runIds.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { cannotWriteTo, takeFileLock } from '../workspace/takeFileLock.ts';
 

@@ -10,7 +10,8 @@ import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
-import { type RunFiles, runIds } from '../workspace/runFiles.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { runIds } from '../workspace/runIds.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
 import type { RunOptions } from './runOptions.ts';
 

@@ -7,7 +7,7 @@ import { realPlace } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { committedStories } from '../workspace/committedStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
-import { newestRunId } from '../workspace/runFiles.ts';
+import { newestRunId } from '../workspace/runIds.ts';
 import type { Ground, Precondition } from './precondition.ts';
 
 /** A new run does not begin again what the last one has done on another branch. */

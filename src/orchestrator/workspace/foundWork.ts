@@ -1,6 +1,7 @@
 import { type Discovery, discoveriesOf, type KnownDiscovery } from '../journal/discoveries.ts';
 import { readRunDiscoveries } from './runCheckpoint.ts';
-import { type RunFiles, runIds } from './runFiles.ts';
+import type { RunFiles } from './runFiles.ts';
+import { runIds } from './runIds.ts';
 
 /** Files that are open at once; most of the time is spent on waiting for the system. */
 const AT_ONCE = 25;

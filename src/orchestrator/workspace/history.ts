@@ -1,6 +1,7 @@
 import type { RunState } from '../journal/runState.ts';
 import { readRun } from './runCheckpoint.ts';
-import { type RunFiles, runIds } from './runFiles.ts';
+import type { RunFiles } from './runFiles.ts';
+import { runIds } from './runIds.ts';
 
 /**
  * Reads the states of all runs of a workspace, oldest first. Ended runs do not change, so each of them is read

@@ -9,7 +9,8 @@ import { applyEvent } from '../journal/foldRun.ts';
 import { JournalReader } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState, type Waiting, waitingOf } from '../journal/runState.ts';
 import { errorIn } from './errorIn.ts';
-import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
+import { newRunId, type RunFiles } from './runFiles.ts';
+import { newestRunId } from './runIds.ts';
 import { giveSecrets, SECRETS_FLAG, withoutSecrets } from './startSecrets.ts';
 
 const LOOK_MS = 50;

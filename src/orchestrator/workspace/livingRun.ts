@@ -1,7 +1,8 @@
 import type { RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { readRun } from './runCheckpoint.ts';
-import { newestRunId, type RunFiles } from './runFiles.ts';
+import type { RunFiles } from './runFiles.ts';
+import { newestRunId } from './runIds.ts';
 import { type LockOwner, livingLockOwner } from './runLock.ts';
 
 /**

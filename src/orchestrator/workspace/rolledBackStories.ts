@@ -1,6 +1,7 @@
 import type { RunEvent } from '../journal/events.ts';
 import { readDecisions } from '../journal/journal.ts';
-import { type RunFiles, runIds } from './runFiles.ts';
+import type { RunFiles } from './runFiles.ts';
+import { runIds } from './runIds.ts';
 
 /**
  * The stories whose work a rollback takes back: those done in this run from the iteration on, and in all later runs.

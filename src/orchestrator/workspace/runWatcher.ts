@@ -7,7 +7,8 @@ import { JournalReader } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { isItsLoopRunning } from './livingRun.ts';
 import { readRun } from './runCheckpoint.ts';
-import { newestRunId, type RunFiles } from './runFiles.ts';
+import type { RunFiles } from './runFiles.ts';
+import { newestRunId } from './runIds.ts';
 import { livingLockOwner } from './runLock.ts';
 
 /**

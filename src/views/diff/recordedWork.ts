@@ -5,7 +5,7 @@ import { lineOrigin } from '../../orchestrator/git/lineOrigin.ts';
 import type { RecordedCommit, RunState } from '../../orchestrator/journal/runState.ts';
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
-import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { IterationRef, StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';

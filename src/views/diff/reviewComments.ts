@@ -22,7 +22,7 @@ import {
   removePendingHints,
   rewordPendingHint,
 } from '../../orchestrator/workspace/pendingHints.ts';
-import { runIds } from '../../orchestrator/workspace/runFiles.ts';
+import { runIds } from '../../orchestrator/workspace/runIds.ts';
 import { toldHints } from '../../orchestrator/workspace/toldHints.ts';
 import { Command, REVIEW_CONTROLLER } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';

@@ -1,12 +1,15 @@
 import { EventEmitter } from 'vscode';
 import { Emitter } from '../../base/emitter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
-import { RunHistory } from '../../orchestrator/workspace/history.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
+import type { RunHistory } from '../../orchestrator/workspace/history.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
-import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import type { RunWatcher, WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { KeptEvents } from './keptEvents.ts';
+
+/** Before the files were looked at. */
+const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
 
 /** A folder's newest run, shared by all views. */
 export class RunModel extends Owner {
@@ -17,8 +20,9 @@ export class RunModel extends Owner {
   private readonly onError: (error: Error) => void;
 
   readonly files: RunFiles;
-  private readonly watcher: RunWatcher;
-  private readonly history: RunHistory;
+  /** Absent until its code is loaded, which the start of a window does not wait for. */
+  private watcher: RunWatcher | undefined;
+  private readonly watching: Promise<void>;
   /** Runs before the watched one, oldest first. */
   private earlier: readonly RunState[] = [];
   private earlierThan: string | undefined;
@@ -28,13 +32,11 @@ export class RunModel extends Owner {
     super();
     this.files = files;
     this.onError = onError;
-    this.watcher = new RunWatcher(files);
-    this.history = new RunHistory(files);
-    this.follow();
+    this.watching = this.watch().catch(onError);
   }
 
   get current(): WatchedRun {
-    return this.watcher.current;
+    return this.watcher?.current ?? NO_RUN;
   }
 
   /** States of all runs, oldest first, the newest last. */
@@ -54,16 +56,15 @@ export class RunModel extends Owner {
 
   /** Reads the files now; resolves after their changes have been reported. */
   async refresh(): Promise<void> {
-    await this.watcher.look();
+    await this.watching;
+    await this.watcher?.look();
   }
 
-  override dispose(): void {
-    this.watcher.dispose();
-    super.dispose();
-  }
-
-  private follow(): void {
-    const { watcher } = this;
+  private async watch(): Promise<void> {
+    const { RunHistory, RunWatcher } = await import('./runReading.ts');
+    const history = new RunHistory(this.files);
+    const watcher = this.own(new RunWatcher(this.files));
+    this.watcher = watcher;
     watcher.onError(this.onError);
     watcher.onDidReadEvents(({ runId, events }) => {
       if (this.recent?.runId !== runId) {
@@ -74,18 +75,18 @@ export class RunModel extends Owner {
     });
     watcher.onDidChange(run => {
       this.changeEmitter.fire(run);
-      void this.readEarlier(run.runId);
+      void this.readEarlier(history, run.runId);
     });
     void watcher.start();
   }
 
-  private async readEarlier(runId: string | undefined): Promise<void> {
+  private async readEarlier(history: RunHistory, runId: string | undefined): Promise<void> {
     if (runId === undefined || this.earlierThan === runId) {
       return;
     }
     this.earlierThan = runId;
     try {
-      const earlier = await this.history.read(runId);
+      const earlier = await history.read(runId);
       // An empty history replaces one whose runs were deleted.
       if (this.earlierThan === runId && earlier.length + this.earlier.length > 0) {
         this.earlier = earlier;

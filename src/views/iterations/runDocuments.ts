@@ -17,7 +17,7 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { ofIteration } from '../../orchestrator/journal/iterationEvents.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { receiptOf } from '../../orchestrator/journal/receipt.ts';
-import { runIds } from '../../orchestrator/workspace/runFiles.ts';
+import { runIds } from '../../orchestrator/workspace/runIds.ts';
 import {
   checksOf,
   checksText,

@@ -3,7 +3,8 @@ import { EventEmitter, type LogOutputChannel } from 'vscode';
 import { messageOf } from '../../base/messageOf.ts';
 import { readJournal } from '../../orchestrator/journal/journal.ts';
 import { type RunMetrics, runMetrics } from '../../orchestrator/journal/runMetrics.ts';
-import { begunRunIds, RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { begunRunIds } from '../../orchestrator/workspace/runIds.ts';
 import { Owner } from '../common/disposableStore.ts';
 
 /** The newest runs before the shown one; what was longer ago says little. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Disposable } from '../../base/emitter.ts';
 import { identify, type ProcessIdentity } from '../../orchestrator/process/processIdentity.ts';
-import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -14,6 +13,8 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
   const id = randomUUID();
   /** Requested by the first registration. */
   let identity: Promise<ProcessIdentity> | undefined;
+  /** Loaded by it, since few windows need it. */
+  let inbox: typeof import('../../orchestrator/workspace/inbox.ts') | undefined;
 
   function follow(folder: Folder): Disposable {
     /** The loop that knows this window: a run that is continued later has another loop. */
@@ -42,7 +43,8 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
     try {
       identity ??= identify(process.pid);
       const { pid, startId } = await identity;
-      postRequest(files, runId, { type: 'hello', window: id, pid, startId });
+      inbox ??= await import('../../orchestrator/workspace/inbox.ts');
+      inbox.postRequest(files, runId, { type: 'hello', window: id, pid, startId });
     } catch (error) {
       onError(error as Error);
     }
@@ -50,7 +52,7 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
 
   function goodbye({ files }: Folder, runId: string): void {
     try {
-      postRequest(files, runId, { type: 'goodbye', window: id });
+      inbox?.postRequest(files, runId, { type: 'goodbye', window: id });
     } catch (error) {
       // The run's folder may be gone by now, and the run with it.
       onError(error as Error);
