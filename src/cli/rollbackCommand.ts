@@ -152,7 +152,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
     const tip = isolated ? await heldTip(files.workspace, branch) : undefined;
     if (tip !== undefined) {
       throw new HumanError(
-        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash ${tip}`,
+        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: git merge --autostash ${tip}`,
       );
     }
     return;

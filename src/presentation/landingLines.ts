@@ -155,13 +155,16 @@ export function stillHeld(
     own('warning', t('{0} does not have everything that has landed.', branch)),
     own('warning', heldWords(branch, held.reason, t)),
     ...items('warning', held.files, t),
-    ...(door === 'terminal' ? [own('warning', bringInWords(held.ref, t))] : []),
+    ...(door === 'terminal' ? [own('warning', bringInWords(held, t))] : []),
   ];
 }
 
 /** How a branch gets what has landed when no run is active. Local changes are put back on top. */
-export function bringInWords(ref: string, t: Translate): string {
-  return t('"ralph-fresh run" brings it in; by hand: git merge --autostash {0}', ref);
+export function bringInWords({ reason, ref }: NonNullable<RunState['held']>, t: Translate): string {
+  return reason === 'diverged'
+    ? t('Merge it by hand: git merge --autostash {0}', ref)
+    : // Lanes that came from a flag are not remembered.
+      t('"ralph-fresh run --isolate" brings it in; by hand: git merge --autostash {0}', ref);
 }
 
 /** Why the branch cannot follow what has landed, and what to do. */

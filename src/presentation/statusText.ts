@@ -172,7 +172,7 @@ function heldLines({ branch = '', held }: RunState, isActive: boolean): string[]
     ...(isFree ? [] : [files.length === 0 ? why.replace(/:$/, '.') : why]),
     ...(files.length === 0 ? [] : [`  ${named}${more > 0 ? ` and ${more} more` : ''}`]),
     `  What has landed is kept meanwhile: git log ${ref}`,
-    ...(isActive ? [] : [`  ${bringInWords(ref, english)}`]),
+    ...(isActive ? [] : [`  ${bringInWords(held, english)}`]),
   ];
 }
 

@@ -190,6 +190,29 @@ describe('lanes', () => {
     assert.equal(await workspace.read('shared.txt'), four('mine', 'agent'));
   });
 
+  test('what a person commits on a branch that is held back is joined, also if nothing else lands', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { 'shared.txt': four('one', 'two') });
+    await workspace.write('shared.txt', four('mine', 'two'));
+    const run = workspace.scriptOf(
+      {
+        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
+        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
+      },
+      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
+    );
+    await until('a branch that is held back', async () =>
+      Boolean((await workspace.events('target.held'))[0]),
+    );
+    workspace.git('commit', '--quiet', '-m', 'Mine', 'shared.txt');
+    await workspace.note('go');
+    await run.finished;
+    assert.equal((await workspace.events('target.followed')).length, 1, run.stdout + run.stderr);
+    assert.equal(await workspace.read('shared.txt'), four('mine', 'agent'));
+    assert.deepEqual(subjects(workspace).slice(0, 2), ['Merge what has landed into main', 'Mine']);
+    assert.equal(workspace.git('for-each-ref', 'refs/ralph-fresh/landed'), '');
+  });
+
   test('several commits land unchanged under a merge, or squashed into one', async t => {
     for (const landAs of ['merge', 'squash']) {
       const workspace = await Workspace.create(t, { stories: openStories(1) });

@@ -178,6 +178,7 @@ describe('status', { concurrency: 2 }, () => {
       text,
       /^main follows as soon as these files are committed or stashed:\n {2}a\.txt$/m,
     );
+    assert.match(text, /"ralph-fresh run --isolate" brings it in/);
     const [, command = ''] = /by hand: (git merge --autostash \S+)/.exec(text) ?? [];
     const held = JSON.parse(await told(workspace, 0, 'status', '--json')).held;
     sameValue([held.reason, held.files], ['localChanges', ['a.txt']]);
@@ -186,7 +187,10 @@ describe('status', { concurrency: 2 }, () => {
       ['rollback', '1'],
     ]) {
       const said = await told(workspace, 1, ...args);
-      assert.match(said, /"ralph-fresh status" says what is in the way/);
+      assert.match(
+        said,
+        /"ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in/,
+      );
       assert.ok(said.includes(command), said);
     }
     await rm(path.join(workspace.folder, 'a.txt'));

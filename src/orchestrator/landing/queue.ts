@@ -24,6 +24,8 @@ export class LandingQueue {
   private readonly tip: Tip;
   private readonly waiting: Landable[] = [];
   private draining: Promise<void> | undefined;
+  /** The commits of the branch and of what has landed that were to be joined last. */
+  private triedJoin: string | undefined;
   private isHalted = false;
   private readonly settleEmitter = new Emitter<Settled>();
   readonly onDidSettle = this.settleEmitter.event;
@@ -35,8 +37,22 @@ export class LandingQueue {
   }
 
   /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
-  follow(): Promise<string> {
-    return this.tip.follow();
+  async follow(): Promise<string> {
+    return (await this.tip.follow()).tip;
+  }
+
+  /**
+   * As {@link follow}. If a person has committed on the branch meanwhile, both are joined in the background: the next
+   * landing would do it, but perhaps none comes any more.
+   */
+  async catchUp(): Promise<string> {
+    const { branch, kind, tip } = await this.tip.follow();
+    const pair = `${branch} ${tip}`;
+    if (kind === 'diverged' && this.draining === undefined && this.triedJoin !== pair) {
+      this.triedJoin = pair;
+      this.draining = Promise.resolve().then(() => this.join());
+    }
+    return tip;
   }
 
   /** The journal says already that it waits. */
@@ -49,6 +65,13 @@ export class LandingQueue {
   /** Resolves when nothing is landing or waiting any more. */
   async idle(): Promise<void> {
     await this.draining;
+  }
+
+  private async join(): Promise<void> {
+    const isOver = this.isHalted || this.run.stop.endSignal.aborted;
+    // The next landing meets the same problem, and reports it.
+    await (isOver ? undefined : this.tip.commit().catch(() => undefined));
+    await this.drain();
   }
 
   private async drain(): Promise<void> {

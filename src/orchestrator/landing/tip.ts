@@ -8,7 +8,7 @@ import { type GateOptions, runGate } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
 import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
-import type { Join, Target } from './target.ts';
+import type { Join, Target, TargetLook } from './target.ts';
 
 /** Files that a record of the journal names. */
 const MAX_FILES = 50;
@@ -41,7 +41,7 @@ export class Tip {
       return tip;
     }
     if (kind === 'ahead') {
-      return this.follow();
+      return (await this.follow()).tip;
     }
     const join = await target.joinBase();
     const told = join?.kind === 'join' ? await this.landJoin(join) : (join?.files ?? []);
@@ -80,18 +80,18 @@ export class Tip {
   }
 
   /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
-  async follow(): Promise<string> {
+  async follow(): Promise<TargetLook> {
     const { target } = this;
-    const { kind, tip } = await target.look();
-    if (kind === 'ahead') {
+    const look = await target.look();
+    if (look.kind === 'ahead') {
       this.tellHeld(await target.follow());
       // A person may have committed on the branch meanwhile.
-      return (await target.look()).tip;
+      return target.look();
     }
-    if (kind === 'same') {
+    if (look.kind === 'same') {
       this.tellFollowed();
     }
-    return tip;
+    return look;
   }
 
   /** @returns whether it has landed; otherwise somebody else has moved the branch */

@@ -106,7 +106,7 @@ export class Lanes {
 
   /** What counts as HEAD of the run: the branch, with everything that has landed. */
   async target(): Promise<Pick<Snapshot, 'branch' | 'head'>> {
-    return { branch: this.branch, head: await this.queue.follow() };
+    return { branch: this.branch, head: await this.queue.catchUp() };
   }
 
   /** Landed stories that a person has set to not done. @param now the user's folder */
@@ -159,7 +159,7 @@ export class Lanes {
       isDone = true;
     });
     while (!isDone) {
-      await this.queue.follow();
+      await this.queue.catchUp();
       const next = new AbortController();
       const timer = sleep(LOOK_MS, undefined, { signal: next.signal }).catch(() => undefined);
       await Promise.race([end, timer]);
@@ -173,6 +173,7 @@ export class Lanes {
     while (this.tasks.size > 0) {
       await this.followUntil(Promise.all(this.tasks));
     }
+    await this.queue.catchUp();
     await this.queue.idle();
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;

@@ -246,7 +246,7 @@ async function requireLandedHere(
   if (tip !== undefined && (await isContained(dir, last.hash, tip))) {
     throw new HumanError(
       say(
-        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash {1}',
+        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: git merge --autostash {1}',
         shorten(branch, 200),
         tip,
       ),
