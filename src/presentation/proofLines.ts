@@ -68,7 +68,7 @@ function changeWords(kind: string, t: Translate): string {
  * Work that an agent left on another branch than the run's. The end of the run says why it could not be brought back.
  */
 export function branchLeft(
-  { branch, broughtBack, commits, found, reason }: EventOf<'branch.left'>,
+  { branch, broughtBack, commits, found, onNoBranch = [], reason }: EventOf<'branch.left'>,
   t: Translate,
   { isolated }: Pick<RunState, 'isolated'>,
 ): readonly TranscriptLine[] {
@@ -83,13 +83,29 @@ export function branchLeft(
       : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
     : (repositoryWords(reason, isolated === true, t) ??
       t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other));
+  const named = (list: typeof commits) =>
+    items(
+      'warning',
+      list.map(({ hash, subject }) => `${hash.slice(0, 7)} ${subject}`),
+      t,
+    );
+  const [newest] = onNoBranch;
   return [
     own(broughtBack ? 'warning' : 'error', words),
-    ...items(
-      'warning',
-      commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${subject}`),
-      t,
-    ),
+    ...named(commits),
+    ...(newest === undefined
+      ? []
+      : [
+          own(
+            'warning',
+            t(
+              'The agent had deleted {0}, and these commits are on no branch now. Keep them with "git branch rescued {1}":',
+              branch,
+              newest.hash.slice(0, 10),
+            ),
+          ),
+          ...named(onNoBranch),
+        ]),
   ];
 }
 

@@ -68,6 +68,26 @@ describe('a run is complete only if its commits are on its branch', {
     );
   });
 
+  test('commits of a deleted branch that HEAD does not have are named', async t => {
+    const { code, stdout, stderr, workspace } = await oneStory(t, [
+      { write: ['first.txt', 'first'] },
+      { commit: 'feat: first attempt' },
+      switchTo('--detach', 'HEAD~1'),
+      { git: ['branch', '--quiet', '-D', 'main'] },
+      'work',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.equal(await git(workspace, 'log', '-1', '--format=%s', 'main'), 'feat: US-001');
+    const [left] = await workspace.events('branch.left');
+    assert.deepEqual(
+      left?.onNoBranch?.map(({ subject }) => subject),
+      ['feat: first attempt'],
+    );
+    const [, command = ''] = /Keep them with "git (branch rescued \w+)"/.exec(stdout) ?? [];
+    await git(workspace, ...command.split(' '));
+    assert.equal(await git(workspace, 'show', 'rescued:first.txt'), 'first');
+  });
+
   test('the run just goes back if nothing was committed elsewhere', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await git(workspace, 'branch', 'old');

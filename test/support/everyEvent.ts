@@ -172,7 +172,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ].map(kind => ({ kind, ...guarded })),
     })),
     ...[
-      { broughtBack: true },
+      { broughtBack: true, onNoBranch: [{ hash: commit, subject: DATA }] },
       ...['repositoryGone', 'repositoryOther', 'repositoryUnreadable', 'branchGone'].map(
         reason => ({
           ...{ broughtBack: false, reason, detail: DATA },

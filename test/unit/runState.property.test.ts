@@ -170,6 +170,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       branch: words,
       found: words,
       commits: fc.array(fc.record({ hash: words, subject: words }), { maxLength: 3 }),
+      onNoBranch: fc.array(fc.record({ hash: words, subject: words }), { maxLength: 3 }),
       broughtBack: fc.boolean(),
       reason: words,
       detail: words,

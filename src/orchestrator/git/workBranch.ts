@@ -27,6 +27,8 @@ export interface Found {
 
 /** Maximum number of listed commits. */
 const MAX_COMMITS = 50;
+/** Maximum number of moves of HEAD that are looked at. */
+const MAX_MOVES = 1_000;
 
 /** Where HEAD is now. */
 export interface HeadNow {
@@ -221,6 +223,35 @@ export async function hasInHistory(dir: string, hash: string): Promise<boolean> 
   } catch {
     return false;
   }
+}
+
+/**
+ * Where a branch that was deleted was when HEAD left it last: its ref and reflog are gone, only HEAD's reflog tells.
+ * @returns its commits that neither HEAD nor another ref has, newest first
+ */
+export async function commitsOfDeleted(
+  dir: string,
+  { branch, startedAt }: Pick<WorkPlace, 'branch' | 'startedAt'>,
+): Promise<readonly Commit[]> {
+  const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
+  const since = Math.floor(Date.parse(startedAt) / 1_000);
+  const entries = await ask(
+    ...['log', '--walk-reflogs', `--max-count=${MAX_MOVES}`, '--date=unix'],
+    ...['--format=%gd%x00%H%x00%gs', 'HEAD', '--'],
+  );
+  const moves = entries.split('\n').map(line => line.split('\0'));
+  const index = moves.findIndex(([, , action]) =>
+    action?.startsWith(`checkout: moving from ${branch} to `),
+  );
+  const time = Number(/\{(\d+)\}$/.exec(moves[index]?.[0] ?? '')?.[1]);
+  const tip = moves[index + 1]?.[1];
+  if (index === -1 || !(time >= since) || tip === undefined) {
+    return [];
+  }
+  const holders = await ask('for-each-ref', '--count=1', `--contains=${tip}`);
+  return holders.trim() === ''
+    ? new GitRepository(dir).commits({ at: tip, limit: MAX_COMMITS, since: 'HEAD' })
+    : [];
 }
 
 /**

@@ -4,8 +4,10 @@ import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
+import type { Commit } from '../git/git.ts';
 import {
   bringBack,
+  commitsOfDeleted,
   type Found,
   type HeadNow,
   lookAtWork,
@@ -52,7 +54,12 @@ export async function keepToBranch(
     record(scope, found, { broughtBack: false, reason: 'refused', detail });
     return { kind: 'astray', message: sentenceOf('refused', facts, { ...about, detail }) };
   }
-  record(scope, found, { broughtBack: true });
+  // What is left in a place of an agent is not in the person's repository.
+  const isDeleted = facts.tip === 'gone' && scope.lane === undefined;
+  const onNoBranch = isDeleted
+    ? await commitsOfDeleted(workspace, { ...place, branch: facts.wanted }).catch(() => [])
+    : [];
+  record(scope, found, { broughtBack: true, onNoBranch });
   return undefined;
 }
 
@@ -63,18 +70,25 @@ function record(
     readonly broughtBack: boolean;
     readonly reason?: AstrayReason;
     readonly detail?: Words;
+    readonly onNoBranch?: readonly Commit[];
   },
 ): void {
+  const { onNoBranch = [], ...others } = end;
   scope.append({
     type: 'branch.left',
     iteration: scope.iteration,
     branch: facts.wanted,
     found: facts.found,
-    commits: commits
-      .slice(0, MAX_NAMED)
-      .map(({ hash, subject }) => ({ hash, subject: subject.slice(0, 500) })),
-    ...end,
+    commits: named(commits),
+    onNoBranch: onNoBranch.length === 0 ? undefined : named(onNoBranch),
+    ...others,
   });
+}
+
+function named(commits: readonly Commit[]): { hash: string; subject: string }[] {
+  return commits
+    .slice(0, MAX_NAMED)
+    .map(({ hash, subject }) => ({ hash, subject: subject.slice(0, 500) }));
 }
 
 function sentenceOf(

@@ -73,6 +73,8 @@ export function iterationSchemas() {
       found: z.string(),
       /** Commits made there, newest first. */
       commits: z.array(z.looseObject({ hash: z.string(), subject: z.string() })),
+      /** Commits of the run's branch, which was deleted and created again without them; newest first. */
+      onNoBranch: z.array(z.looseObject({ hash: z.string(), subject: z.string() })).optional(),
       /** HEAD and these commits are on the run's branch again; otherwise the run ends. */
       broughtBack: z.boolean(),
       /** Why they were not: one of the codes in docs/journal.md. */
