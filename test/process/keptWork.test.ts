@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
 import { clearWorkRefs } from '../../src/orchestrator/workspace/discardedWork.ts';
 import { workRefsOf } from '../../src/orchestrator/workspace/workRefs.ts';
-import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { gitThat, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { Terminal } from '../support/terminal.ts';
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
@@ -62,16 +62,6 @@ const stays = (workspace: Workspace, count = 1) =>
     const notes = await workspace.notes();
     return notes.filter(note => 'step' in note && note.step === 'stay').length === count;
   });
-
-/** A git in front of the real one, in an environment that uses it; `before` is shell code with its arguments in $*. */
-async function gitThat(workspace: Workspace, before: string): Promise<Record<string, string>> {
-  const bin = path.join(workspace.notesDir, 'bin');
-  await mkdir(bin, { recursive: true });
-  const script = `#!/bin/sh\nPATH=\${PATH#*:}\n${before}\nexec git "$@"\n`;
-  await writeFile(path.join(bin, 'git'), script);
-  await chmod(path.join(bin, 'git'), 0o755);
-  return { PATH: `${bin}:${workspace.env['PATH']}` };
-}
 
 function start(
   workspace: Workspace,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { gitThat, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 const STORIES = 20;
 const ids = openStories(STORIES).map(({ id }) => id);
@@ -276,6 +277,31 @@ test('a landed story is worked on again if a person reverts it, also just before
       2,
     );
   }
+});
+
+test('a story that a person sets to not done in the moment in which it lands is worked on again', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const once = path.join(workspace.notesDir, 'once');
+  // Git is asked for the commit after the landing is told, and before the folder gets the rest.
+  const env = await gitThat(
+    workspace,
+    [
+      `[ ! -e '${once}' ] && grep -qs '"landing.landed"' '${workspace.files.runsDir}'/*/journal.jsonl &&`,
+      `touch '${once}' && sed -i 's/"passes": true/"passes": false/' '${workspace.folder}/.omc/prd.json'`,
+    ].join(' '),
+  );
+  Object.assign(workspace.env, env);
+  const run = workspace.scriptOf(
+    {
+      'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
+    },
+    ...['--isolate', '--max-iterations', '4'],
+  );
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+  assert.ok(existsSync(once));
+  assert.equal((await workspace.events('landing.landed')).length, 2);
+  assert.equal(workspace.git('show', 'main:again.txt'), 'again');
 });
 
 test('a story that a person adds without a commit is ticked there, and nothing is said to be missing', async t => {

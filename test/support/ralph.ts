@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -147,6 +147,19 @@ export interface WorkspaceOptions {
   readonly prd?: string;
   /** Whether it is a repository; true by default. */
   readonly git?: boolean;
+}
+
+/** A git in front of the real one, in an environment that uses it; `before` is shell code with its arguments in $*. */
+export async function gitThat(
+  workspace: Workspace,
+  before: string,
+): Promise<Record<string, string>> {
+  const bin = path.join(workspace.notesDir, 'bin');
+  await mkdir(bin, { recursive: true });
+  const script = `#!/bin/sh\nPATH=\${PATH#*:}\n${before}\nexec git "$@"\n`;
+  await writeFile(path.join(bin, 'git'), script);
+  await chmod(path.join(bin, 'git'), 0o755);
+  return { PATH: `${bin}:${workspace.env['PATH']}` };
 }
 
 /** A folder to run in, with a home and a folder for notes next to it, and an environment created from scratch. */

@@ -22,7 +22,7 @@ import { recordOutcome } from './land.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import type { Target } from './target.ts';
 import type { Tip } from './tip.ts';
-import { bringToFolder } from './userFolder.ts';
+import { bringToFolder, isTickedInFolder } from './userFolder.ts';
 
 /** Work of an agent that says that its story is done. */
 export interface Landable {
@@ -245,7 +245,10 @@ export class Landing {
     const { run } = this;
     const { iteration, story } = scope;
     const storyId = story.id;
-    if (storyRecord(run.state(), storyId).landed !== true) {
+    const isNew = storyRecord(run.state(), storyId).landed !== true;
+    // Before anybody hears of it: from then on, a person may take the tick back.
+    const wasTicked = isNew && (await isTickedInFolder(run, story));
+    if (isNew) {
       scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
     }
     if (commit !== undefined && !run.state().commits.some(({ hash }) => hash === commit)) {
@@ -257,7 +260,7 @@ export class Landing {
       });
     }
     run.journal.sync();
-    if ((await bringToFolder(run, scope, progressText)) && notTicked !== undefined) {
+    if ((await bringToFolder(run, scope, { progressText, wasTicked })) && notTicked !== undefined) {
       // The file in the folder is another version.
       warn(scope, 'tickNotWritten', notTicked);
     }

@@ -11,22 +11,34 @@ import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { storyNow } from '../stories/storyNow.ts';
 import { hasEntries, type LandingStory, placeNow, withEntries } from './sharedFiles.ts';
 
 /**
  * Writes into the user's folder what a landing did not bring there with the commit, because git does not track these
  * files, or the work tree does not follow the branch: the tick of the story, and the new entries of the progress log.
  * The same twice changes nothing.
+ * @param landed.wasTicked whether the story was ticked there when it had just landed: then a person has set it to not
+ * done since
  * @returns whether the story is ticked there
  */
 export async function bringToFolder(
   run: Run,
   scope: Scope & { readonly story: LandingStory },
-  progressText: string,
+  { progressText, wasTicked }: { readonly progressText: string; readonly wasTicked: boolean },
 ): Promise<boolean> {
-  const isTicked = await tick(run, scope);
+  const isTicked = wasTicked || (await tick(run, scope));
   await appendProgress(run, scope, progressText);
   return isTicked;
+}
+
+/** Whether a story is ticked in the user's folder. */
+export async function isTickedInFolder(
+  { storyFile }: Pick<Run, 'storyFile'>,
+  story: LandingStory,
+): Promise<boolean> {
+  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  return list !== undefined && storyNow(list.stories, story)?.done === true;
 }
 
 async function tick(
