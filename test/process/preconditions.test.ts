@@ -241,6 +241,22 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('iteration.started'))[3]?.storyId, 'US-002');
   });
 
+  test('doctor, --dry-run and run warn of a flaky check that is no check', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const checks = (flaky: string) => ['--verify', 'true', '--flaky-check', flaky];
+    const words = /"flase" is to get a second try .*exactly as in "verify", which has: true/;
+    const all = await workspace.cli('doctor', ...AGENT, ...checks('flase'), '--json').finished;
+    const found = JSON.parse(all.stdout).checks.find(({ id }: { id: string }) => id === 'flaky');
+    assert.equal(found?.level, 'warning');
+    const dryRun = await workspace.script([['work']], ...checks('flase'), '--dry-run').finished;
+    assert.match(dryRun.stdout, words);
+    const run = await workspace.script([['work']], ...checks('flase')).finished;
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, words);
+    const right = await workspace.script([['work']], ...checks('true'), '--new').finished;
+    assert.doesNotMatch(right.stdout, /second try/);
+  });
+
   test('doctor leaves nothing behind if there is no problem', async t => {
     const workspace = await Workspace.create(t);
     const all = await workspace.cli('doctor', ...AGENT, '--json').finished;

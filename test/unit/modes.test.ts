@@ -24,7 +24,7 @@ describe('modes of oh-my-claudecode in a folder', () => {
       const { files, state } = await folder(t);
       const settings = {
         ...({ agent: 'demo', branch: 'stay', reviewer: false } as const),
-        ...{ isolate: false, lanes: 1 },
+        ...{ flakyChecks: [], isolate: false, lanes: 1, verify: [] },
       };
       const judge = () => otherMode.judge({ files, env: {}, settings });
       assert.equal((await judge())?.level, 'holds');

@@ -70,11 +70,11 @@ function groundOf(
   known: Pick<Ground, 'root'> & { readonly earlier?: RunState | undefined },
 ): Ground {
   const { agent, askBranch, config, env, files, prepare, storyFile } = options;
-  const { branch, isolate, lanes, reviewer } = config;
+  const { branch, flakyChecks, isolate, lanes, reviewer, verify } = config;
   return {
     files,
     env,
-    settings: { agent: agent.id, branch, isolate, lanes, reviewer },
+    settings: { agent: agent.id, branch, flakyChecks, isolate, lanes, reviewer, verify },
     stories,
     progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,

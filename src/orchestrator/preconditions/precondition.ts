@@ -7,7 +7,10 @@ import type { RunFiles } from '../workspace/runFiles.ts';
 export interface Ground {
   readonly files: RunFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly settings: Pick<Settings, 'agent' | 'branch' | 'isolate' | 'lanes' | 'reviewer'>;
+  readonly settings: Pick<
+    Settings,
+    'agent' | 'branch' | 'flakyChecks' | 'isolate' | 'lanes' | 'reviewer' | 'verify'
+  >;
   /** As last read; absent without a readable story file. */
   readonly stories?: StoryList;
   /** Absolute path of the story file, if there is one. */

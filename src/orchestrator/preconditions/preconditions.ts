@@ -7,6 +7,7 @@ import { beads } from './beads.ts';
 import { branch } from './branch.ts';
 import { disk } from './disk.ts';
 import { doneElsewhere } from './doneElsewhere.ts';
+import { flakyChecks } from './flakyChecks.ts';
 import { head } from './head.ts';
 import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
@@ -44,6 +45,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   signing,
   template,
   progress,
+  flakyChecks,
   reviewer,
   beads,
   disk,
