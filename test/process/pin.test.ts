@@ -193,7 +193,18 @@ describe('pin', { concurrency: 3 }, () => {
     const empty = await Workspace.create(t, { git: false });
     const nothing = await empty.cli('pin').finished;
     assert.equal(nothing.code, 1);
-    assert.match(nothing.stderr, /has no commits, and the Pin is made from committed files/);
+    assert.match(nothing.stderr, /not in a git repository, .* Run "git init" there, commit/);
+    empty.git('init', '--quiet');
+    const begun = await empty.cli('pin').finished;
+    assert.equal(begun.code, 1);
+    assert.match(begun.stderr, /has no commits, and the Pin is made from committed files/);
+
+    const bare = path.join(workspace.notesDir, 'bare.git');
+    workspace.git('clone', '--quiet', '--bare', '.', bare);
+    const inBare = await workspace.cli('pin', '--cwd', bare).finished;
+    assert.equal(inBare.code, 1);
+    assert.match(inBare.stderr, /no work tree .*git worktree add/);
+    assert.ok(!existsSync(path.join(bare, 'specs')));
   });
 
   test('a link out of the repository is not followed', async t => {

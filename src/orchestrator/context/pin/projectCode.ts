@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { fileHistory } from '../../git/fileHistory.ts';
+import { GitRepository } from '../../git/git.ts';
 import { gitResult } from '../../git/runGit.ts';
 import { blobSizes, blobTexts, type TreeFile, treeFiles } from '../../git/treeFiles.ts';
 import { prefixOf } from '../codePointers.ts';
@@ -37,9 +38,10 @@ const NO_CODE = /\.(?:md|json|ya?ml|toml|html)$/i;
 /**
  * Reads the code of a project as it is committed: no secrets, nothing generated, nothing that git ignores.
  * @param dir may be a folder within its repository
- * @throws {HumanError} if there is no commit
+ * @throws {HumanError} without a work tree, or if there is no commit
  */
 export async function readProjectCode(dir: string): Promise<ProjectCode> {
+  await requireWorkTree(dir);
   const { code } = await gitResult(dir, ['rev-parse', '--verify', '--quiet', 'HEAD']);
   if (code !== 0) {
     throw new HumanError(
@@ -68,6 +70,27 @@ export async function readProjectCode(dir: string): Promise<ProjectCode> {
   });
   const commits = history.map(commit => ({ ...commit, files: commit.files.map(own) }));
   return { paths, files, specs, commits };
+}
+
+/** The Pin is a file of the project. */
+async function requireWorkTree(dir: string): Promise<void> {
+  const { code, stdout } = await gitResult(dir, ['rev-parse', '--is-inside-work-tree']);
+  if (code === 0 && stdout.toString('utf8').trim() !== 'true') {
+    throw new HumanError(
+      say(
+        '{0} has no work tree in which the Pin could be. Make one (git worktree add ../work), then run ralph-fresh pin there.',
+        dir,
+      ),
+    );
+  }
+  if (code !== 0 && (await new GitRepository(dir).root()) === undefined) {
+    throw new HumanError(
+      say(
+        '{0} is not in a git repository, and the Pin is made from committed files. Run "git init" there, commit, and try again.',
+        dir,
+      ),
+    );
+  }
 }
 
 /**
