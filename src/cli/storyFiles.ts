@@ -126,9 +126,12 @@ export async function whyNoStoryFile(
     }
     const empty = await emptySource(workspace);
     if (empty !== undefined) {
-      const [problem] = empty.problems;
+      const { file, isBlank } = empty;
+      const [problem] = file.problems;
       return {
-        found: say('No story file was found in {0}: {1} has no tasks.', workspace, nameOf(empty)),
+        found: isBlank
+          ? say('No story file was found in {0}: {1} is empty.', workspace, nameOf(file))
+          : say('No story file was found in {0}: {1} has no tasks.', workspace, nameOf(file)),
         ...(problem && { choice: say('Line {0}: {1}', problem.line, problem.message) }),
       };
     }

@@ -188,6 +188,10 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
   test('a list of a tool in which no story can be read is named, with its problem', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const [file, text, words] of [
+      ['IMPLEMENTATION_PLAN.md', '', /: IMPLEMENTATION_PLAN\.md is empty\. .*“- \[ \] …”/],
+      ['PLAN.md', ' \n', /: PLAN\.md is empty\. .*“- \[ \] …”/],
+      ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
+      ['feature_list.json', '', /feature_list\.json: .*The file is empty: write /],
       ['feature_list.json', '[]', /: feature_list\.json has no tasks\. Write .* or name yours/],
       [
         '.claude/orchestration/a.yaml',

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasOpenStories } from './select.ts';
 import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
-import { readStoryFile, readStoryList } from './storyFile.ts';
+import { readStoryBytes, readStoryFile, readStoryList } from './storyFile.ts';
 import { isStoryFolder } from './storyFolder.ts';
 import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
@@ -129,17 +129,27 @@ const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
   ['tasks.yml', 'orchestration'],
 ]);
 
+/** A file at a known path that has no stories. */
+export interface EmptySource {
+  readonly file: StoryFile;
+  /** It has no bytes, or only white space. */
+  readonly isBlank: boolean;
+}
+
 /**
  * The first file at a place of a tool that is read and has no story: its list is empty, or nothing in it can be used.
- * A Markdown file without checkboxes is no list.
+ * A Markdown file without checkboxes is no list, unless there is nothing in it.
  */
-export async function emptySource(workspaceDir: string): Promise<StoryFile | undefined> {
+export async function emptySource(workspaceDir: string): Promise<EmptySource | undefined> {
   for (const place of OTHER_STORY_FILE_PLACES) {
     const isOfTool = !SHARED_NAMES.has(place) && !place.endsWith('.md');
-    for (const path of isOfTool ? await filesAt(workspaceDir, place) : []) {
+    for (const path of await filesAt(workspaceDir, place)) {
       const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
       if (file !== undefined && !belongsAt(place, file)) {
-        return file;
+        const isBlank = (await readStoryBytes(path))?.toString('utf8').trim() === '';
+        if (isOfTool || isBlank) {
+          return { file, isBlank };
+        }
       }
     }
   }
