@@ -10,6 +10,7 @@ import type {
   StoryDiagnosis,
   StoryFix,
 } from '../../src/orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { TextLines } from '../../src/orchestrator/stories/formats/textLines.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 const fixtures = path.resolve(import.meta.dirname, '../fixtures/stories');
@@ -266,6 +267,14 @@ describe('common mistakes of agents', () => {
 });
 
 describe('broken JSON', () => {
+  test('a file that was cut off has its problem on the same line as for its reader', () => {
+    for (const text of ['{"userStories": [\n', '{"userStories": [\r\n  {\r\n\r\n']) {
+      const file = parseStoryFile('prd.json', Buffer.from(text));
+      const [diagnosis] = diagnoseStories('prd.json', text).diagnoses;
+      assert.equal(new TextLines(text).at(diagnosis?.start ?? 0).line, file.problems[0]?.line);
+    }
+  });
+
   for (const [name, broken, fix] of [
     [
       'a trailing comma',

@@ -226,6 +226,7 @@ describe('unusable files', () => {
     ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma on line 2.*remove it/],
     ['a trailing comma in a list', '[1,\n]', 2, 1, /remove that comma/],
     ['a file cut off', '{\n  "a": [\n    1', 3, 6, /\[ of line 2 is closed/],
+    ['a file cut off at the end of a line', '{"a": [\n', 1, 8, /\[ of line 1 is closed/],
     ['a text cut off', '{\n  "a": "b', 2, 10, /no closing quote/],
     ['a line break in a text', '["a\nb"]', 1, 4, /no closing quote/],
     ['a tab in a text', '["a\tb"]', 1, 4, /control character/],
@@ -238,7 +239,7 @@ describe('unusable files', () => {
     ['text after the end', '[]\nDone!', 2, 1, /“Done!” is not JSON/],
     ['two documents', '[] []', 1, 4, /complete before/],
     ['nothing', '', 1, 1, /empty/],
-    ['only space', ' \n ', 2, 2, /empty/],
+    ['only space', ' \n ', 1, 1, /empty/],
     ['a key without a value', '{"a", "b": 1}', 1, 5, /colon/],
     ['an unfinished number', '[1.]', 1, 2, /complete number/],
   ];

@@ -59,13 +59,18 @@ export function findJsonError(text: string, lines: Pick<TextLines, 'at'>): JsonE
     }
     if (step === undefined) {
       return {
-        offset: token.offset,
+        // At the end, the place is where the text stops, not after its last line break.
+        offset: token.kind === KIND.end ? endOf(last) : token.offset,
         message: complaint(expected, token, last, open, text, lineOf),
       };
     }
     expected = step;
     last = token;
   }
+}
+
+function endOf(token: Token | undefined): number {
+  return token === undefined ? 0 : token.offset + token.text.length;
 }
 
 function nextToken(scanner: JSONScanner, text: string): Token {
