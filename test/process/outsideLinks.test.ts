@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
-import { openStories, Workspace } from '../support/ralph.ts';
+import { openStories, type Step, Workspace } from '../support/ralph.ts';
 
 /** A file that is none of the repository's. */
 async function secret(workspace: Workspace, text: string): Promise<string> {
@@ -44,6 +44,21 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     );
     assert.match(englishOf(warning?.detail ?? ''), /progress\.txt is a link out of the repository/);
     assert.doesNotMatch(stdout, /cannot be kept short/);
+  });
+
+  test('that the progress log cannot be read is said once, and again only if it could be read since', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(5) });
+    const log = place(workspace, '.omc/progress.txt');
+    const file = await secret(workspace, 'the secret');
+    const link: Step = { shell: `ln -sf '${file}' .omc/progress.txt` };
+    const unlink: Step = { shell: 'rm .omc/progress.txt' };
+    await symlink(file, log);
+    const calls = [['work'], ['work', unlink], ['work', link], ['work'], ['work']] as Step[][];
+    const { code, stderr } = await workspace.script(calls).finished;
+    assert.equal(code, 0, stderr);
+    assert.equal((await workspace.events('iteration.ended')).length, 5);
+    const warnings = await workspace.events('warning');
+    assert.equal(warnings.filter(({ code: what }) => what === 'progressUnreadable').length, 2);
   });
 
   test('a tick does not write through one unless a person allows it', async t => {

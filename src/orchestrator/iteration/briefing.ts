@@ -57,7 +57,9 @@ export interface Briefed {
 }
 
 type BriefedRun = RunWork &
-  Pick<Run, 'code' | 'config' | 'state'> & { readonly journal: Pick<Run['journal'], 'append'> };
+  Pick<Run, 'code' | 'config' | 'isProgressUnreadable' | 'state'> & {
+    readonly journal: Pick<Run['journal'], 'append'>;
+  };
 
 /** Creates the briefings of fresh agents. If a source cannot be read, its previous content is used. */
 export class Briefer {
@@ -128,6 +130,7 @@ export class Briefer {
     const state = run.state();
     const workTree = place.workTree.take();
     let changedFiles: readonly string[] | undefined;
+    let isUnreadable = false;
     this.handoff = await refreshHandoffFromFiles(
       this.handoff,
       {
@@ -143,8 +146,15 @@ export class Briefer {
         iteration,
         storyId: story?.id,
       },
-      (code, detail) => warn({ append: appendAs(iteration, run.journal) }, code, detail),
+      (code, detail) => {
+        isUnreadable ||= code === 'progressUnreadable';
+        // It stays like this until a person changes it, and would be said before each agent.
+        if (code !== 'progressUnreadable' || !run.isProgressUnreadable) {
+          warn({ append: appendAs(iteration, run.journal) }, code, detail);
+        }
+      },
     );
+    run.isProgressUnreadable = isUnreadable;
     return changedFiles;
   }
 

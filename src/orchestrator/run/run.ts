@@ -38,4 +38,6 @@ export interface Run extends RunWork {
   seenHead: string | undefined;
   /** Commits that could not be recorded, because git could not be read after their iteration. */
   owedCommits: CommitOrigin | undefined;
+  /** The progress log could not be read when it was last looked at, which is told. */
+  isProgressUnreadable?: boolean;
 }
