@@ -100,6 +100,15 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.equal(added.discoveredFrom, 'US-001');
     assert.equal(after, `${JSON.stringify(JSON.parse(after), null, 2)}\n`);
     assert.ok(after.startsWith(before.slice(0, before.lastIndexOf('}', before.lastIndexOf(']')))));
+    // Nor does it become a story of another list.
+    await workspace.write('other.md', '- [ ] Another task\n');
+    assert.match(
+      await told(workspace, 1, 'discovered', 'accept', limit.id, '--file', 'other.md'),
+      new RegExp(
+        `${limit.id} is already the story ${limit.id} in \\.omc/prd\\.json: change it there`,
+      ),
+    );
+    assert.equal(await workspace.read('other.md'), '- [ ] Another task\n');
     assert.deepEqual(await found(workspace), []);
     assert.deepEqual(
       (await found(workspace, '--all')).map(({ state }: { state: string }) => state),

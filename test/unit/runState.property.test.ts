@@ -299,7 +299,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     id: fc.constantFrom('D1', 'D3'),
     by: fc.constantFrom('person' as const, 'setting' as const),
   }),
-  'discovery.added': fc.record({ id: fc.constantFrom('D1', 'D3'), storyId: fc.string() }),
+  'discovery.added': fc.record(
+    { id: fc.constantFrom('D1', 'D3'), storyId: fc.string(), storyFile: fc.string() },
+    { requiredKeys: ['id', 'storyId'] },
+  ),
   'discovery.refused': fc.record({ id: fc.constantFrom('D1', 'D3'), reason: fc.string() }),
   'discovery.dropped': fc.record({ id: fc.constantFrom('D1', 'D2') }),
   'story.ticked': fc.record(

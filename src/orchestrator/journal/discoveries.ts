@@ -23,6 +23,8 @@ export interface Discovery {
   readonly state?: DiscoveryState;
   /** Its id in the story file. */
   readonly storyId?: string;
+  /** That story file, relative to the workspace. */
+  readonly storyFile?: string;
 }
 
 /** One that is known as a whole. */
@@ -69,7 +71,7 @@ function factsOf(event: DiscoveryEvent, known: Discovery): Partial<Discovery> {
         state: known.state === 'added' ? 'added' : 'accepted',
       };
     case 'discovery.added':
-      return { state: 'added', storyId: event.storyId };
+      return { state: 'added', storyId: event.storyId, storyFile: event.storyFile };
     case 'discovery.refused':
       return { state: 'open' };
     case 'discovery.dropped':

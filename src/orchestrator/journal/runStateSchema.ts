@@ -238,6 +238,7 @@ export const runStateSchema = once(() => {
           iteration: count.optional(),
           state: z.enum(DISCOVERY_STATES).optional(),
           storyId: z.string().optional(),
+          storyFile: z.string().optional(),
         }),
       )
       .optional(),

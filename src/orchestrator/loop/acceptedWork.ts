@@ -1,6 +1,7 @@
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
 import type { Run } from '../run/run.ts';
+import { relativePath } from '../run/runWork.ts';
 import { warn } from '../run/warn.ts';
 import { takesStories } from '../stories/edit/addStory.ts';
 import { readStoryBytes } from '../stories/storyFile.ts';
@@ -19,7 +20,7 @@ export class AcceptedWork {
 
   /** Call it between two iterations; with lanes at any time, as agents have copies of the file. */
   async add(): Promise<void> {
-    const { config, env, journal, state, stop, storyFile } = this.run;
+    const { config, env, files, journal, state, stop, storyFile } = this.run;
     const onWarning = (warning: Message) => warn(journal, 'beadsNotTold', warning);
     if (storyFile === undefined) {
       return;
@@ -39,7 +40,10 @@ export class AcceptedWork {
       try {
         const access = { mayRun: true, env, signal: stop.endSignal, onWarning };
         const storyId = await addTrackedStory(storyFile, { id, title, why, from }, access);
-        journal.append({ type: 'discovery.added', id, storyId });
+        journal.append({
+          ...{ type: 'discovery.added', id, storyId },
+          storyFile: relativePath(files.workspace, storyFile),
+        });
       } catch (error) {
         if (!(error instanceof HumanError)) {
           throw error;

@@ -1,6 +1,8 @@
+import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import type { Discovery, KnownDiscovery } from '../journal/discoveries.ts';
+import { relativePath } from '../run/runWork.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
 import { idsWithReports } from '../stories/reportNote.ts';
@@ -58,6 +60,7 @@ async function accept(
   if (isActive || (await isInFile(storyFile, id, now?.storyId))) {
     requireNotAdded(now, id);
   }
+  await requireNotElsewhere(files, storyFile, now);
   if (!evenDropped) {
     requireNotDropped(now, id);
   }
@@ -86,7 +89,10 @@ async function accept(
   const { closeRunFoundDead } = await import('./recovery.ts');
   await closeRunFoundDead(files);
   const storyId = await addTrackedStory(storyFile, story, access);
-  await recordRequest(files, { type: 'discovery', action: 'added', id, storyId });
+  await recordRequest(files, {
+    ...{ type: 'discovery', action: 'added', id, storyId },
+    storyFile: relativePath(files.workspace, storyFile),
+  });
   return { kind: 'added', storyId };
 }
 
@@ -172,6 +178,31 @@ async function isInFile(storyFile: string, id: string, storyId = id): Promise<bo
   const stories = (await readStoryList(storyFile))?.stories;
   const ids = stories && idsWithReports(stories);
   return ids === undefined || ids.has(id) || ids.has(storyId);
+}
+
+/**
+ * It must not become a story of two lists.
+ * @param storyFile absolute path of the one that is to get it
+ */
+async function requireNotElsewhere(
+  { workspace }: RunFiles,
+  storyFile: string,
+  found: KnownDiscovery | undefined,
+): Promise<void> {
+  if (found?.state !== 'added' || found.storyFile === undefined) {
+    return;
+  }
+  const { id, storyFile: named, storyId = id } = found;
+  const other = path.resolve(workspace, named);
+  const isThere = (await readStoryBytes(other)) !== undefined;
+  if (other !== storyFile && isThere && (await isInFile(other, id, storyId))) {
+    throw new HumanError(
+      say(
+        '{0} is already the story {1} in {2}: change it there, or remove it there first.',
+        ...[id, storyId, named],
+      ),
+    );
+  }
 }
 
 function requireNotAdded(found: KnownDiscovery | undefined, id: string): void {

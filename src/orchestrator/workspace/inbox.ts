@@ -93,6 +93,8 @@ const requestSchema = once(() => {
       why: z.string().max(MAX_TEXT).optional(),
       /** The story during which it was found; for `added`, its id in the story file. */
       storyId: z.string().max(MAX_NAME).optional(),
+      /** For `added`: the story file, relative to the workspace. */
+      storyFile: z.string().max(MAX_TEXT).optional(),
     }),
     /** A window shows the run. `pid` and `startId` identify its process, in case it crashes. */
     z.looseObject({
@@ -137,6 +139,7 @@ export type RunRequest =
       readonly title?: string | undefined;
       readonly why?: string | undefined;
       readonly storyId?: string | undefined;
+      readonly storyFile?: string | undefined;
     }
   | {
       readonly type: 'hello';

@@ -78,6 +78,7 @@ export function isSkippedByPerson(state: RunState, storyId: string | undefined):
 function discovered({
   action,
   id,
+  storyFile,
   storyId,
   title,
   why,
@@ -90,7 +91,7 @@ function discovered({
     case 'drop':
       return { type: 'discovery.dropped', id };
     case 'added':
-      return { type: 'discovery.added', id, storyId: storyId ?? id };
+      return { type: 'discovery.added', id, storyId: storyId ?? id, storyFile };
     default:
       return assertNever(action);
   }

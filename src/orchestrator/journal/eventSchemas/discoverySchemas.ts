@@ -37,6 +37,8 @@ export function discoverySchemas() {
       id,
       /** Its id there. */
       storyId: z.string(),
+      /** The story file, relative to the workspace. */
+      storyFile: z.string().optional(),
     }),
     /** The story file has no place for it: a person has to write it there. */
     z.looseObject({
