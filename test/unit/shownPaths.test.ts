@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodeIndex } from '../../src/orchestrator/context/codeIndex.ts';
+import { isSpecPath } from '../../src/orchestrator/context/pin/specDocuments.ts';
 import { rankedFiles } from '../../src/orchestrator/context/ranking.ts';
 import { isShownPath } from '../../src/orchestrator/context/sourceFile.ts';
 
@@ -18,6 +19,14 @@ test('story files are not suggested to agents as code', () => {
   ]) {
     assert.equal(isShownPath(path), true, path);
   }
+});
+
+test('files that nobody can open by their name are not suggested', () => {
+  // As git's answer is read if the bytes of a name are no UTF-8.
+  const path = Buffer.from('src/caf\xe9/login.ts', 'latin1').toString('utf8');
+  assert.equal(isShownPath(path), false);
+  assert.equal(isShownPath('src/café/login.ts'), true);
+  assert.equal(isSpecPath(path.replace('src', 'specs').replace('.ts', '.md')), false);
 });
 
 test('a file counts as often changed only after several commits', () => {

@@ -20,8 +20,9 @@ export function isSourcePath(path: string): boolean {
 /** Settings that hold passwords; their names may be harmless elsewhere, but nobody needs them to be found. */
 const SECRET =
   /(?:^|\/)(?:\.env[^/]*|[^/]*(?:secret|credential|password)[^/]*\.(?:json|ya?ml|toml)|service-?account[^/]*\.json)$/i;
+/** Control characters; and what stands for bytes that are no UTF-8: nobody can open the file by such a name. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a path with one is nothing that a prompt can name.
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const UNSPEAKABLE = /[\u0000-\u001f\u007f\ufffd]/;
 const GENERATED = /@generated|\bDO NOT EDIT\b|\bauto-?generated\b|\bcode generated\b/i;
 /** A file whose content is elsewhere; what stands here is its hash. */
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
@@ -43,9 +44,14 @@ export function isShownPath(path: string): boolean {
     isSourcePath(path) &&
     !SECRET.test(path) &&
     !FOREIGN.test(path) &&
-    !CONTROL.test(path) &&
+    canBeNamed(path) &&
     !isAtStoryPlace(path)
   );
+}
+
+/** Whether a prompt can name a path, so that an agent opens it by that name. */
+export function canBeNamed(path: string): boolean {
+  return !UNSPEAKABLE.test(path);
 }
 
 /** Whether a text was made by a program, or is none. */

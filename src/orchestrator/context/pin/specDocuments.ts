@@ -1,4 +1,5 @@
 import { codeWords } from '../codeWords.ts';
+import { canBeNamed } from '../sourceFile.ts';
 
 /** A specification of the project. */
 export interface SpecDocument {
@@ -20,7 +21,9 @@ const MAX_SPECS = 3;
 /** Whether a path is that of a specification, and not of a list of them. */
 export function isSpecPath(path: string): boolean {
   const [, name = ''] = SPEC.exec(path) ?? [];
-  return name !== '' && !/^(?:index|readme)$/i.test(name) && !FOREIGN.test(path);
+  return (
+    name !== '' && !/^(?:index|readme)$/i.test(name) && !FOREIGN.test(path) && canBeNamed(path)
+  );
 }
 
 /**
