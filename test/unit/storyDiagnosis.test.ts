@@ -310,6 +310,15 @@ describe('broken JSON', () => {
 });
 
 describe('other formats', () => {
+  /** What is underlined, and each fix with its text. */
+  const told = (text: string, file: string) =>
+    diagnose(text, file).map(({ code, end, fixes, start }) => ({
+      code,
+      at: text.slice(start, end),
+      fixes: fixes().map(fix => [fix.kind, ...fix.values].join(' ')),
+      texts: fixes().map(fix => applied(text, fix)),
+    }));
+
   test('the reader’s problems are reported with their line', () => {
     const text = '# Plan\n\n- [ ] T001 one\n\n```\n- [ ] T002 two\n';
     const { found, at } = only(text, 'PLAN.md');
@@ -320,6 +329,246 @@ describe('other formats', () => {
     );
     assert.deepEqual(codes('phases: [', 'o.yaml'), ['invalidYaml']);
   });
+
+  const orchestration = (...tasks: string[]) =>
+    `phases:\n  - name: One\n    tasks:\n${tasks.join('')}`;
+  const task = (id: string, rest = '') => `      - id: ${id}\n        name: Do ${id}\n${rest}`;
+
+  test('in YAML, the second of two ids is underlined and gets a free one', () => {
+    const text = orchestration(task('T1.1'), task('"T1.1"  # copied'), task('T1.7'));
+    const [found, ...others] = told(text, 'o.yaml');
+    assert.deepEqual(others, []);
+    assert.deepEqual([found?.code, found?.at], ['duplicateId', '"T1.1"']);
+    assert.deepEqual(found?.fixes, ['giveId T1.8']);
+    assert.deepEqual(found?.texts, [text.replace('"T1.1"  #', '"T1.8"  #')]);
+  });
+
+  for (const [name, before, replaced, removed] of [
+    [
+      'one of several in brackets',
+      '        depends_on: [T1.1, t1.2, T1.3] # both\n',
+      '        depends_on: [T1.1, T1.2, T1.3] # both\n',
+      '        depends_on: [T1.1, T1.3] # both\n',
+    ],
+    [
+      'the only one in brackets',
+      "        blocked_by: [ 't1.2' ]\r\n",
+      "        blocked_by: [ 'T1.2' ]\r\n",
+      '        blocked_by: []\r\n',
+    ],
+    [
+      'a line of several',
+      '        depends_on:\n          # first\n          - T1.1\n          - t1.2 # why\n',
+      '        depends_on:\n          # first\n          - T1.1\n          - T1.2 # why\n',
+      '        depends_on:\n          # first\n          - T1.1\n',
+    ],
+    [
+      'the only line',
+      '        depends_on:\n        - t1.2\n',
+      '        depends_on:\n        - T1.2\n',
+      '        depends_on: []\n',
+    ],
+    [
+      'no list',
+      '        depends_on: t1.2\n',
+      '        depends_on: T1.2\n',
+      '        depends_on: []\n',
+    ],
+  ] as const) {
+    test(`in YAML, an unknown id is corrected or taken out: ${name}`, () => {
+      const text = (needs: string) =>
+        orchestration(...['T1.1', 'T1.2', 'T1.3'].map(id => task(id)), task('T1.4', needs));
+      const [found, ...others] = told(text(before), 'o.yaml');
+      assert.deepEqual(others, []);
+      assert.match(found?.at ?? '', /^'?t1\.2'?$/);
+      assert.deepEqual(found?.fixes, ['replaceDependency t1.2 T1.2', 'removeDependency t1.2']);
+      assert.deepEqual(found?.texts, [text(replaced), text(removed)]);
+    });
+  }
+
+  test('in YAML, a cycle is ended at its first task, whatever name it uses', () => {
+    const text = orchestration(
+      task('T1', '        depends_on: [Do T2]\n'),
+      task('T2', '        depends_on: [T1]\n'),
+    );
+    const [found] = told(text, 'o.yaml');
+    assert.deepEqual([found?.code, found?.at], ['circularDependency', 'Do T2']);
+    assert.deepEqual(found?.texts, [text.replace('[Do T2]', '[]')]);
+    const own = told('tasks:\n  - title: A\n    depends_on:\n    - A\n', '.ralphy/tasks.yaml');
+    assert.deepEqual(
+      own.map(({ at, texts }) => [at, texts]),
+      [['A', ['tasks:\n  - title: A\n    depends_on: []\n']]],
+    );
+  });
+
+  test('what a task waits for with its phase, or shares with others, has no fix', () => {
+    const ofPhase = 'phases:\n  - name: One\n    depends_on: [gone]\n    tasks:\n      - name: a\n';
+    assert.deepEqual(
+      told(ofPhase, 'o.yaml').map(({ code, fixes }) => [code, fixes]),
+      [['unknownDependency', []]],
+    );
+    const shared =
+      'tasks:\n  - {id: a, depends_on: &all [gone]}\n  - {id: b, depends_on: *all}\n  - &c {id: c}\n  - *c\n';
+    assert.deepEqual(
+      told(shared, 'o.yaml').map(({ code, fixes }) => [code, fixes]),
+      [
+        ['unknownDependency', []],
+        ['unknownDependency', []],
+        ['duplicateId', []],
+      ],
+    );
+  });
+
+  test('what stands in the place of the hashes is kept under another key', () => {
+    const note = '        commits: |\n          the usual\n          ones\n';
+    for (const [before, after] of [
+      [note, note.replace('commits:', 'commits: []\n        commits_note:')],
+      [
+        '        commits: [see the log]\n',
+        '        commits: []\n        commits_note: [see the log]\n',
+      ],
+    ] as const) {
+      const [found] = told(orchestration(task('T1', before), task('T2')), 'o.yaml');
+      assert.deepEqual(found?.fixes, ['setAside commits commits_note']);
+      assert.deepEqual(found?.texts, [orchestration(task('T1', after), task('T2'))]);
+    }
+    const [inBraces] = told('tasks:\n  - {commits: none yet, name: a}\n', 'o.yaml');
+    assert.deepEqual(inBraces?.texts, [
+      'tasks:\n  - {commits: [], commits_note: none yet, name: a}\n',
+    ]);
+  });
+
+  test('a choice that is not accepted is taken out, with its line', () => {
+    for (const [before, after] of [
+      ['- id: a\n    model: -p # no\n    name: x\n', '- id: a\n    name: x\n'],
+      ['- model: -p\n    id: a\n    name: x\n', '- id: a\n    name: x\n'],
+      ['- id: a\n    name: x\n    model:\n      - b\n', '- id: a\n    name: x\n'],
+      ['- id: a\n    name: x\n    model: -p', '- id: a\n    name: x'],
+      ['- {id: a, name: x, model: -p}\n', '- {id: a, name: x}\n'],
+    ] as const) {
+      const [found] = told(`tasks:\n  ${before}`, 'o.yaml');
+      assert.match(found?.at ?? '', /^model:/);
+      assert.deepEqual(found?.texts, [`tasks:\n  ${after}`]);
+    }
+    // A comment about the next key would be lost.
+    const [kept] = told('tasks:\n  - model: -p\n    # which one\n    id: a\n', 'o.yaml');
+    assert.deepEqual(kept?.fixes, []);
+  });
+
+  test('a word that is not known becomes the word of the other open stories', () => {
+    const yaml = orchestration(
+      task('T1', '        status: "erledigt"\n'),
+      task('T2', '        status: todo\n'),
+    );
+    const [found] = told(yaml, 'o.yaml');
+    assert.deepEqual([found?.at, found?.fixes], ['status: "erledigt"', ['setValue status "todo"']]);
+    assert.deepEqual(found?.texts, [yaml.replace('erledigt', 'todo')]);
+    const lines = '{"id": "T-1", "title": "a", "status": "erledigt"}\n';
+    assert.deepEqual(told(lines, '.ralph/tasks.jsonl')[0]?.texts, [
+      lines.replace('erledigt', 'ready'),
+    ]);
+    const items = '- [?] one\n- [x] two\n';
+    const [mark] = told(items, 'PLAN.md');
+    assert.deepEqual([mark?.at, mark?.fixes], ['[?]', ['setValue [?] [ ]']]);
+    assert.deepEqual(mark?.texts, [items.replace('[?]', '[ ]')]);
+  });
+
+  for (const [almost, item] of [
+    ['- [] T003 three', '- [ ] T003 three'],
+    ['* [x]three', '* [x] three'],
+    ['  2.[ X ]* three', '  2. [X]* three'],
+    ['### [ ] three', '- [ ] three'],
+  ] as const) {
+    test(`“${almost}” becomes an item`, () => {
+      const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;
+      const [found, ...others] = told(text(almost), 'PLAN.md');
+      assert.deepEqual(others, []);
+      assert.deepEqual([found?.at, found?.texts], [almost.trim(), [text(item)]]);
+    });
+  }
+
+  test('a heading that is the group of other items does not become an item', () => {
+    const [found] = told('- [ ] one\n\n## [ ] Part\n\n- [ ] two\n', 'PLAN.md');
+    assert.deepEqual([found?.code, found?.fixes], ['notAStory', []]);
+  });
+
+  test('in the task graph, ids and dependencies are corrected in their lines', () => {
+    const line = (id: string, ...blockedBy: string[]) =>
+      JSON.stringify({ id, title: `Do ${id}`, status: 'ready', blockedBy });
+    const text = [line('T-1', 'T-2'), line('T-1'), line('T-2', 'T-1', 'gone')].join('\n');
+    const found = told(text, '.ralph/tasks.jsonl');
+    assert.deepEqual(
+      found.map(({ code, at, fixes }) => [code, at, fixes]),
+      [
+        ['circularDependency', '"T-2"', ['removeDependency T-2']],
+        ['duplicateId', '"T-1"', ['giveId T-3']],
+        ['unknownDependency', '"gone"', ['removeDependency gone']],
+      ],
+    );
+    assert.deepEqual(
+      fixAll('.ralph/tasks.jsonl', text),
+      [line('T-1'), line('T-1').replace('T-1', 'T-3'), line('T-2', 'T-1')].join('\n'),
+    );
+  });
+
+  test('in Task Master, a subtask names its siblings by their own numbers', () => {
+    const part = (id: number, ...dependencies: number[]) => ({ id, title: 'Part', dependencies });
+    const tasks = (...subtasks: object[]) =>
+      JSON.stringify({ master: { tasks: [{ id: 1, title: 'Whole', subtasks }] } });
+    const file = '.taskmaster/tasks/tasks.json';
+    const [id] = told(tasks(part(1), part(1)), file);
+    assert.deepEqual([id?.at, id?.fixes], ['1', ['giveId 1.2']]);
+    assert.deepEqual(id?.texts, [tasks(part(1), part(2))]);
+    const circle = tasks(part(1, 2), part(2, 1));
+    assert.deepEqual(told(circle, file)[0]?.texts, [tasks(part(1), part(2, 1))]);
+    // Nothing is changed there that a person has not chosen.
+    assert.equal(fixAll(file, circle), circle);
+  });
+
+  test('a subtask inherits what its task waits for, which is corrected there', () => {
+    const tasks = (dependencies: number[]) =>
+      JSON.stringify({
+        tasks: [{ id: 1, title: 'a', dependencies, subtasks: [{ id: 1, title: 'b' }] }],
+      });
+    const found = told(tasks([9]), '.taskmaster/tasks/tasks.json');
+    assert.deepEqual(
+      found.map(({ fixes, texts }) => [fixes, texts]),
+      [
+        [['removeDependency 9'], [tasks([])]],
+        [[], []],
+      ],
+    );
+  });
+
+  test('in Beads, a blocker can be taken out; a repeated id is for its tool', () => {
+    const issue = (id: string, ...blockers: string[]) =>
+      JSON.stringify({
+        ...{ id, title: id, status: 'open' },
+        dependencies: blockers.map(to => ({ issue_id: id, depends_on_id: to, type: 'blocks' })),
+      });
+    const text = `${issue('bd-1', 'bd-9')}\n${issue('bd-1')}\n`;
+    assert.deepEqual(
+      told(text, '.beads/issues.jsonl').map(({ code, at, texts }) => [code, at, texts]),
+      [
+        ['unknownDependency', '"bd-9"', [text.replace(issue('bd-1', 'bd-9'), issue('bd-1'))]],
+        ['duplicateId', '"bd-1"', []],
+      ],
+    );
+  });
+
+  test('in ralph-orchestrator, an unknown blocker can be taken out', () => {
+    const line = (...blocked_by: string[]) =>
+      JSON.stringify({ id: 'task-1770266933-6351', title: 'a', status: 'open', blocked_by });
+    assert.deepEqual(told(line('task-1'), '.ralph/agent/tasks.jsonl')[0]?.texts, [line()]);
+  });
+});
+
+test('a free id is not one that somebody waits for', () => {
+  const [, repeated] = diagnose(prd(story({ dependsOn: ['US-002'] }), story()));
+  assert.deepEqual(
+    repeated?.fixes().map(({ values }) => values),
+    [['US-003']],
+  );
 });
 
 test('ranges lie inside the text for every fixture, even broken ones', async () => {

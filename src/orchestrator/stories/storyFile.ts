@@ -186,6 +186,8 @@ export interface ParsedStoryFile {
   readonly move: StoryText['move'];
   /** See `StoryText`. */
   readonly commits?: StoryText['commits'];
+  /** See `StoryText`. */
+  readonly parts?: StoryText['parts'];
 }
 
 /** Like `parseStoryFile`, for callers that will edit the text. */
@@ -207,7 +209,19 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const { add, commits, edits, hasPhases, heading, move, nextId, problems, spanOf, stories } = read;
+  const {
+    add,
+    commits,
+    edits,
+    hasPhases,
+    heading,
+    move,
+    nextId,
+    parts,
+    problems,
+    spanOf,
+    stories,
+  } = read;
   return {
     file: {
       kind: 'stories',
@@ -227,6 +241,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     commits,
     add,
     nextId,
+    parts,
   };
 }
 

@@ -1,30 +1,6 @@
-import {
-  elementsOf,
-  type Member,
-  memberOf,
-  membersOf,
-  type Span,
-  skipSpace,
-} from '../formats/jsonOutline.ts';
+import { type Member, memberOf, membersOf, type Span, skipSpace } from '../formats/jsonOutline.ts';
 import { findEntries } from '../formats/prdFormat.ts';
-import {
-  DEPENDENCY_KEYS,
-  dependencyId,
-  type Entry,
-  findStoryArray,
-  isEntry,
-  ownId,
-} from '../formats/prdKeys.ts';
-
-/** The id of a dependency, and its position. */
-export interface DependencyPlace {
-  readonly id: string;
-  /** The span of the id: a string, a number, or the value of `id` in an object. */
-  readonly span: Span;
-  /** The list that contains it, and its index; absent if it is not in a list. */
-  readonly list?: { readonly elements: readonly Span[]; readonly index: number };
-  readonly member: Member;
-}
+import { type Entry, findStoryArray, isEntry, ownId } from '../formats/prdKeys.ts';
 
 /** A parsed `prd.json`, with the positions of its parts. */
 export class PrdDocument {
@@ -89,31 +65,5 @@ export class PrdDocument {
   /** The explicit ids in the file, one for each story that has one. */
   ids(): string[] {
     return this.entries.flatMap(entry => (isEntry(entry) ? (ownId(entry) ?? []) : []));
-  }
-
-  /** The positions at which a story names this id as a dependency. */
-  dependencies(position: number, id: string): DependencyPlace[] {
-    return DEPENDENCY_KEYS.flatMap(key => {
-      const member = this.member(position, key);
-      return member === undefined
-        ? []
-        : this.dependenciesOf(member).filter(found => found.id === id);
-    });
-  }
-
-  private dependenciesOf(member: Member): DependencyPlace[] {
-    const { text } = this;
-    const isList = text[member.value.start] === '[';
-    const elements = isList ? elementsOf(text, member.value.start) : [member.value];
-    return elements.flatMap((element, index) => {
-      const id = dependencyId(JSON.parse(text.slice(element.start, element.end)));
-      const inner =
-        text[element.start] === '{'
-          ? memberOf(membersOf(text, element.start), 'id')?.value
-          : element;
-      return id === undefined || inner === undefined
-        ? []
-        : [{ id, span: inner, member, list: isList ? { elements, index } : undefined }];
-    });
   }
 }

@@ -16,12 +16,16 @@ export interface StoryFix {
     | 'addField'
     /** `values`: the old key, the new one. */
     | 'renameKey'
-    /** `values`: the key, the new value as JSON. */
+    /** `values`: the key, the new value as JSON; of a checkbox, the old and the new one. */
     | 'setValue'
     /** `values`: the key. */
     | 'removeField'
+    /** `values`: the key, which gets an empty list, and the one that gets its value. */
+    | 'setAside'
     | 'removeEntry'
     | 'makeStory'
+    /** `values`: the beginning of the item. */
+    | 'makeItem'
     | 'addFirstStory'
     | 'insertComma'
     | 'removeComma'

@@ -5,10 +5,11 @@ import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { beadsReadiness } from './beadsReady.ts';
+import { beadsReadiness, blockerIn } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
+import { jsonParts } from './jsonParts.ts';
 import { isDoneWord, ownId, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -61,6 +62,13 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
     add: story => [appendLine(text, JSON.stringify(newIssue(story)))],
+    parts: jsonParts(text, position => issues[position]?.start, {
+      keys: ['dependencies'],
+      idKey: 'depends_on_id',
+      read: (value, position) => blockerIn(value, issues[position]?.entry),
+      openWord: 'open',
+      hasFixedIds: true,
+    }),
     spanOf: position => issues[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);

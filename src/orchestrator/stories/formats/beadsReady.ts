@@ -198,14 +198,25 @@ function isNoHindrance({ status }: Entry): boolean {
 /** The issues that an issue names as dependencies, with the type of the relation. */
 function linksOf(entry: Entry): Link[] {
   const list = entry['dependencies'];
-  return (Array.isArray(list) ? list : []).filter(isEntry).flatMap(link => {
-    const to = link['depends_on_id'];
-    const from = link['issue_id'];
-    const isOwn = from === undefined || from === entry['id'];
-    // `bd` treats a dependency without a type as a blocking one.
-    const type = typeof link['type'] === 'string' ? link['type'] : 'blocks';
-    return typeof to === 'string' && isOwn ? [{ type, to, isAny: isAnyChild(link) }] : [];
-  });
+  return (Array.isArray(list) ? list : []).flatMap(value => linkIn(value, entry) ?? []);
+}
+
+function linkIn(link: unknown, entry: Entry | undefined): Link | undefined {
+  if (!isEntry(link)) {
+    return undefined;
+  }
+  const to = link['depends_on_id'];
+  const from = link['issue_id'];
+  const isOwn = from === undefined || from === entry?.['id'];
+  // `bd` treats a dependency without a type as a blocking one.
+  const type = typeof link['type'] === 'string' ? link['type'] : 'blocks';
+  return typeof to === 'string' && isOwn ? { type, to, isAny: isAnyChild(link) } : undefined;
+}
+
+/** The issue that another one waits for by one of its dependencies, if that relation alone makes it wait. */
+export function blockerIn(dependency: unknown, issue: Entry | undefined): string | undefined {
+  const link = linkIn(dependency, issue);
+  return link !== undefined && BLOCKING.has(link.type) ? link.to : undefined;
 }
 
 /** `metadata` is an object, or its text. */

@@ -42,6 +42,7 @@ import { StoryNames } from './storyNames.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
 import { startOf } from './yamlDocument.ts';
+import { yamlParts } from './yamlParts.ts';
 
 /** YAML with phases and their tasks, as written by orchestration commands for Claude Code. */
 export const orchestration: StoryFormat = { name: 'orchestration', read };
@@ -100,6 +101,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return { start, end };
     },
     move: (...move) => moveTask(text, tasks, move),
+    parts: yamlParts(text, position => tasks[position]?.map()),
     commits: {
       of: position => commitsOf(tasks[position]),
       edits: (position, hashes) => commitEdits(text, tasks, position, hashes),

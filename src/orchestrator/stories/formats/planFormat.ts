@@ -144,6 +144,22 @@ function read(
       const last = numbered?.last ?? found.at(-1)?.index ?? 0;
       return appendItem(text, markdown.lines, last, story, numbered);
     },
+    parts: {
+      field: (position, key) => {
+        const checkbox = found[position]?.line.checkbox;
+        const { mark = '', markOffset = 0 } = key === undefined ? (checkbox ?? {}) : {};
+        const span = { start: markOffset - 1, end: markOffset + mark.length + 1 };
+        const write = (content: string) => ({
+          offset: span.start,
+          length: mark.length + 2,
+          content,
+        });
+        return mark === '' ? undefined : { span, whole: span, write };
+      },
+      // Those of Kiro follow from the indentation.
+      dependencies: () => [],
+      openWord: '[ ]',
+    },
     spanOf: position => {
       const line = found[position]?.line;
       const start = line === undefined ? 0 : lines.offsetOf({ line: line.line, column: 1 });

@@ -8,6 +8,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
 import { withEpics } from './prdEpics.ts';
 import {
@@ -82,6 +83,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         newEntry(story, array.entries, { key: 'passes', word: 'pending' }),
       ),
     ],
+    parts: jsonParts(text, position => spans[position]?.start),
     spanOf: position => spans[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);

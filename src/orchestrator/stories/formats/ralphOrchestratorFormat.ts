@@ -6,6 +6,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
+import { jsonParts } from './jsonParts.ts';
 import { ownId, readStory } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -62,6 +63,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a time written by us could not be removed with the tick.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+    parts: jsonParts(text, position => tasks[position]?.start, { openWord: 'open' }),
     spanOf: position => tasks[position] ?? { start: 0, end: 0 },
     move: (...move) => moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move),
   };

@@ -35,6 +35,38 @@ export interface StoryText {
   readonly move: (story: Story, target: Story, side: Side) => string;
   /** Absent if the format has no place for the commits of a story. */
   readonly commits?: StoryCommits;
+  /** Absent if problems of the format can only be told by their lines. */
+  readonly parts?: StoryParts;
+}
+
+/** Where the parts of stories are that a problem is about, and how each is changed alone. */
+export interface StoryParts {
+  /** A field of the story at a position; without a key, what says whether it is done. */
+  readonly field: (position: number, key?: string) => StoryPart | undefined;
+  /** What the story itself says that it waits for. What it waits for with its group has no place. */
+  readonly dependencies: (position: number) => readonly DependencyPart[];
+  /** What says that a story is not done, if no other story of the file says it. */
+  readonly openWord: string;
+}
+
+/** A part of a story in the text. The result of an edit must be read again: anchors and rare syntax may spread it. */
+export interface StoryPart {
+  /** The value. */
+  readonly span: Span;
+  /** The value with its key. */
+  readonly whole: Span;
+  /** The edit that writes another value in the way of the file; absent if nobody but its tool may choose it. */
+  readonly write?: (value: string) => Edit;
+  /** Absent if the part cannot be taken out with certainty. */
+  readonly removal?: Edit;
+  /** The edit that keeps the value under another key, and gives this one an empty list. */
+  readonly setAside?: (key: string) => Edit;
+}
+
+/** One dependency of a story. */
+export interface DependencyPart extends StoryPart {
+  /** The id of the story, or another name of it. */
+  readonly id: string;
 }
 
 /** The commits that did a story, listed in the file. */

@@ -10,10 +10,12 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
   DEPENDENCY_KEYS,
+  dependencyId,
   type Entry,
   firstText,
   isEntry,
@@ -22,7 +24,7 @@ import {
   TITLE_KEYS,
 } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
-import type { StoryFormat, StoryText } from './storyFormat.ts';
+import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
 import {
   isParked,
@@ -65,7 +67,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     tags.find(({ name, items }) => name === MAIN_TAG && items.length > 0) ??
     tags.find(({ items }) => items.length > 0);
   const tasks = tags.flatMap(tag => readTasks(text, tag));
-  const { current, stories } = readStories(tasks, { main, tags }, lines);
+  const needs = new TaskMasterNeeds(tasks, task => idOf(task, main));
+  const { current, stories } = readStories(tasks, { main, tags, needs }, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const task = tasks[position];
     const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
@@ -107,6 +110,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ? []
         : setMembers(text, task.span.start, changesOf(task, tasks, done));
     },
+    parts: partsOf(text, tasks, needs),
     spanOf: position => spanOf(text, tasks[position]),
     ...additions(text, tags, { current, main }),
     move: (...move) => moveTask(text, tasks, stories, move),
@@ -117,11 +121,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 interface Tags {
   readonly tags: readonly Tag[];
   readonly main: Tag | undefined;
+  readonly needs: TaskMasterNeeds;
 }
 
 function readStories(
   tasks: readonly Task[],
-  { main, tags }: Tags,
+  { main, needs, tags }: Tags,
   lines: TextLines,
 ): { readonly stories: Story[]; readonly current: Tag | undefined } {
   const told = new Map(
@@ -138,7 +143,6 @@ function readStories(
   );
   // One tag after the other, for each is work of its own: the others are only listed.
   const current = [main, ...tags].find(tag => tag !== undefined && open.has(tag)) ?? main;
-  const needs = new TaskMasterNeeds(tasks, task => idOf(task, main));
   const stories = [...told].map(([task, story]) => {
     const { entry, parent, subtasks, tag } = task;
     const id = idOf(task, main);
@@ -159,6 +163,23 @@ function readStories(
     };
   });
   return { stories, current };
+}
+
+/** A task names others of its tag, and a subtask its siblings, by their own ids. */
+function partsOf(text: string, tasks: readonly Task[], needs: TaskMasterNeeds): StoryParts {
+  return jsonParts(text, position => tasks[position]?.span.start, {
+    read: (value, position) => {
+      const name = dependencyId(value);
+      const task = tasks[position];
+      return name === undefined || task === undefined ? undefined : needs.meantBy(name, task);
+    },
+    nameOf: (id, position) => {
+      const { parent, tag } = tasks[position] ?? {};
+      const name = id.startsWith(`${tag?.name}/`) ? id.slice(`${tag?.name}/`.length) : id;
+      const siblings = `${parent?.name}.`;
+      return name.startsWith(siblings) ? name.slice(siblings.length) : name;
+    },
+  });
 }
 
 /** A new task belongs to the tag that is worked on. */

@@ -36,13 +36,18 @@ export class TaskMasterNeeds {
     });
   }
 
-  /** Between subtasks a number is a sibling, as in Task Master; without such a sibling it is a task. */
   private named({ entry, parent, tag }: Task): readonly string[] {
-    return namesOf(entry).map(name => {
-      const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
-      const task = this.idOf({ tag, name });
-      return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
-    });
+    return namesOf(entry).map(name => this.meantBy(name, { parent, tag }));
+  }
+
+  /**
+   * The id of the story that a task means by a name. Between subtasks a number is a sibling, as in Task Master; without
+   * such a sibling it is a task.
+   */
+  meantBy(name: string, { parent, tag }: Pick<Task, 'parent' | 'tag'>): string {
+    const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
+    const task = this.idOf({ tag, name });
+    return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
   }
 }
 

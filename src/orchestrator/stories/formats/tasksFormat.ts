@@ -11,6 +11,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
+import { jsonParts } from './jsonParts.ts';
 import {
   DEPENDENCY_KEYS,
   type Entry,
@@ -96,6 +97,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return setMembers(text, startOf(story), changes);
     },
     add: story => [appendTask(text, found, story)],
+    parts: jsonParts(text, position => found[position]?.start, { openWord: USUAL.openWord }),
     spanOf: position => found[position] ?? { start: 0, end: 0 },
     move: (...move) => {
       requireSameGroup(move[0], move[1]);

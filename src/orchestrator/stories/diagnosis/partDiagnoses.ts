@@ -1,0 +1,325 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { isNumberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
+import { literal } from '../edit/jsonEdit.ts';
+import type { Span } from '../formats/jsonOutline.ts';
+import { isStatusKey } from '../formats/prdKeys.ts';
+import { openWord } from '../formats/statusWord.ts';
+import type { DependencyPart, StoryPart, StoryParts } from '../formats/storyFormat.ts';
+import { StoryNames } from '../formats/storyNames.ts';
+import type { Story, StoryFormatName, StoryList, StoryProblem } from '../story.ts';
+import { parseStoryFile } from '../storyFile.ts';
+import { unknownDependencyMessage } from '../storyProblems.ts';
+import { closestId, takeFreeId } from './ids.ts';
+import type { StoryDiagnosis, StoryFix } from './storyDiagnosis.ts';
+
+/** Files that their tools write, too: there a person chooses each fix. */
+const OF_TOOLS: ReadonlySet<StoryFormatName> = new Set([
+  'beads',
+  'ralphOrchestrator',
+  'taskMaster',
+]);
+
+/** A story file whose stories have parts with known places. */
+export interface Parted {
+  readonly list: StoryList;
+  readonly text: string;
+  readonly parts: StoryParts;
+  /** Ids that are in use; grows by those that the fixes assign. */
+  readonly taken: Set<string>;
+}
+
+/** A fix that was not tried yet. */
+interface Candidate extends Pick<StoryFix, 'isClear' | 'kind' | 'values'> {
+  readonly edit: Edit | undefined;
+  /** What the story is with it; the same as before if absent. */
+  readonly becomes?: (story: Story, now: Story) => Story;
+  /** Ids that others may begin or stop to wait for, because they wait for what the story waits for. */
+  readonly touched?: readonly string[];
+}
+
+/** A candidate with its problem. */
+export interface Trial extends Candidate {
+  readonly edit: Edit;
+  readonly problem: StoryProblem;
+}
+
+/** How often a text is read again, at most, to find the fixes that can be applied together. */
+const MAX_TRIES = 20;
+
+/** The problems that are about one part of a story, each at that part, with fixes that were tried. */
+export class PartDiagnoses {
+  private readonly file: Parted;
+  private readonly stories: ReadonlyMap<number, Story>;
+  private readonly names: () => StoryNames;
+  private readonly ids: () => ReadonlySet<string>;
+  private readonly candidates = new Map<StoryDiagnosis, () => readonly Trial[]>();
+
+  constructor(file: Parted) {
+    const { stories } = file.list;
+    this.file = file;
+    this.stories = new Map(stories.map(story => [story.position, story]));
+    this.names = once(() => new StoryNames(stories));
+    this.ids = once(() => new Set(stories.flatMap(({ id }) => (isNumberId(id) ? [] : id))));
+  }
+
+  /** @param plain the diagnosis of the problem by its line, if its part has no place */
+  *of(problem: StoryProblem, plain: StoryDiagnosis): Generator<StoryDiagnosis> {
+    const { position = -1, ids = [] } = problem.subject ?? {};
+    const story = this.stories.get(position);
+    const [key] = ids;
+    switch (story === undefined ? undefined : problem.code) {
+      case 'duplicateId': {
+        const part = this.file.parts.field(position, 'id');
+        const id = takeFreeId(this.file.taken, key ?? '');
+        yield this.at(part?.span, plain, problem, () => [giveId(part, id)]);
+        break;
+      }
+      case 'unknownDependency':
+        yield* this.unknown(problem, plain, story as Story);
+        break;
+      case 'circularDependency': {
+        // The first story of a cycle waits for a later one, so that dependency is the unusual one.
+        const next = ids[1] ?? key ?? '';
+        const [part, ...others] = this.dependencies(position, next);
+        // If it is named twice, only one of them can be removed at a time.
+        const fixes = part === undefined || others.length > 0 ? [] : [notToWait(part, next, true)];
+        yield this.at(part?.span, plain, problem, () => fixes);
+        break;
+      }
+      case 'unknownStatus': {
+        const part = this.file.parts.field(position, key);
+        const isWord = key === undefined || isStatusKey(key);
+        yield this.at(part?.whole, plain, problem, () => (isWord ? [this.setOpen(part, key)] : []));
+        break;
+      }
+      case 'storySetting': {
+        const part = this.file.parts.field(position, key);
+        yield this.at(part?.whole, plain, problem, () => [
+          { kind: 'removeField', values: [key ?? ''], isClear: false, edit: part?.removal },
+        ]);
+        break;
+      }
+      case 'notHashes': {
+        const part = this.file.parts.field(position, key);
+        const name = `${key}_note`;
+        yield this.at(part?.whole, plain, problem, () => [
+          {
+            ...{ kind: 'setAside', values: [key ?? '', name], isClear: false },
+            edit: part?.setAside?.(name),
+          },
+        ]);
+        break;
+      }
+      default:
+        yield plain;
+    }
+  }
+
+  /** The clear fixes of a diagnosis of this class, not tried yet; `undefined` for another diagnosis. */
+  clearTrials(found: StoryDiagnosis): readonly Trial[] | undefined {
+    return this.candidates.get(found)?.();
+  }
+
+  /** Those trials that can be applied together: all of them, or else the halves that can. */
+  exactOf(trials: readonly Trial[]): readonly Trial[] {
+    let tries = MAX_TRIES;
+    const exactIn = (some: readonly Trial[]): readonly Trial[] => {
+      tries -= 1;
+      if (some.length === 0 || tries < 0) {
+        return [];
+      }
+      if (this.isExact(some)) {
+        return some;
+      }
+      const half = Math.ceil(some.length / 2);
+      return some.length === 1 ? [] : [some.slice(0, half), some.slice(half)].flatMap(exactIn);
+    };
+    return exactIn(trials);
+  }
+
+  private at(
+    span: Span | undefined,
+    plain: StoryDiagnosis,
+    problem: StoryProblem,
+    candidates: () => readonly Candidate[],
+  ): StoryDiagnosis {
+    if (span === undefined) {
+      return plain;
+    }
+    const mustChoose = OF_TOOLS.has(this.file.list.format);
+    const trials = once(() =>
+      candidates().flatMap(({ edit, isClear, ...candidate }): readonly Trial[] =>
+        edit === undefined
+          ? []
+          : [{ ...candidate, edit, problem, isClear: isClear && !mustChoose }],
+      ),
+    );
+    const found: StoryDiagnosis = {
+      ...plain,
+      ...span,
+      fixes: once(() =>
+        trials()
+          .filter(trial => this.isExact([trial]))
+          .map(({ edit, isClear, kind, values }) => ({ kind, values, isClear, edits: [edit] })),
+      ),
+    };
+    this.candidates.set(found, () => trials().filter(({ isClear }) => isClear));
+    return found;
+  }
+
+  /** Each unknown id where it stands; those that a story has from its group in one sentence. */
+  private *unknown(
+    problem: StoryProblem,
+    plain: StoryDiagnosis,
+    { id: own, position }: Story,
+  ): Generator<StoryDiagnosis> {
+    const { ids = [] } = problem.subject ?? {};
+    const found = ids.map(id => ({ id, parts: this.dependencies(position, id) }));
+    const inherited = found.flatMap(({ id, parts }) => (parts.length === 0 ? [id] : []));
+    if (inherited.length > 0) {
+      yield { ...plain, message: unknownDependencyMessage(own, inherited) };
+    }
+    for (const { id, parts } of found) {
+      const message = unknownDependencyMessage(own, [id]);
+      for (const part of parts) {
+        yield this.at(part.span, { ...plain, message }, problem, () =>
+          this.unknownFixes(part, own, position),
+        );
+      }
+    }
+  }
+
+  private unknownFixes(part: DependencyPart, own: string, position: number): Candidate[] {
+    const { id } = part;
+    const meant = closestId(
+      id,
+      this.ids(),
+      other => other !== own && this.dependencies(position, other).length === 0,
+    );
+    const replace: Candidate[] =
+      meant === undefined
+        ? []
+        : [
+            {
+              ...{ kind: 'replaceDependency', values: [id, meant], isClear: true },
+              edit: part.write?.(meant),
+              becomes: story => ({
+                ...story,
+                dependsOn: story.dependsOn.map(need => (need === id ? meant : need)),
+              }),
+              touched: [id, meant],
+            },
+          ];
+    return [...replace, notToWait(part, id, meant === undefined)];
+  }
+
+  /** The dependencies by which a story waits for another one, by its id or by another name of it alone. */
+  private dependencies(position: number, id: string): DependencyPart[] {
+    return this.file.parts
+      .dependencies(position)
+      .filter(part => part.id === id || this.names().meantBy(part.id).includes(id));
+  }
+
+  private setOpen(part: StoryPart | undefined, key: string | undefined): Candidate {
+    const { list, parts, text } = this.file;
+    const others = list.stories.flatMap(({ done, status }) =>
+      done || status === undefined ? [] : [{ status }],
+    );
+    const word = openWord(undefined, others, parts.openWord);
+    // A checkbox has no key.
+    const values =
+      key === undefined
+        ? [text.slice(part?.span.start, part?.span.end), word]
+        : [key, literal(word)];
+    return {
+      ...{ kind: 'setValue', values, isClear: false, edit: part?.write?.(word) },
+      becomes: (story, { status }) => ({ ...story, status }),
+    };
+  }
+
+  /** Whether all of these together do what each says, and nothing else. */
+  private isExact(trials: readonly Trial[]): boolean {
+    const { list, text } = this.file;
+    const edits = trials.map(({ edit }) => edit);
+    const after = parseStoryFile(list.path, applyEdits(text, edits));
+    if (after.kind !== 'stories' || after.stories.length !== list.stories.length) {
+      return false;
+    }
+    const touched = new Set(trials.flatMap(trial => trial.touched ?? []));
+    const own = new Map<number | undefined, Trial[]>();
+    for (const trial of trials) {
+      const { position } = trial.problem.subject ?? {};
+      own.set(position, [...(own.get(position) ?? []), trial]);
+    }
+    return (
+      isSolved(trials, list.problems, after.problems) &&
+      list.stories.every((story, index) => {
+        const now = after.stories[index] as Story;
+        const fixes = own.get(story.position);
+        const then = (fixes ?? []).reduce((one, { becomes }) => becomes?.(one, now) ?? one, story);
+        return isSame(then, now, fixes === undefined ? touched : new Set());
+      })
+    );
+  }
+}
+
+/** Whether each problem is gone, and no other one has come. Behind a cycle there may be one that could not be seen. */
+function isSolved(
+  trials: readonly Trial[],
+  before: readonly StoryProblem[],
+  after: readonly StoryProblem[],
+): boolean {
+  const cycles = trials.filter(({ problem }) => isCycle(problem));
+  const left = new Set(after.filter(isCycle).map(wordsOf));
+  return (
+    weightOf(after) + trials.length - cycles.length <= weightOf(before) &&
+    (cycles.length > 0 || left.size <= before.filter(isCycle).length) &&
+    cycles.every(({ problem }) => !left.has(wordsOf(problem)))
+  );
+}
+
+function isCycle({ code }: StoryProblem): boolean {
+  return code === 'circularDependency';
+}
+
+function wordsOf({ subject }: StoryProblem): string {
+  return JSON.stringify(subject?.ids);
+}
+
+function giveId(part: StoryPart | undefined, id: string): Candidate {
+  return {
+    ...{ kind: 'giveId', values: [id], isClear: true, edit: part?.write?.(id) },
+    becomes: story => ({ ...story, id, title: story.title === story.id ? id : story.title }),
+    touched: [id],
+  };
+}
+
+function notToWait({ removal }: DependencyPart, id: string, isClear: boolean): Candidate {
+  return {
+    ...{ kind: 'removeDependency', values: [id], isClear, edit: removal },
+    becomes: story => ({ ...story, dependsOn: story.dependsOn.filter(need => need !== id) }),
+    touched: [id],
+  };
+}
+
+/** The number of problems without cycles; one that names several unknown ids is as many. */
+function weightOf(problems: readonly StoryProblem[]): number {
+  return problems
+    .filter(problem => !isCycle(problem))
+    .reduce(
+      (sum, { code, subject }) =>
+        sum + (code === 'unknownDependency' ? (subject?.ids.length ?? 1) : 1),
+      0,
+    );
+}
+
+/** Whether nothing but lines, which are counted from the start, and these ids differ. */
+function isSame(a: Story, b: Story, touched: ReadonlySet<string>): boolean {
+  const [one, other] = [a, b].map(story => ({
+    ...{ ...story, line: 0 },
+    dependsOn: story.dependsOn.filter(id => !touched.has(id)),
+  }));
+  return isDeepStrictEqual(one, other);
+}
