@@ -48,7 +48,9 @@ export function textKinds(root: string): readonly TextKind[] {
       english: Object.fromEntries(
         textsOf(
           root,
-          ['prdSchema', 'orchestrationSchema', 'schemaParts'].map(name => `scripts/lib/${name}.ts`),
+          ['prdSchema', 'orchestrationSchema', 'ralphySchema', 'schemaParts'].map(
+            name => `scripts/lib/${name}.ts`,
+          ),
           't',
         ).map(text => [text, text]),
       ),

@@ -1,6 +1,7 @@
 import { LANGUAGES, readTexts, schemaTexts } from './l10nStrings.ts';
 import { orchestrationSchemaText } from './orchestrationSchema.ts';
 import { prdSchemaText } from './prdSchema.ts';
+import { ralphySchemaText } from './ralphySchema.ts';
 
 /** A generated file, with its path in the project. */
 interface SchemaFile {
@@ -8,7 +9,11 @@ interface SchemaFile {
   readonly text: string;
 }
 
-const SCHEMAS = { prd: prdSchemaText, orchestration: orchestrationSchemaText } as const;
+const SCHEMAS = {
+  prd: prdSchemaText,
+  orchestration: orchestrationSchemaText,
+  ralphy: ralphySchemaText,
+} as const;
 
 /**
  * The schemas of story files, each in English and in each language.

@@ -37,9 +37,14 @@ test('the extension applies them where their files are, in the language of the w
       fileMatch: OTHER_STORY_FILE_PLACES.filter(place => /^\.claude\/.*ya?ml$/.test(place)),
       url: '%schema.orchestration.file%',
     },
+    {
+      // A tasks.yaml elsewhere may be anything.
+      fileMatch: OTHER_STORY_FILE_PLACES.filter(place => /^\.ralphy\/.*ya?ml$/.test(place)),
+      url: '%schema.ralphy.file%',
+    },
   ]);
   const languages = ['', ...LANGUAGES.map(language => `.${language}`)];
-  const named = ['prd', 'orchestration'].flatMap(schema =>
+  const named = ['prd', 'orchestration', 'ralphy'].flatMap(schema =>
     languages.map(
       language => readTexts(root, `package.nls${language}.json`)[`schema.${schema}.file`],
     ),
@@ -53,7 +58,7 @@ test('the extension applies them where their files are, in the language of the w
 test('the languages differ only in text', async () => {
   const shapeOf = (text: string) =>
     text.replaceAll(/"(?:description|label|title)": "(?:[^"\\]|\\.)*"|\$\{\d:[^}]*\}/g, '');
-  for (const name of ['prd', 'orchestration']) {
+  for (const name of ['prd', 'orchestration', 'ralphy']) {
     const files = schemaFiles(root).filter(({ file }) => file.includes(name));
     const [english, ...others] = files;
     assert.equal(files.length, 1 + LANGUAGES.length);
@@ -137,4 +142,15 @@ test('the schema of orchestrations accepts what a conversion writes, and complet
   const [snippet] = definitions.task.defaultSnippets;
   const task = parseStoryFile('p.yaml', JSON.stringify({ phases: [{ tasks: [snippet.body] }] }));
   assert.ok(task.kind === 'stories' && task.problems.length === 0);
+});
+
+test('the schema of ralphy has its words, and its snippet is a list of tasks without problems', () => {
+  const [file] = schemaFiles(root).filter(({ file }) => file === 'schemas/ralphy.schema.json');
+  const { defaultSnippets, definitions, properties } = JSON.parse(file?.text ?? '');
+  assert.ok(properties.tasks.description);
+  for (const key of ['title', 'description', 'completed', 'parallel_group', 'depends_on']) {
+    assert.ok(definitions.task.properties[key]?.description, key);
+  }
+  const list = parseStoryFile('.ralphy/tasks.yaml', JSON.stringify(defaultSnippets[0].body));
+  assert.ok(list.kind === 'stories' && list.stories.length === 1 && list.problems.length === 0);
 });
