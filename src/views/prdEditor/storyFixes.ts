@@ -14,6 +14,7 @@ import type {
   StoryDiagnosis,
   StoryFix,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { rangeOf, toDiagnostic } from './storyProblems.ts';
@@ -43,7 +44,11 @@ export function storyFixes(documents: StoryDocuments): Disposable {
     if (stories === undefined) {
       return [];
     }
-    const { diagnoses, text } = stories;
+    const { diagnoses, file, text } = stories;
+    if (file.format === 'beads' && (await beadsDatabase(file.path)) !== undefined) {
+      // `bd` writes the file from its database, so a fix in it would be lost.
+      return [];
+    }
     if (only !== undefined && CodeActionKind.SourceFixAll.intersects(only)) {
       return hasClearFix(diagnoses) ? [new FixAll(document, FIX_ALL)] : [];
     }
