@@ -142,7 +142,7 @@ const FORMATS: readonly (readonly [
     ofLines,
     [...RELATIONS, 'replaceDependency'],
   ],
-  ['.beads/issues.jsonl', beads, ofLines, ['removeDependency', 'replaceDependency', 'setValue']],
+  ['.beads/issues.jsonl', beads, ofLines, ['removeDependency', 'setValue']],
   ['.taskmaster/tasks/tasks.json', taskMaster, ofTaskMaster, RELATIONS],
   ['PLAN.md', plans, ofPlan, ['setValue']],
 ];

@@ -13,7 +13,7 @@ interface Naming {
   /** An id as a story names it. */
   readonly nameOf: (id: string, position: number) => string;
   readonly openWord: string;
-  /** The ids are made by the tool, and two stories with one id are probably the same one. */
+  /** The tool makes the ids: two stories with one id are probably the same one, and similar ids mean nothing. */
   readonly hasFixedIds?: boolean;
 }
 
@@ -71,7 +71,7 @@ export function jsonParts(
         const removal = isList ? removePart(elements, index) : found.removal;
         return id === undefined || span === undefined
           ? []
-          : [{ id, span, whole, removal, write: write(span, position) }];
+          : [{ id, span, whole, removal, ...(!hasFixedIds && { write: write(span, position) }) }];
       });
     });
   }
