@@ -129,6 +129,39 @@ test('problems in the text, fixed with the keyboard', async () => {
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
+test('an orchestration has fixes, too, at the wrong id itself', async () => {
+  const file = path.join(workspace, '.claude', 'orchestration', 'todo.yaml');
+  const text = `name: Todo
+phases:
+  - name: One
+    tasks:
+      - { id: US-001, name: Create a todo, status: pending }
+      - id: US-002
+        name: List all todos
+        status: pending
+        depends_on: [us-1] # the first one
+`;
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text);
+  await using workbench = await openStoryFile();
+  const { page } = workbench;
+  await expect(page.locator('.squiggly-warning')).toHaveCount(1);
+  await page.keyboard.press('F8');
+  await expect(page.locator('.marker-widget')).toContainText('waits for us-1');
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.marker-widget')).toBeHidden();
+  const menu = page.locator('.action-widget').first();
+  await expect(async () => {
+    await page.keyboard.press('Control+.');
+    await expect(menu).toContainText('Wait for US-001 instead of us-1', { timeout: 5_000 });
+  }).toPass({ timeout: 180_000 });
+  await expect(menu).toContainText('Do not wait for us-1');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.squiggly-warning')).toHaveCount(0);
+  await page.keyboard.press('Control+s');
+  await expect.poll(() => readFile(file, 'utf8')).toBe(text.replace('us-1]', 'US-001]'));
+});
+
 test('actions are shown above each story, and completion follows the schema', async () => {
   await writeStories(
     story('US-001', { title: '$(alert) <img src=x onerror=1> [a](command:b)' }),
