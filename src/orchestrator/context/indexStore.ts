@@ -62,7 +62,7 @@ function* encoded({ commits, files, vocabulary }: StoredIndex): Generator<Uint8A
       }
       const counts = [words.content, words.definitions, ...words.passages];
       all.push(...counts);
-      return [hash, words.size, ...counts.map(({ words: own }) => own.length)];
+      return [hash, words.size, ...counts.map(({ from, to }) => to - from)];
     }),
   };
   const text = Buffer.from(JSON.stringify(header));
@@ -82,7 +82,7 @@ function* joined(
   const part = new Uint8Array(PART_BYTES);
   let size = 0;
   for (const counts of all) {
-    const { buffer, byteLength, byteOffset } = numbersOf(counts);
+    const { buffer, byteLength, byteOffset } = numbersOf(counts).subarray(counts.from, counts.to);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     if (size + byteLength > PART_BYTES) {
       yield part.subarray(0, size);
@@ -120,12 +120,9 @@ async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
   }
   let at = 0;
   const next = (length: number): WordCounts => {
-    const counts = {
-      words: words.subarray(at, at + length),
-      weights: weights.subarray(at, at + length),
-    };
+    const from = at;
     at += length;
-    return counts;
+    return { words, weights, from, to: at };
   };
   const files = new Map<string, FileWords | undefined>();
   for (const [hash, size, content, definitions, ...passages] of header.files) {

@@ -32,8 +32,8 @@ export class PassageIndex {
     const changed = earlier && changedSince(earlier.files, files);
     const totals = { count: 0, length: 0 };
     const add = (passages: readonly WordCounts[] = [], sign: 1 | -1 = 1): void => {
-      for (const { weights, words } of passages) {
-        for (let i = 0; i < words.length; i++) {
+      for (const { from, to, weights, words } of passages) {
+        for (let i = from; i < to; i++) {
           const word = words[i] ?? 0;
           this.found[word] = (this.found[word] ?? 0) + sign;
           totals.length += sign * (weights[i] ?? 0);
@@ -74,10 +74,13 @@ export class PassageIndex {
     };
   }
 
-  private scoreOf({ weights, words }: WordCounts, rarities: ReadonlyMap<number, number>): number {
+  private scoreOf(
+    { from, to, weights, words }: WordCounts,
+    rarities: ReadonlyMap<number, number>,
+  ): number {
     let length = 0;
     const hits: { rarity: number; weight: number }[] = [];
-    for (let i = 0; i < words.length; i++) {
+    for (let i = from; i < to; i++) {
       const weight = weights[i] ?? 0;
       length += weight;
       const rarity = rarities.get(words[i] ?? 0);

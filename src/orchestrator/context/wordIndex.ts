@@ -1,10 +1,20 @@
 import { Vocabulary } from './vocabulary.ts';
 
-/** The words of a document as numbers of a vocabulary, each once, with how often they occur. */
+/**
+ * The words of a document as numbers of a vocabulary, each once, with how often they occur. Many documents share two
+ * arrays: the views of an array for each would take as much memory as most of what they show.
+ */
 export interface WordCounts {
   readonly words: Uint32Array;
   readonly weights: Float32Array | Uint16Array;
+  /** Where the document's own begin in both, and where they end. */
+  readonly from: number;
+  readonly to: number;
 }
+
+const NO_WORDS: WordCounts = {
+  ...{ words: new Uint32Array(), weights: new Uint16Array(), from: 0, to: 0 },
+};
 
 /** How often each word occurs in the text that is being counted; always empty between two texts. */
 let scratch = new Float32Array(1 << 16);
@@ -41,18 +51,14 @@ export function countsOf(...texts: readonly (readonly number[])[]): WordCounts {
     room = { words: new Uint32Array(length), weights: new Uint16Array(length) };
     taken = 0;
   }
-  const end = taken + words.length;
-  const counts = {
-    words: room.words.subarray(taken, end),
-    weights: room.weights.subarray(taken, end),
-  };
-  taken = end;
-  for (const [i, word] of words.entries()) {
-    counts.words[i] = word;
-    counts.weights[i] = Math.min(scratch[word] ?? 0, MAX_COUNT);
+  const from = taken;
+  for (const word of words) {
+    room.words[taken] = word;
+    room.weights[taken] = Math.min(scratch[word] ?? 0, MAX_COUNT);
+    taken += 1;
     scratch[word] = 0;
   }
-  return counts;
+  return { ...room, from, to: taken };
 }
 
 /** @param weights by word */
@@ -60,6 +66,8 @@ export function weighted(weights: ReadonlyMap<number, number>): WordCounts {
   return {
     words: Uint32Array.from(weights.keys()),
     weights: Float32Array.from(weights.values()),
+    from: 0,
+    to: weights.size,
   };
 }
 
@@ -113,7 +121,7 @@ export class WordIndex {
     this.replaced = replacedBy(changed ?? [], this.postings.counts, counts);
     this.lengths = this.postings.lengths.slice();
     for (const document of changed ?? []) {
-      this.lengths[document] = lengthOf(counts[document] ?? { weights: new Uint16Array() });
+      this.lengths[document] = lengthOf(counts[document] ?? NO_WORDS);
     }
     let total = 0;
     let filled = 0;
@@ -191,9 +199,9 @@ export class WordIndex {
   }
 }
 
-function lengthOf({ weights }: Pick<WordCounts, 'weights'>): number {
+function lengthOf({ from, to, weights }: WordCounts): number {
   let length = 0;
-  for (let i = 0; i < weights.length; i++) {
+  for (let i = from; i < to; i++) {
     length += weights[i] ?? 0;
   }
   return length;
@@ -224,23 +232,26 @@ function replacedBy(
   const had = new Map<number, number>();
   const have = new Map<number, { document: number; weight: number }[]>();
   for (const document of changed) {
-    for (const word of before[document]?.words ?? []) {
+    const old = before[document] ?? NO_WORDS;
+    for (let i = old.from; i < old.to; i++) {
+      const word = old.words[i] ?? 0;
       had.set(word, (had.get(word) ?? 0) + 1);
     }
-    const { weights, words } = now[document] ?? {};
-    words?.forEach((word, i) => {
+    const { from, to, weights, words } = now[document] ?? NO_WORDS;
+    for (let i = from; i < to; i++) {
+      const word = words[i] ?? 0;
       const known = have.get(word) ?? [];
       have.set(word, known);
-      known.push({ document, weight: weights?.[i] ?? 0 });
-    });
+      known.push({ document, weight: weights[i] ?? 0 });
+    }
   }
   return { documents: new Set(changed), had, have };
 }
 
 function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Postings {
   const starts = new Uint32Array(vocabularySize + 1);
-  for (const { words } of counts) {
-    for (let i = 0; i < words.length; i++) {
+  for (const { from, to, words } of counts) {
+    for (let i = from; i < to; i++) {
       const word = words[i] ?? 0;
       starts[word + 1] = (starts[word + 1] ?? 0) + 1;
     }
@@ -254,8 +265,8 @@ function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Post
   const areCounted = counts.every(({ weights }) => weights instanceof Uint16Array);
   const weightsOfAll = areCounted ? new Uint16Array(all) : new Float32Array(all);
   const next = starts.slice();
-  counts.forEach(({ weights, words }, document) => {
-    for (let i = 0; i < words.length; i++) {
+  counts.forEach(({ from, to, weights, words }, document) => {
+    for (let i = from; i < to; i++) {
       const word = words[i] ?? 0;
       const place = next[word] ?? 0;
       documents[place] = document;
