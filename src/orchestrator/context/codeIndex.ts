@@ -4,7 +4,7 @@ import { type FileWords, fileWordsOf } from './fileWords.ts';
 import { PassageIndex } from './passageIndex.ts';
 import { largest, logarithmic, type Values } from './values.ts';
 import { Vocabulary } from './vocabulary.ts';
-import { countsOf, WordIndex, weighted } from './wordIndex.ts';
+import { countsOf, summed, WordIndex, weighted } from './wordIndex.ts';
 
 /** A file with its text. */
 export interface IndexedFile {
@@ -37,8 +37,8 @@ interface Past {
   readonly filesOf: readonly (readonly number[])[];
   /** Words of subjects and bodies, by commit. */
   readonly messages: WordIndex;
-  /** The same words by the commit's hash, for the next index. */
-  readonly wordsOf: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** What the messages say, by the commit's hash, for the next index. */
+  readonly said: ReadonlyMap<string, Message>;
   /** The words of all commits that changed a file, by file. */
   readonly history: WordIndex;
   /** How often a file was changed: lately, in recent hundreds of commits, ever; as logarithms, from 0 to 1. */
@@ -51,6 +51,14 @@ interface Past {
   readonly age: Values;
   /** By kind of work: how much of it there was, and which files it changed. */
   readonly kinds: ReadonlyMap<string, { total: number; files: Map<number, number> }>;
+}
+
+/** What the message of a commit says. */
+interface Message {
+  /** Weights of its words, by their numbers. */
+  readonly words: ReadonlyMap<number, number>;
+  /** Of {@link kindWords}. */
+  readonly kinds: readonly string[];
 }
 
 /** What the paths alone say. */
@@ -101,7 +109,7 @@ export class CodeIndex {
     const key = this.paths.join('\n');
     this.facts =
       earlier?.facts.key === key ? earlier.facts : pathFactsOf(this.paths, key, vocabulary);
-    this.past = pastOf(this.paths, history, vocabulary, earlier?.past.wordsOf);
+    this.past = pastOf(this.paths, history, vocabulary, earlier?.past.said);
     // With the same paths, a file has the same number.
     const alike = earlier?.facts === this.facts ? earlier : undefined;
     this.content = new WordIndex(
@@ -224,7 +232,7 @@ function pastOf(
   paths: readonly string[],
   commits: readonly PastCommit[],
   vocabulary: Vocabulary,
-  known: Past['wordsOf'] = new Map(),
+  known: Past['said'] = new Map(),
 ): Past {
   const count = paths.length;
   const numbers = new Map(paths.map((path, file) => [path, file]));
@@ -234,10 +242,9 @@ function pastOf(
   const changes = new Uint32Array(count);
   const age = new Float64Array(count).fill(commits.length + 1);
   const kinds = new Map<string, { total: number; files: Map<number, number> }>();
-  const history = paths.map(() => new Map<number, number>());
-  const messages = commits.map(
-    commit => known.get(commit.hash) ?? messageWords(commit, vocabulary),
-  );
+  /** By file: the commits that tell something by their words. */
+  const telling = paths.map((): number[] => []);
+  const messages = commits.map(commit => known.get(commit.hash) ?? messageOf(commit, vocabulary));
   const filesOf = commits.map(({ files, size }) =>
     size > MAX_FILES ? [] : files.flatMap(path => numbers.get(path) ?? []),
   );
@@ -256,14 +263,10 @@ function pastOf(
       return;
     }
     const tellsWords = changed.length <= MAX_FILES_FOR_WORDS;
-    const fade = half(at, 800);
-    for (const [word, weight] of tellsWords ? (messages[at] ?? []) : []) {
-      for (const file of changed) {
-        const own = history[file];
-        own?.set(word, (own.get(word) ?? 0) + weight * fade);
-      }
+    for (const file of tellsWords ? changed : []) {
+      telling[file]?.push(at);
     }
-    for (const kind of kindWords(commits[at]?.subject ?? '')) {
+    for (const kind of messages[at]?.kinds ?? []) {
       const known = kinds.get(kind) ?? { total: 0, files: new Map<number, number>() };
       kinds.set(kind, known);
       known.total += half(at, 500);
@@ -273,14 +276,23 @@ function pastOf(
       }
     }
   });
+  const history = telling.map(own =>
+    summed(own.map(at => ({ weights: messages[at]?.words ?? new Map(), factor: half(at, 800) }))),
+  );
   return {
     commits,
     filesOf,
-    messages: new WordIndex(vocabulary, messages.map(weighted)),
-    wordsOf: new Map(
-      commits.flatMap(({ hash }, at) => (hash === '' ? [] : [[hash, messages[at] ?? new Map()]])),
+    messages: new WordIndex(
+      vocabulary,
+      messages.map(({ words }) => weighted(words)),
     ),
-    history: new WordIndex(vocabulary, history.map(weighted)),
+    said: new Map(
+      commits.flatMap(({ hash }, at) => {
+        const message = messages[at];
+        return hash === '' || message === undefined ? [] : [[hash, message]];
+      }),
+    ),
+    history: new WordIndex(vocabulary, history),
     lately: logarithmic(lately),
     often: logarithmic(recently),
     ever: logarithmic(ever),
@@ -290,8 +302,8 @@ function pastOf(
   };
 }
 
-/** The words of a message with their weights; those of the subject count fully. */
-function messageWords({ body, subject }: PastCommit, vocabulary: Vocabulary): Map<number, number> {
+/** The words of the subject count fully. */
+function messageOf({ body, subject }: PastCommit, vocabulary: Vocabulary): Message {
   const own = body.replace(/^(?:co-authored-by|signed-off-by):.*$/gim, '').slice(0, MAX_BODY);
   const words = new Map<number, number>();
   for (const word of storyWords(own)) {
@@ -300,7 +312,7 @@ function messageWords({ body, subject }: PastCommit, vocabulary: Vocabulary): Ma
   for (const word of storyWords(subject)) {
     words.set(vocabulary.add(word), 1);
   }
-  return words;
+  return { words, kinds: kindWords(subject) };
 }
 
 /** A weight that falls to one half over so many commits. */

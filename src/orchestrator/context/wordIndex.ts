@@ -16,8 +16,8 @@ const NO_WORDS: WordCounts = {
   ...{ words: new Uint32Array(), weights: new Uint16Array(), from: 0, to: 0 },
 };
 
-/** How often each word occurs in the text that is being counted; always empty between two texts. */
-let scratch = new Float32Array(1 << 16);
+/** By word: how much of it the text has that is being counted; always empty between two texts. */
+let scratch = new Float64Array(1 << 16);
 
 /**
  * The numbers of many documents share one memory: with one for each, most of it would be lost between them.
@@ -34,16 +34,7 @@ export function countsOf(...texts: readonly (readonly number[])[]): WordCounts {
   const words: number[] = [];
   for (const text of texts) {
     for (const word of text) {
-      if (word >= scratch.length) {
-        const larger = new Float32Array(2 * Math.max(word, scratch.length));
-        larger.set(scratch);
-        scratch = larger;
-      }
-      const before = scratch[word] ?? 0;
-      if (before === 0) {
-        words.push(word);
-      }
-      scratch[word] = before + 1;
+      count(word, 1, words);
     }
   }
   if (words.length > room.words.length - taken) {
@@ -59,6 +50,40 @@ export function countsOf(...texts: readonly (readonly number[])[]): WordCounts {
     scratch[word] = 0;
   }
   return { ...room, from, to: taken };
+}
+
+/** Counts a word. @param words the words so far, each once */
+function count(word: number, weight: number, words: number[]): void {
+  if (word >= scratch.length) {
+    const larger = new Float64Array(2 * Math.max(word, scratch.length));
+    larger.set(scratch);
+    scratch = larger;
+  }
+  const before = scratch[word] ?? 0;
+  if (before === 0) {
+    words.push(word);
+  }
+  scratch[word] = before + weight;
+}
+
+/** Adds up the weights of words. @param parts by word, and how much each of them counts; above 0 */
+export function summed(
+  parts: readonly { readonly weights: ReadonlyMap<number, number>; readonly factor: number }[],
+): WordCounts {
+  const words: number[] = [];
+  for (const { factor, weights } of parts) {
+    for (const [word, weight] of weights) {
+      count(word, weight * factor, words);
+    }
+  }
+  const all = {
+    words: Uint32Array.from(words),
+    weights: Float32Array.from(words, word => scratch[word] ?? 0),
+  };
+  for (const word of words) {
+    scratch[word] = 0;
+  }
+  return { ...all, from: 0, to: words.length };
 }
 
 /** @param weights by word */
