@@ -563,6 +563,19 @@ describe('other formats', () => {
   });
 });
 
+test('a correction that would make a cycle is not offered, and does not keep others from being applied', () => {
+  const text = prd(
+    story({ dependsOn: ['US-002'] }),
+    story({ id: 'US-002', dependsOn: ['us-1', 'gone'] }),
+  );
+  const [wrong] = diagnose(text);
+  assert.deepEqual(
+    wrong?.fixes().map(({ kind, isClear }) => [kind, isClear]),
+    [['removeDependency', false]],
+  );
+  assert.deepEqual(storiesOf(fixAll('prd.json', text))[1].dependsOn, ['us-1']);
+});
+
 test('a free id is not one that somebody waits for', () => {
   const [, repeated] = diagnose(prd(story({ dependsOn: ['US-002'] }), story()));
   assert.deepEqual(

@@ -72,34 +72,33 @@ export function fixAll(path: string, content: string): string {
   return bom + text;
 }
 
-/** The edits of clear fixes that do not overlap. */
+/** The edits of clear fixes that do not overlap. @param failed fixes that may not stand in the way of others */
 function clearEdits(
   diagnoses: readonly StoryDiagnosis[],
   parted: PartDiagnoses | undefined,
+  failed: ReadonlySet<Trial> = new Set(),
 ): Edit[] {
   const taken: Edit[] = [];
   const trials: Trial[] = [];
   let end = -1;
   for (const found of diagnoses) {
-    const own = parted?.clearTrials(found);
+    const own = parted?.clearTrials(found)?.filter(trial => !failed.has(trial));
     const edits =
-      own?.slice(0, 1).map(({ edit }) => edit) ??
-      [...(found.fixes().find(({ isClear }) => isClear)?.edits ?? [])].sort(
-        (a, b) => a.offset - b.offset,
-      );
-    const [first] = edits;
-    const last = edits.at(-1);
+      own?.map(({ edit }) => edit) ?? found.fixes().find(({ isClear }) => isClear)?.edits ?? [];
+    const sorted = [...edits].sort((a, b) => a.offset - b.offset);
+    const [first] = sorted;
+    const last = sorted.at(-1);
     if (first !== undefined && last !== undefined && first.offset > end) {
       end = last.offset + last.length;
-      if (own === undefined) {
-        taken.push(...edits);
-      } else {
-        trials.push(...own.slice(0, 1));
-      }
+      trials.push(...(own ?? []));
+      taken.push(...(own === undefined ? sorted : []));
     }
   }
   // Trying them one by one would read a long list for each.
-  return [...taken, ...(parted?.exactOf(trials) ?? []).map(({ edit }) => edit)];
+  const exact = parted?.exactOf(trials) ?? [];
+  return trials.length > 0 && exact.length === 0 && taken.length === 0
+    ? clearEdits(diagnoses, parted, new Set([...failed, ...trials]))
+    : [...taken, ...exact.map(({ edit }) => edit)];
 }
 
 interface Context {

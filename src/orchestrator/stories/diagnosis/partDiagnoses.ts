@@ -117,7 +117,7 @@ export class PartDiagnoses {
     }
   }
 
-  /** The clear fixes of a diagnosis of this class, not tried yet; `undefined` for another diagnosis. */
+  /** The clear fix of a diagnosis of this class, not tried yet; `undefined` for another diagnosis. */
   clearTrials(found: StoryDiagnosis): readonly Trial[] | undefined {
     return this.candidates.get(found)?.();
   }
@@ -165,7 +165,11 @@ export class PartDiagnoses {
           .map(({ edit, isClear, kind, values }) => ({ kind, values, isClear, edits: [edit] })),
       ),
     };
-    this.candidates.set(found, () => trials().filter(({ isClear }) => isClear));
+    this.candidates.set(found, () =>
+      trials()
+        .filter(({ isClear }) => isClear)
+        .slice(0, 1),
+    );
     return found;
   }
 
