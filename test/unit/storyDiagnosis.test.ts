@@ -525,6 +525,26 @@ describe('other formats', () => {
     assert.equal(fixAll(file, circle), circle);
   });
 
+  test('a file with nothing but choices is not read again for each of its problems', () => {
+    const issue = (id: string, gone: string) =>
+      JSON.stringify({ id, title: id, status: 'open', blocked_by: [gone] });
+    const text = [issue('t-1', 'gone'), issue('t-2', 'lost')].join('\n');
+    const { diagnoses, hasClearFix } = diagnoseStories('.ralph/agent/tasks.jsonl', text);
+    assert.equal(diagnoses.length, 2);
+    for (const found of diagnoses) {
+      Object.assign(found, { fixes: () => assert.fail('It was tried.') });
+    }
+    assert.equal(hasClearFix(), false);
+    assert.equal(diagnoseStories('prd.json', prd(story(), story())).hasClearFix(), true);
+  });
+
+  test('fixes that would make a cycle together are not applied together', () => {
+    const waits = (id: string, ...dependsOn: string[]) => story({ id, dependsOn });
+    const text = prd(waits('US-001', 'US-002x'), waits('US-002', 'US-001x'), waits('US-003'));
+    // Not even a cycle that the next round would break by dropping a dependency.
+    assert.equal(fixAll('prd.json', text), text.replace('US-002x', 'US-002'));
+  });
+
   test('a subtask inherits what its task waits for, which is corrected there', () => {
     const tasks = (dependencies: number[]) =>
       JSON.stringify({

@@ -10,10 +10,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { fixAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
-import type {
-  StoryDiagnosis,
-  StoryFix,
-} from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import type { StoryFix } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
@@ -44,13 +41,13 @@ export function storyFixes(documents: StoryDocuments): Disposable {
     if (stories === undefined) {
       return [];
     }
-    const { diagnoses, file, text } = stories;
+    const { diagnoses, file, hasClearFix, text } = stories;
     if (file.format === 'beads' && (await beadsDatabase(file.path)) !== undefined) {
       // `bd` writes the file from its database, so a fix in it would be lost.
       return [];
     }
     if (only !== undefined && CodeActionKind.SourceFixAll.intersects(only)) {
-      return hasClearFix(diagnoses) ? [new FixAll(document, FIX_ALL)] : [];
+      return hasClearFix() ? [new FixAll(document, FIX_ALL)] : [];
     }
     const here = diagnoses.filter(
       ({ start, end }) => rangeOf(document, text, start, end).intersection(range) !== undefined,
@@ -68,7 +65,7 @@ export function storyFixes(documents: StoryDocuments): Disposable {
         return action;
       }),
     );
-    return actions.length > 0 && diagnoses.length > 1 && hasClearFix(diagnoses)
+    return actions.length > 0 && diagnoses.length > 1 && hasClearFix()
       ? [...actions, new FixAll(document, CodeActionKind.QuickFix)]
       : actions;
   }
@@ -89,11 +86,6 @@ export function storyFixes(documents: StoryDocuments): Disposable {
       providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
     },
   );
-}
-
-/** Stops at the first one: a file may have a thousand problems. */
-function hasClearFix(diagnoses: readonly StoryDiagnosis[]): boolean {
-  return diagnoses.some(({ fixes }) => fixes().some(({ isClear }) => isClear));
 }
 
 /** Replaces only the changed part of the text. */

@@ -24,6 +24,8 @@ export interface DiagnosedStories {
   /** Without byte order mark; the ranges refer to it. */
   readonly text: string;
   readonly diagnoses: readonly StoryDiagnosis[];
+  /** Whether one of the problems has a clear fix. Only what could be one is tried: each trial reads the whole text. */
+  readonly hasClearFix: () => boolean;
 }
 
 /**
@@ -54,7 +56,13 @@ function diagnose(
     }
   }
   diagnoses.sort((a, b) => a.start - b.start || a.end - b.end);
-  return { file, text, diagnoses, parted };
+  const hasClearFix = once(() =>
+    diagnoses.some(
+      found =>
+        parted?.clearTrials(found)?.length !== 0 && found.fixes().some(({ isClear }) => isClear),
+    ),
+  );
+  return { file, text, diagnoses, hasClearFix, parted };
 }
 
 /** Applies all clear fixes. @returns the new text, with its previous byte order mark */

@@ -122,21 +122,26 @@ export class PartDiagnoses {
     return this.candidates.get(found)?.();
   }
 
-  /** Those trials that can be applied together: all of them, or else the halves that can. */
+  /** Those trials that can be applied together: all of them, or else what can be added to those before. */
   exactOf(trials: readonly Trial[]): readonly Trial[] {
     let tries = MAX_TRIES;
-    const exactIn = (some: readonly Trial[]): readonly Trial[] => {
+    let exact: readonly Trial[] = [];
+    const add = (some: readonly Trial[]): void => {
       tries -= 1;
       if (some.length === 0 || tries < 0) {
-        return [];
+        return;
       }
-      if (this.isExact(some)) {
-        return some;
+      const more = [...exact, ...some];
+      if (this.isExact(more)) {
+        exact = more;
+      } else if (some.length > 1) {
+        const half = Math.ceil(some.length / 2);
+        add(some.slice(0, half));
+        add(some.slice(half));
       }
-      const half = Math.ceil(some.length / 2);
-      return some.length === 1 ? [] : [some.slice(0, half), some.slice(half)].flatMap(exactIn);
     };
-    return exactIn(trials);
+    add(trials);
+    return exact;
   }
 
   private at(
