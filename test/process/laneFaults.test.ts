@@ -326,6 +326,24 @@ test('the end of the run is recorded if its branch is deleted meanwhile', posix,
   assert.equal((await workspace.event('run.ended')).outcome, 'error');
 });
 
+test('a run whose branch is deleted during a check ends after that check', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const journals = `'${workspace.files.runsDir}'/*/journal.jsonl`;
+  const check = [
+    `rm -f '${workspace.folder}/.git/refs/heads/main'`,
+    `for i in $(seq 80); do ! grep -qs '"run.ended"' ${journals} || exit 1; sleep 0.1; done`,
+  ].join('; ');
+  const loop = start(workspace, {}, '--isolate', '--verify', check);
+  await workspace.event('check.started');
+  const { code, stderr } = await loop.finished;
+  assert.equal(code, 1);
+  assert.match(stderr, /The branch main no longer exists/);
+  const [judged] = await workspace.events('gate.ended');
+  const [ended] = await workspace.events('run.ended');
+  assert.equal(judged?.green, true);
+  assert.ok(judged.seq < (ended?.seq ?? 0));
+});
+
 test(
   'finished but uncommitted work lands after a restart if the loop is killed',
   posix,

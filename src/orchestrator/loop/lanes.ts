@@ -168,15 +168,22 @@ export class Lanes {
     await end;
   }
 
-  /** Resolves when no agent works and nothing is landing any more. */
+  /** Resolves when no agent works and nothing is landing any more; rejects then, too. */
   async idle(): Promise<void> {
-    while (this.tasks.size > 0) {
-      await this.followUntil(Promise.all(this.tasks));
+    try {
+      while (this.tasks.size > 0) {
+        await this.followUntil(Promise.all(this.tasks));
+      }
+      await this.queue.catchUp();
+    } finally {
+      // Also if the branch is gone: what goes on behind the end of the run would be in no record.
+      while (this.tasks.size > 0) {
+        await Promise.all(this.tasks);
+      }
+      await this.queue.idle();
+      await this.queuePlace?.dispose();
+      this.queuePlace = undefined;
     }
-    await this.queue.catchUp();
-    await this.queue.idle();
-    await this.queuePlace?.dispose();
-    this.queuePlace = undefined;
     await this.queue.follow();
   }
 
