@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gitThat, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
+const posix = { skip: process.platform === 'win32' && 'a script stands in for git' };
 const STORIES = 20;
 const ids = openStories(STORIES).map(({ id }) => id);
 
@@ -279,30 +280,79 @@ test('a landed story is worked on again if a person reverts it, also just before
   }
 });
 
-test('a story that a person sets to not done in the moment in which it lands is worked on again', async t => {
-  const workspace = await Workspace.create(t, { stories: openStories(1) });
+/** Sets a story to not done when git is first asked for something after the landing of `landed` is told. */
+async function unticksAfter(workspace: Workspace, landed: string, id: string): Promise<() => void> {
   const once = path.join(workspace.notesDir, 'once');
-  // Git is asked for the commit after the landing is told, and before the folder gets the rest.
+  const list = path.join(workspace.folder, '.omc', 'prd.json');
   const env = await gitThat(
     workspace,
     [
-      `[ ! -e '${once}' ] && grep -qs '"landing.landed"' '${workspace.files.runsDir}'/*/journal.jsonl &&`,
-      `touch '${once}' && sed -i 's/"passes": true/"passes": false/' '${workspace.folder}/.omc/prd.json'`,
-    ].join(' '),
+      `[ ! -e '${once}' ] && grep -qs '"landing.landed".*"${landed}"' '${workspace.files.runsDir}'/*/journal.jsonl`,
+      `sed '/${id}/,$ s/"passes": true/"passes": false/' '${list}' > '${once}'`,
+      `cat '${once}' > '${list}'`,
+    ].join(' && '),
   );
   Object.assign(workspace.env, env);
-  const run = workspace.scriptOf(
-    {
-      'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
-    },
-    ...['--isolate', '--max-iterations', '4'],
-  );
-  const { code, stderr, stdout } = await run.finished;
-  assert.equal(code, 0, stderr + stdout.slice(-3_000));
-  assert.ok(existsSync(once));
-  assert.equal((await workspace.events('landing.landed')).length, 2);
-  assert.equal(workspace.git('show', 'main:again.txt'), 'again');
-});
+  return () => assert.ok(existsSync(once));
+}
+
+test(
+  'a story that a person sets to not done in the moment in which it lands is worked on again',
+  posix,
+  async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    // Before the folder gets the rest.
+    const hasUnticked = await unticksAfter(workspace, 'US-001', 'US-001');
+    const run = workspace.scriptOf(
+      {
+        'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
+      },
+      ...['--isolate', '--max-iterations', '4'],
+    );
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+    hasUnticked();
+    assert.equal((await workspace.events('landing.landed')).length, 2);
+    assert.equal(workspace.git('show', 'main:again.txt'), 'again');
+  },
+);
+
+test(
+  'so is one that lands with others, while those before it in the stack are told',
+  posix,
+  async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const hasUnticked = await unticksAfter(workspace, 'US-002', 'US-003');
+    // The first one is checked until the others wait together.
+    const check = `while test ! -f '${path.join(workspace.notesDir, 'all')}'; do sleep 0.05; done`;
+    const run = workspace.scriptOf(
+      {
+        'US-001': [works('US-001', 1)],
+        'US-002': [[{ wait: 'second' }, ...works('US-002', 2)]],
+        'US-003': [
+          [{ wait: 'third' }, ...works('US-003', 3)],
+          [{ write: ['again.txt', 'again'] }, ...works('US-003', 3)],
+        ],
+      },
+      ...['--lanes', '3', '--land-batch', '2', '--verify', check, '--max-iterations', '8'],
+    );
+    for (const [count, note] of ['second', 'third', 'all'].entries()) {
+      await until(`queued before ${note}`, async () => {
+        const queued = await workspace.events('landing.queued');
+        return queued.length > count;
+      });
+      await (count === 0 ? workspace.event('check.started') : undefined);
+      await workspace.note(note);
+    }
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+    hasUnticked();
+    assert.equal((await workspace.events('stack.checked')).length, 1);
+    const landed = (await workspace.events('landing.landed')).map(({ storyId }) => storyId);
+    assert.deepEqual(landed, ['US-001', 'US-002', 'US-003', 'US-003']);
+    assert.equal(workspace.git('show', 'main:again.txt'), 'again');
+  },
+);
 
 test('a story that a person adds without a commit is ticked there, and nothing is said to be missing', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });

@@ -227,7 +227,10 @@ export class Landing {
     await this.record({ scope, result }, { isRefused: reason !== 'person', commits: 0 });
   }
 
-  /** The branch has it: the rest can be repeated after a kill. */
+  /**
+   * The branch has it: the rest can be repeated after a kill.
+   * @param landed.wasTicked see {@link bringToFolder}; looked at now if absent
+   */
   async finish(
     { progressText, result, scope }: Landable,
     {
@@ -235,11 +238,13 @@ export class Landing {
       notTicked,
       onto,
       search,
+      wasTicked: ticked,
     }: {
       readonly commit?: string;
       readonly onto: string;
       readonly notTicked?: Message;
       readonly search?: DuplicateSearch;
+      readonly wasTicked?: boolean;
     },
   ): Promise<void> {
     const { run } = this;
@@ -247,7 +252,7 @@ export class Landing {
     const storyId = story.id;
     const isNew = storyRecord(run.state(), storyId).landed !== true;
     // Before anybody hears of it: from then on, a person may take the tick back.
-    const wasTicked = isNew && (await isTickedInFolder(run, story));
+    const wasTicked = isNew && (ticked ?? (await this.isTicked(story)));
     if (isNew) {
       scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
     }
@@ -270,6 +275,11 @@ export class Landing {
       { scope, result },
       { isRefused: false, commits: commit ? 1 : 0, isDone: true },
     );
+  }
+
+  /** Whether a story is ticked in the user's folder. */
+  isTicked(story: Story): Promise<boolean> {
+    return isTickedInFolder(this.run, story);
   }
 
   private async record(

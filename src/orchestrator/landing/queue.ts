@@ -181,6 +181,10 @@ export class LandingQueue {
     if (!(await this.tip.advance(from, onto))) {
       return [];
     }
+    // Of all, before anybody hears of the first: from then on, a person may take each of the ticks back.
+    const ticked = await Promise.all(
+      stack.map(({ work }) => this.landing.isTicked(work.scope.story)),
+    );
     for (const [index, { commit, notTicked, onto: below, work }] of stack.entries()) {
       await this.settle(work, async () => {
         await this.landing.finish(work, {
@@ -188,6 +192,7 @@ export class LandingQueue {
           onto: below,
           notTicked,
           search: searches[index],
+          wasTicked: ticked[index],
         });
         return undefined;
       });

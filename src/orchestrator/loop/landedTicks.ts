@@ -42,15 +42,18 @@ export class LandedTicks {
 
   /**
    * @param now the user's folder, with the user's HEAD
+   * @param at.landing ids of the stories that are landing, or wait to
    * @returns ids of landed stories that a person has set to not done
    */
   async unticked(
     state: RunState,
     now: Snapshot,
-    at: Omit<CommittedView, 'head'>,
+    { landing = [], ...at }: Omit<CommittedView, 'head'> & { readonly landing?: readonly string[] },
   ): Promise<string[]> {
-    this.needsSecondLook = false;
     const { branch, head = '', stories } = now;
+    const done = new Set(stories?.stories.flatMap(({ done: isDone, id }) => (isDone ? id : [])));
+    // One that lands after this may have been set to not done before.
+    this.needsSecondLook = landing.some(id => !done.has(id));
     const atWork = new Set(state.running.map(({ storyId }) => storyId));
     const open = [...this.known(state, now)].flatMap(([id, done]) =>
       // One that is just landing gets its tick last; a tick that could not be written is nobody's.

@@ -115,6 +115,7 @@ export class Lanes {
     return this.landedTicks.unticked(this.run.state(), now, {
       target,
       storyFile: target.sharedFiles.storyFile,
+      landing: [...this.landing.values()].flatMap(({ story }) => story?.id ?? []),
     });
   }
 
