@@ -19,6 +19,8 @@ import { STORY_DOCUMENTS } from './storySelector.ts';
 
 const FIX_ALL = CodeActionKind.SourceFixAll.append('ralphFresh');
 const MAX_LABEL = 60;
+/** Problems with fixes in one menu: each fix was tried with the whole text, and a selection may have a thousand. */
+const MAX_HERE = 20;
 
 /** Fixes everything that has one clear fix. The edit is computed on request, from the text at that time. */
 class FixAll extends CodeAction {
@@ -52,7 +54,7 @@ export function storyFixes(documents: StoryDocuments): Disposable {
     const here = diagnoses.filter(
       ({ start, end }) => rangeOf(document, text, start, end).intersection(range) !== undefined,
     );
-    const actions = here.flatMap(found =>
+    const actions = here.slice(0, MAX_HERE).flatMap(found =>
       found.fixes().map(fix => {
         const action = new CodeAction(fixTitle(fix), CodeActionKind.QuickFix);
         action.edit = new WorkspaceEdit();

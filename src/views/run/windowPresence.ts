@@ -23,8 +23,9 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
       if (!alive || runId === undefined || state.onLastWindow !== 'stopAfterIteration') {
         greeted = undefined;
       } else if (greeted?.runId !== runId || greeted.pid !== state.pid) {
-        greeted = { runId, pid: state.pid };
-        void hello(folder, runId);
+        const now = { runId, pid: state.pid };
+        greeted = now;
+        void hello(folder, runId, () => greeted === now);
       }
     };
     const change = folder.runs.onDidChange(look);
@@ -35,16 +36,20 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
         if (greeted !== undefined) {
           goodbye(folder, greeted.runId);
         }
+        greeted = undefined;
       },
     };
   }
 
-  async function hello({ files }: Folder, runId: string): Promise<void> {
+  /** @param isWanted whether the window still shows the run: a hello behind its goodbye would count as a window */
+  async function hello({ files }: Folder, runId: string, isWanted: () => boolean): Promise<void> {
     try {
       identity ??= identify(process.pid);
       const { pid, startId } = await identity;
       inbox ??= await import('../../orchestrator/workspace/inbox.ts');
-      inbox.postRequest(files, runId, { type: 'hello', window: id, pid, startId });
+      if (isWanted()) {
+        inbox.postRequest(files, runId, { type: 'hello', window: id, pid, startId });
+      }
     } catch (error) {
       onError(error as Error);
     }
