@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { gitThat, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { failed, verdict } from '../support/scenarioSteps.ts';
 
 /** A correct agent that writes this file. */
@@ -211,6 +211,35 @@ describe('lanes', () => {
     assert.equal(await workspace.read('shared.txt'), four('mine', 'agent'));
     assert.deepEqual(subjects(workspace).slice(0, 2), ['Merge what has landed into main', 'Mine']);
     assert.equal(workspace.git('for-each-ref', 'refs/ralph-fresh/landed'), '');
+  });
+
+  test('a join that git refuses is reported with its reason, and the run ends', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { 'shared.txt': four('one', 'two') });
+    await workspace.write('shared.txt', four('mine', 'two'));
+    const refused = path.join(workspace.notesDir, 'refused');
+    const env = await gitThat(
+      workspace,
+      `case "$*" in *merge-tree*) [ -e '${refused}' ] && { echo 'fatal: no memory' >&2; exit 128; } ;; esac`,
+    );
+    Object.assign(workspace.env, env);
+    const run = workspace.scriptOf(
+      {
+        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
+        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
+      },
+      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
+    );
+    await until('a branch that is held back', async () =>
+      Boolean((await workspace.events('target.held'))[0]),
+    );
+    await writeFile(refused, '');
+    workspace.git('commit', '--quiet', '-m', 'Mine', 'shared.txt');
+    await workspace.note('go');
+    const { stderr, stdout } = await run.finished;
+    const [, held] = await workspace.events('target.held');
+    assert.equal(held?.reason, 'refused', stdout + stderr);
+    assert.match(stdout, /git cannot bring landed work into the branch main: fatal: no memory/);
   });
 
   test('several commits land unchanged under a merge, or squashed into one', async t => {

@@ -69,8 +69,11 @@ export class LandingQueue {
 
   private async join(): Promise<void> {
     const isOver = this.isHalted || this.run.stop.endSignal.aborted;
-    // The next landing meets the same problem, and reports it.
-    await (isOver ? undefined : this.tip.commit().catch(() => undefined));
+    try {
+      await (isOver ? undefined : this.tip.commit());
+    } catch (error) {
+      this.tip.tellRefused(error);
+    }
     await this.drain();
   }
 

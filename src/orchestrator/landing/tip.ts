@@ -1,6 +1,9 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { writeGit } from '../git/runGit.ts';
 import type { Place } from '../places/place.ts';
@@ -102,6 +105,15 @@ export class Tip {
     }
     this.tellHeld(result);
     return true;
+  }
+
+  /** What has landed could not be joined with the commits of a person. */
+  tellRefused(error: unknown): void {
+    const reason =
+      error instanceof HumanError
+        ? error.said
+        : say('git gives this reason: {0}', shorten(messageOf(error), 600));
+    this.tellHeld({ kind: 'held', code: 'refused', reason, files: [] });
   }
 
   /** Recorded once, until the reason changes. */

@@ -177,7 +177,7 @@ export class Lanes {
       }
       await this.queue.catchUp();
     } finally {
-      // Also if the branch is gone: what goes on behind the end of the run would be in no record.
+      // Also if the branch is gone: what they do after the end of the run would be in no record.
       while (this.tasks.size > 0) {
         await Promise.all(this.tasks);
       }
