@@ -69,6 +69,55 @@ describe('an index that follows the commits', () => {
     );
     t.diagnostic(`${(await live.at(folder, rewritten)).paths.length} files`);
   });
+
+  test('is the same also behind merges, and when they are taken back', async () => {
+    await using temp = await tempDir('live-index-merges-');
+    const folder = path.join(temp.path, 'project');
+    const { commit, git, head, write } = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    for (let i = 0; i < 12; i++) {
+      await write(`src/part${i % 3}/file${i}.ts`, `export function word${i}() {}\n`);
+    }
+    await gitRepo(folder);
+    const file = path.join(temp.path, 'index.bin');
+    const live = new LiveIndex(file);
+    const check = async (at: string, what: string) => {
+      const fresh = new LiveIndex(undefined);
+      for (const index of [live, new LiveIndex(file)]) {
+        for (const title of ['word1 of the side', 'the word2 here', 'file3 and file4']) {
+          const [followed, anew] = await Promise.all(
+            [index, fresh].map(async one =>
+              codePointers(await one.at(folder, at), query(folder, at, title), [], ''),
+            ),
+          );
+          assert.deepEqual(followed, anew, `${what}: ${title}`);
+        }
+      }
+    };
+    const main = await git('branch', '--show-current');
+    await check(await head(), 'at the start');
+    for (let step = 0; step < 3; step++) {
+      await git('switch', '--quiet', '--create', `side${step}`);
+      for (const i of [1, 2, 3]) {
+        await write(`src/part${i % 3}/file${i + step}.ts`, `export const side${step}${i} = 1;\n`);
+        await write(`src/side/new${step}.ts`, `export const word${i}${step} = ${i};\n`);
+        await commit(`the side: word${i} and file${i + step}`);
+      }
+      await git('switch', '--quiet', main);
+      for (const i of [4, 5]) {
+        await write(`src/part${i % 3}/file${i}.ts`, `export const here${step}${i} = 1;\n`);
+        await commit(`word${i - 2} here, and file${i}`);
+        await check(await head(), `before the merge of side ${step}`);
+      }
+      await git('merge', '--quiet', '--no-ff', '--no-edit', `side${step}`);
+      await check(await head(), `merge of side ${step}`);
+      await check(await git('rev-parse', 'HEAD^2'), `the side ${step} alone`);
+      await check(await git('rev-parse', 'HEAD^1'), `without the side ${step}`);
+      await check(await head(), `merge of side ${step}, again`);
+      await write(`src/part0/file6.ts`, `export const behind${step} = 1;\n`);
+      await check(await commit(`behind merge ${step}: file3`), `behind the merge of side ${step}`);
+    }
+  });
 });
 
 describe('what was used before', () => {

@@ -12,6 +12,8 @@ export interface StoredIndex {
   readonly files: Map<string, FileWords | undefined>;
   /** Newest first. */
   readonly commits: readonly ChangedCommit[];
+  /** The commit whose history they are. It may be a merge, which is not among them. */
+  readonly head?: string | undefined;
 }
 
 /** Changes with the format, and with what {@link FileWords} are. */
@@ -24,6 +26,7 @@ interface Header {
   readonly version: number;
   readonly words: readonly string[];
   readonly commits: readonly ChangedCommit[];
+  readonly head?: string | undefined;
   /** Hash, then for a shown file: size, and the number of words of content, definitions and passages. */
   readonly files: readonly (readonly [string, ...number[]])[];
 }
@@ -50,12 +53,13 @@ export async function writeIndex(file: string, index: StoredIndex): Promise<void
 }
 
 /** In parts, so that it is never in memory as a whole a second time. */
-function* encoded({ commits, files, vocabulary }: StoredIndex): Generator<Uint8Array> {
+function* encoded({ commits, files, head, vocabulary }: StoredIndex): Generator<Uint8Array> {
   const all: WordCounts[] = [];
   const header: Header = {
     version: VERSION,
     words: vocabulary.words,
     commits,
+    head,
     files: Array.from(files, ([hash, words]): [string, ...number[]] => {
       if (words === undefined) {
         return [hash];
@@ -138,7 +142,8 @@ async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
           },
     );
   }
-  return at === count ? { vocabulary, files, commits: header.commits } : undefined;
+  const { commits, head } = header;
+  return at === count ? { vocabulary, files, commits, head } : undefined;
 }
 
 /** @throws if the file has fewer */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type ChangedCommit,
   changedCommits,
+  commitHashes,
   commitsSince,
   type PastCommit,
   pastCommits,
@@ -73,7 +74,7 @@ export class LiveIndex {
       this.current?.index,
     );
     this.current = { key, index };
-    this.stored = { ...this.stored, commits };
+    this.stored = { ...this.stored, commits, head: commit };
     if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
       await writeIndex(this.file, this.stored);
       this.notWritten = 0;
@@ -143,16 +144,24 @@ export class LiveIndex {
 
   /** The newest commits; only those that are new are asked for. */
   private async history(dir: string, commit: string): Promise<readonly ChangedCommit[]> {
-    const known = this.stored?.commits ?? [];
-    const newest = known[0]?.hash;
-    if (newest === commit) {
+    const { commits: known = [], head } = this.stored ?? {};
+    if (head === commit) {
       return known;
     }
-    const limit = HISTORY;
-    const added = newest && (await commitsSince(dir, newest, { newest: commit, limit }));
-    return added
-      ? [...added, ...known].slice(0, limit)
-      : changedCommits(dir, { newest: commit, limit });
+    const asked = { newest: commit, limit: HISTORY };
+    const since = head === undefined ? undefined : await commitsSince(dir, head, asked);
+    if (since === undefined) {
+      return changedCommits(dir, asked);
+    }
+    const all = [...since.commits, ...known];
+    if (!since.hasMerges) {
+      return all.slice(0, HISTORY);
+    }
+    // What a merge brings stands among what was known.
+    const byHash = new Map(all.map(one => [one.hash, one]));
+    const hashes = await commitHashes(dir, asked);
+    const ordered = hashes.flatMap(hash => byHash.get(hash) ?? []);
+    return ordered.length === hashes.length ? ordered : changedCommits(dir, asked);
   }
 }
 

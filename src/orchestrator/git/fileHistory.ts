@@ -18,7 +18,7 @@ export interface OwnCommit {
   readonly files: readonly string[];
 }
 
-const FORMAT = '--format=%x01%m%x02%H%x02%ct%x02%s%x02%b%x03';
+const FORMAT = '--format=%x01%m%x02%P%x02%H%x02%ct%x02%s%x02%b%x03';
 /** Control characters stand between the parts: no path, and hardly a message, contains them. */
 const COMMIT = '\u0001';
 const PART = '\u0002';
@@ -59,23 +59,40 @@ export async function changedCommits(
   return listed(dir, [...FIND_RENAMES, String(limit), newest]);
 }
 
+/** Commits since an earlier one. */
+export interface CommitsSince {
+  readonly commits: readonly ChangedCommit[];
+  /** There are merges among them, so not all of them are newer than each commit before the earlier one. */
+  readonly hasMerges: boolean;
+}
+
 /**
  * What the commits since an earlier one changed, as {@link changedCommits}.
- * @param earlier the hash of one that is no merge
- * @returns `undefined` if it is not behind the newest one, or not in the repository
+ * @returns `undefined` if the earlier one is not behind the newest one, or not in the repository
  */
 export async function commitsSince(
   dir: string,
   earlier: string,
   { limit, newest }: { readonly newest: string; readonly limit: number },
-): Promise<ChangedCommit[] | undefined> {
+): Promise<CommitsSince | undefined> {
   // One start of git, where two would be the plain way: each takes as long as all else that a prompt needs.
   const range = `${earlier}...${newest}`;
   const { code, stdout } = await gitResult(dir, logOf([...FIND_RENAMES, String(limit), range]));
   const blocks = code === 0 ? stdout.toString('utf8').split(COMMIT).slice(1) : [];
-  return code !== 0 || blocks.some(block => block.startsWith(ONLY_EARLIER))
-    ? undefined
-    : blocks.map(commitOf);
+  if (code !== 0 || blocks.some(block => block.startsWith(ONLY_EARLIER))) {
+    return undefined;
+  }
+  const plain = blocks.filter(block => !isMerge(block));
+  return { commits: plain.map(commitOf), hasMerges: plain.length < blocks.length };
+}
+
+/** The hashes of {@link changedCommits}, which takes much less time. */
+export async function commitHashes(
+  dir: string,
+  { limit, newest }: { readonly newest: string; readonly limit: number },
+): Promise<string[]> {
+  const text = await runGit(dir, 'rev-list', '--no-merges', `--max-count=${limit}`, newest, '--');
+  return text.split('\n').filter(hash => hash !== '');
 }
 
 /** The same, with the paths that the files have at the newest of the commits. */
@@ -115,20 +132,25 @@ export async function newestCommits(dir: string, count: number, skip = 0): Promi
 }
 
 async function listed(dir: string, args: readonly string[]): Promise<ChangedCommit[]> {
-  const text = await runGit(dir, ...logOf(args));
+  const text = await runGit(dir, ...logOf(['--no-merges', ...args]));
   return text.split(COMMIT).slice(1).map(commitOf);
 }
 
 function logOf(args: readonly string[]): string[] {
   return [
-    ...['-c', 'core.quotepath=off', 'log', '--no-merges', '--no-show-signature', '--name-status'],
+    ...['-c', 'core.quotepath=off', 'log', '--no-show-signature', '--name-status'],
     ...[FORMAT, ...args, '--'],
   ];
 }
 
+function isMerge(block: string): boolean {
+  const [, parents = ''] = block.split(PART, 2);
+  return parents.includes(' ');
+}
+
 function commitOf(block: string): ChangedCommit {
   const [head = '', files = ''] = block.split(FILES, 2);
-  const [, hash = '', time, subject = '', body = ''] = head.split(PART);
+  const [, , hash = '', time, subject = '', body = ''] = head.split(PART);
   const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
   return { hash, time: Number(time), subject, body: body.trim(), changes };
 }
