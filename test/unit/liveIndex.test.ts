@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
@@ -68,6 +68,28 @@ describe('an index that follows the commits', () => {
       await ask(new LiveIndex(undefined), rewritten, 'fix word2'),
     );
     t.diagnostic(`${(await live.at(folder, rewritten)).paths.length} files`);
+  });
+
+  test('is made anew if its file is damaged', async () => {
+    await using temp = await tempDir('live-index-damaged-');
+    const folder = path.join(temp.path, 'project');
+    const { head, write } = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    await write('src/one.ts', 'export function word() {}\n');
+    await gitRepo(folder);
+    const file = path.join(temp.path, 'index.bin');
+    // The first four bytes are a length.
+    for (const damaged of [
+      '',
+      '\0\0',
+      '\0'.repeat(100),
+      '\xff'.repeat(100),
+      '\x10\0\0\0\0\0\0\0{',
+    ]) {
+      await writeFile(file, damaged, 'latin1');
+      const { paths } = await new LiveIndex(file).at(folder, await head());
+      assert.deepEqual(paths, ['src/one.ts'], JSON.stringify(damaged));
+    }
   });
 
   test('is the same also behind merges, and when they are taken back', async () => {

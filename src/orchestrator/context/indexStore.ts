@@ -109,6 +109,10 @@ async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
   }
   const start = Buffer.from(await bytesAt(file, 0, HEADER_BYTES));
   const textEnd = HEADER_BYTES + start.readUInt32LE(0);
+  // Node ends the whole process if asked for more than 2 GB.
+  if (textEnd > size) {
+    return undefined;
+  }
   const text = await bytesAt(file, HEADER_BYTES, textEnd);
   const header = JSON.parse(new TextDecoder().decode(text)) as Header;
   if (header.version !== VERSION) {
