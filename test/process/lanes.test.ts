@@ -213,6 +213,35 @@ describe('lanes', () => {
     assert.equal(workspace.git('for-each-ref', 'refs/ralph-fresh/landed'), '');
   });
 
+  test('nobody is asked to merge by hand what a person commits in the moment in which the branch follows', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { 'shared.txt': four('one', 'two') });
+    await workspace.write('shared.txt', four('mine', 'two'));
+    const moment = path.join(workspace.notesDir, 'moment');
+    const env = await gitThat(
+      workspace,
+      `case "$*" in *ff-only*) rm '${moment}' 2>/dev/null && git commit --quiet -m Mine shared.txt ;; esac`,
+    );
+    Object.assign(workspace.env, env);
+    const run = workspace.scriptOf(
+      {
+        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
+        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
+      },
+      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
+    );
+    await until('a branch that is held back', async () =>
+      Boolean((await workspace.events('target.held'))[0]),
+    );
+    await writeFile(moment, '');
+    await until('the join', async () => Boolean((await workspace.events('target.followed'))[0]));
+    await workspace.note('go');
+    await run.finished;
+    const reasons = (await workspace.events('target.held')).map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['localChanges'], run.stdout + run.stderr);
+    assert.deepEqual(subjects(workspace).slice(0, 2), ['Merge what has landed into main', 'Mine']);
+  });
+
   test('a join that git refuses is reported with its reason, and the run ends', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await committed(workspace, { 'shared.txt': four('one', 'two') });

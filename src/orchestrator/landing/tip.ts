@@ -87,8 +87,11 @@ export class Tip {
     const { target } = this;
     const look = await target.look();
     if (look.kind === 'ahead') {
-      this.tellHeld(await target.follow());
-      // A person may have committed on the branch meanwhile.
+      const result = await target.follow();
+      // A person may have committed on the branch meanwhile. Whether both can be joined shows before the next landing.
+      if (result.kind === 'followed' || result.code !== 'diverged') {
+        this.tellHeld(result);
+      }
       return target.look();
     }
     if (look.kind === 'same') {
