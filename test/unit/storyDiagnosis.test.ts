@@ -386,6 +386,19 @@ describe('other formats', () => {
     });
   }
 
+  test('several ids in one dependency are neither replaced by one of them nor dropped unasked', () => {
+    for (const needs of ['q, a', 'a, b', 'qa']) {
+      const text = orchestration(
+        task('a'),
+        task('b'),
+        task('c', `        depends_on: ['${needs}']\n`),
+      );
+      const [found] = told(text, 'o.yaml');
+      assert.deepEqual(found?.fixes, [`removeDependency ${needs}`]);
+      assert.equal(fixAll('o.yaml', text) === text, needs.includes(','));
+    }
+  });
+
   test('in YAML, a cycle is ended at its first task, whatever name it uses', () => {
     const text = orchestration(
       task('T1', '        depends_on: [Do T2]\n'),

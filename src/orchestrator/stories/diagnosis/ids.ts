@@ -52,7 +52,9 @@ export function closestId(
     }
   }
   const longest = Math.max(meant.letters.length, best === undefined ? 0 : best.length);
-  return isOnly && least <= Math.min(MAX_CHANGES, longest / 2) ? best : undefined;
+  // Without numbers, the letters are all that speaks for it: of two, one could be any.
+  const share = meant.numbers === '' ? 1 / 3 : 1 / 2;
+  return isOnly && least <= Math.min(MAX_CHANGES, longest * share) ? best : undefined;
 }
 
 const MAX_CHANGES = 2;

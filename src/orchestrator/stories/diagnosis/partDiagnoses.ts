@@ -221,7 +221,9 @@ export class PartDiagnoses {
               touched: [id, meant],
             },
           ];
-    return [...replace, notToWait(part, id, meant === undefined)];
+    // Several ids in one text: a person has to write them apart.
+    const isList = id.split(/[\s,;]+/).some(one => this.ids().has(one));
+    return [...replace, notToWait(part, id, meant === undefined && !isList)];
   }
 
   /** The dependencies by which a story waits for another one, by its id or by another name of it alone. */
