@@ -128,6 +128,15 @@ export async function whyNoStoryFile(
     if (empty !== undefined) {
       const { file, isBlank } = empty;
       const [problem] = file.problems;
+      // What is in it otherwise, only its place tells.
+      if (isBlank && /(?:sprint-status|tasks)\.ya?ml$/.test(file.path)) {
+        return {
+          found: say('No story file was found in {0}: {1} is empty.', workspace, nameOf(file)),
+          choice: say(
+            'Let the tool that it belongs to write it, restore it, or name another file with --file.',
+          ),
+        };
+      }
       return {
         found: isBlank
           ? say('No story file was found in {0}: {1} is empty.', workspace, nameOf(file))

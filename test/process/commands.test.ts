@@ -191,6 +191,12 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
       ['IMPLEMENTATION_PLAN.md', '', /: IMPLEMENTATION_PLAN\.md is empty\. .*“- \[ \] …”/],
       ['PLAN.md', ' \n', /: PLAN\.md is empty\. .*“- \[ \] …”/],
       ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
+      ['.ralphy/tasks.yaml', '', /: \.ralphy.tasks\.yaml is empty\. Let the tool /],
+      [
+        '_bmad-output/sprint-status.yaml',
+        '\n',
+        /: _bmad-output.sprint-status\.yaml is empty\. Let /,
+      ],
       ['feature_list.json', '', /feature_list\.json: .*The file is empty: write /],
       ['feature_list.json', '[]', /: feature_list\.json has no tasks\. Write .* or name yours/],
       [
