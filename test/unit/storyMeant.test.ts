@@ -19,6 +19,8 @@ test('an id as people type it means the only story that fits', () => {
   for (const typed of ['7', 'task-007', 'TASK-7']) {
     assert.equal(meant('backlog', ['task-7', 'task-70'], typed), 'task-7', typed);
   }
+  assert.equal(meant('plan', ['#1', '#2', '#20'], '2'), '#2');
+  assert.equal(meant('plan', ['2', '#2'], '2'), '2');
   assert.equal(meant('bmad', ['1-2-log-in', '1-20-log-out'], '1.2'), '1-2-log-in');
   assert.equal(meant('bmad', ['1-2-log-in', '1-3-log-out'], '1'), undefined);
   assert.equal(meant('bmad', ['3-5-1-log-in', '3-5-2-log-out'], '3.5.1'), '3-5-1-log-in');

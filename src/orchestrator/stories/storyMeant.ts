@@ -17,7 +17,8 @@ export function storyMeant(
 
 /**
  * The id that a person means: the exact one, or the only one that differs in upper and lower case, is the same in
- * Backlog.md (`7`, `task-007`), or begins with this number in BMAD (`1.2`). Pure.
+ * Backlog.md (`7`, `task-007`), begins with this number in BMAD (`1.2`), or is the place in a list without ids (`2` for
+ * `#2`, which a shell takes for a comment). Pure.
  */
 export function idMeant(
   format: StoryFormatName | undefined,
@@ -33,6 +34,7 @@ export function idMeant(
     const own = id.toLowerCase();
     return (
       own === wanted ||
+      own === `#${wanted}` ||
       (format === 'backlog' && isSameTask(id, typed)) ||
       (format === 'bmad' && own.startsWith(`${wanted.replaceAll('.', '-')}-`))
     );
