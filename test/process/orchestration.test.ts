@@ -89,6 +89,7 @@ describe('an orchestration', { concurrency: 2 }, () => {
     };
     const own = await shown();
     assert.match(own, /Iterations: at most 10$/m);
+    assert.match(own, /^Budget: \$5\.00 for each iteration$/m);
     assert.match(own, /--max-turns 15\b/);
     assert.match(own, /--max-budget-usd 5\b/);
 
@@ -96,8 +97,9 @@ describe('an orchestration', { concurrency: 2 }, () => {
       path.join(workspace.folder, '.omc', 'config.json'),
       '{ "maxTurnsPerIteration": 60, "iterationBudgetUsd": 9 }',
     );
-    const set = await shown('--max-iterations', '30');
+    const set = await shown('--max-iterations', '30', '--budget', '20');
     assert.match(set, /Iterations: at most 30$/m);
+    assert.match(set, /^Budget: \$20\.00, \$9\.00 for each iteration$/m);
     assert.match(set, /--max-turns 60\b/);
     assert.match(set, /--max-budget-usd 9\b/);
   });

@@ -11,6 +11,7 @@ import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import { landsOn } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
+import type { RunConfig } from '../settings/config.ts';
 import { choiceOf } from '../stories/formats/callChoice.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { ignoredChoices } from './ignoredChoices.ts';
@@ -53,7 +54,7 @@ export async function dryRun(
     `Iterations: at most ${config.maxIterations}`,
     `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
     `Reviewer: ${config.reviewer ? 'yes' : 'no'}`,
-    `Budget: ${config.budgetUsd === undefined ? 'none' : `$${config.budgetUsd.toFixed(2)}`}`,
+    `Budget: ${budgetWords(config)}`,
     `Lanes: ${isolated ? `${config.lanes}, each agent in a clone of its own` : 'one agent, in your work tree'}`,
     ...(isolated
       ? [`Branch: work lands on ${landsOn(config.branch, snapshot.stories, snapshot.branch)}`]
@@ -129,6 +130,16 @@ export async function dryRun(
     facts.push(`Chosen by ${start.story.id}: ${chosen.join(', ')}`);
   }
   return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
+}
+
+function budgetWords({ budgetUsd, iterationBudgetUsd }: RunConfig): string {
+  const budgets = [
+    ...(budgetUsd === undefined ? [] : [`$${budgetUsd.toFixed(2)}`]),
+    ...(iterationBudgetUsd === undefined
+      ? []
+      : [`$${iterationBudgetUsd.toFixed(2)} for each iteration`]),
+  ];
+  return budgets.length === 0 ? 'none' : budgets.join(', ');
 }
 
 /** The state from which the run would continue, ignoring an interrupted iteration, which would be judged first. */
