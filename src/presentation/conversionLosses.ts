@@ -29,10 +29,12 @@ function lossLine(loss: Loss, t: Translate): string {
         ? t('1 line of comments or other text')
         : t('{0} lines of comments or other text', loss.count);
     case 'notRead':
-      return t(
-        'items that are not read as stories, on the lines {0}',
-        named(loss.lines.map(String), t),
-      );
+      return loss.lines.length === 1
+        ? t('an item that is not read as a story, on line {0}', String(loss.lines[0]))
+        : t(
+            'items that are not read as stories, on the lines {0}',
+            named(loss.lines.map(String), t),
+          );
     default:
       return assertNever(loss);
   }

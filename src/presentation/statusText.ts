@@ -86,7 +86,7 @@ function endLines(state: RunState, outcome: RunOutcome, open: readonly string[])
     text,
     ...(state.rolledBack ? [rolledBackWords(state.rolledBack, english)] : []),
     ...(outcome === 'completed' && open.length > 0
-      ? [`Open now: ${named}. Work on them with "ralph-fresh run".`]
+      ? [`Open now: ${named}. Work on ${open.length === 1 ? 'it' : 'them'} with "ralph-fresh run".`]
       : []),
   ];
 }

@@ -133,6 +133,8 @@ describe('the state of a run', { concurrency: 3 }, () => {
     );
     assert.deepEqual([rolledBack.iteration, counts], [2, { done: 1, total: 3 }]);
     assert.match(await printed(workspace, 'logs'), /Rolled back to before iteration 2/);
+    await printed(workspace, 'tick', 'US-003');
+    assert.match(await printed(workspace, 'status'), /^Open now: US-002\. Work on it with "/m);
     // The next run begins with a clean slate.
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     assert.doesNotMatch(await printed(workspace, 'status'), /Rolled back|Open now/);

@@ -202,6 +202,10 @@ phases:
       { kind: 'notRead', lines: [14] },
     ]);
     assert.deepEqual(convert('p.yaml', YAML, 'yaml').losses.length, 3);
+    assert.equal(
+      lossLines(losses, english).at(-1),
+      'an item that is not read as a story, on line 14',
+    );
   });
 });
 
