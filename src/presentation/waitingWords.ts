@@ -115,7 +115,7 @@ export function waitingSentence(
       }
       return storyId === undefined
         ? `${stuck} ${t('Help with ralph-fresh hint "…", then continue with "ralph-fresh resume".')}`
-        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" continues, "ralph-fresh skip" skips the story.')}`;
+        : `${stuck} ${t('Help with ralph-fresh hint "…", continue with "ralph-fresh resume", or skip the story with: ralph-fresh skip {0}', shellWord(storyId))}`;
     }
     default:
       return assertNever(reason);

@@ -79,6 +79,14 @@ describe('numbers and times', () => {
   });
 });
 
+test('a stuck run names the command that skips the story', () => {
+  const stuck = { kind: 'pause', reason: 'stuck', storyId: '#2', detail: '3' } as const;
+  assert.match(
+    waitingSentence(stuck, english, { now, door: 'terminal' }),
+    /skip the story with: ralph-fresh skip "#2"$/,
+  );
+});
+
 test('each warning of the loop has its own sentence', () => {
   const root = path.resolve(import.meta.dirname, '../..');
   const codes = new Set(
