@@ -18,11 +18,12 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'skipped' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
-  /** `check`: the command that failed; otherwise `reason`. */
+  /** `check`: the command that failed; `conflict`: the files in which it cannot be merged; otherwise `reason`. */
   | {
       readonly kind: 'failed';
       readonly times: number;
       readonly check?: string;
+      readonly conflict?: readonly string[];
       readonly reason?: Words;
     }
 );
@@ -51,14 +52,15 @@ export function hindrancesOf(
   });
 }
 
-/** The newest one of check, call and review. */
+/** The newest one of check, conflict, call and review. */
 function lastFailure(
   state: Pick<RunState, 'storyNotes'>,
   storyId: string,
-): { readonly check?: string; readonly reason?: Words } {
-  const { failedCheck, lastError, review } = storyNotes(state, storyId);
+): { readonly check?: string; readonly conflict?: readonly string[]; readonly reason?: Words } {
+  const { conflict, failedCheck, lastError, review } = storyNotes(state, storyId);
   const found = [
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
+    { iteration: conflict?.iteration, conflict: conflict?.files },
     { iteration: lastError?.iteration, reason: lastError?.message },
     { iteration: review?.iteration, reason: review?.objections[0] },
   ];
@@ -97,11 +99,16 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
     case 'failed': {
-      const { check, reason, times } = hindrance;
+      const { check, conflict, reason, times } = hindrance;
       const why =
-        check === undefined
-          ? sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON))
-          : t('its check "{0}" failed.', shorten(check, MAX_REASON));
+        conflict !== undefined
+          ? t(
+              'its work conflicts with what has landed: {0}.',
+              shorten(conflict.join(', '), MAX_REASON),
+            )
+          : check === undefined
+            ? sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON))
+            : t('its check "{0}" failed.', shorten(check, MAX_REASON));
       return times === 1
         ? t('{0} has failed: {1}', id, why)
         : t('{0} has failed {1} times in a row: {2}', id, times, why);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { storyRecord } from '../../src/orchestrator/journal/runState.ts';
+import { hindrancesOf, hindranceWords } from '../../src/presentation/hindrances.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
 import { outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
 import {
@@ -77,6 +79,18 @@ describe('numbers and times', () => {
       /16:10.*2 h 5 min/,
     );
   });
+});
+
+test('a story whose work conflicts again and again is left alone with the files as the reason', () => {
+  const { state } = over('lanes', { type: 'landing.returned', reason: 'conflict' });
+  const [storyId = '', notes] = [...state.storyNotes].find(([, note]) => note.conflict) ?? [];
+  const storyRecords = new Map([[storyId, { ...storyRecord(state, storyId), failures: 3 }]]);
+  assert.equal(
+    hindranceWords(hindrancesOf({ ...state, open: [storyId], storyRecords }), english, {
+      withSkipped: false,
+    }),
+    `${storyId} has failed 3 times in a row: its work conflicts with what has landed: ${notes?.conflict?.files.join(', ')}.`,
+  );
 });
 
 test('a stuck run names the command that skips the story', () => {
