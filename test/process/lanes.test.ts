@@ -242,6 +242,34 @@ describe('lanes', () => {
     assert.deepEqual(subjects(workspace).slice(0, 2), ['Merge what has landed into main', 'Mine']);
   });
 
+  test('with one agent at a time, each starts from what the last one has landed', async t => {
+    const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
+    const workspace = await Workspace.create(t, { stories: openStories(ids.length) });
+    const calls = ids.map(id => [
+      id,
+      [
+        [
+          { shell: `echo ${id} >> shared.txt` },
+          { tick: id },
+          { commit: `feat: ${id}` },
+          { result: [`${id} is done.`] },
+        ],
+      ],
+    ]);
+    const { code, stdout } = await workspace.scriptOf(
+      Object.fromEntries(calls),
+      ...['--isolate', '--verify', 'sleep 0.5'],
+    ).finished;
+    assert.equal(code, 0, stdout);
+    assert.deepEqual(
+      await outcomes(workspace),
+      ids.map(() => 'storyDone'),
+      stdout,
+    );
+    assert.deepEqual(await workspace.events('landing.returned'), []);
+    assert.equal(await workspace.read('shared.txt'), ids.map(id => `${id}\n`).join(''));
+  });
+
   test('a join that git refuses is reported with its reason, and the run ends', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await committed(workspace, { 'shared.txt': four('one', 'two') });

@@ -293,6 +293,10 @@ export class Lanes {
       // What the others leave of the budget is known when they have ended.
       return [];
     }
+    if (wanted === 1 && this.landing.size > 0) {
+      // Whoever has one agent at a time expects that each sees what the last one did.
+      return [];
+    }
     const busy = [...this.atWork.values()].map(({ lane }) => lane);
     const usable = Array.from({ length: wanted }, (_, index) => index + 1).filter(
       lane => !busy.includes(lane) && !pausedLanes.includes(lane),
