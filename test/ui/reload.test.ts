@@ -50,6 +50,12 @@ test('a run that ends while the window is closed has its complete terminal in th
   await terminalHolds('I look at the list');
 
   await workbench.runCommand('Ralph: Show Progress');
+  // A window that is left while the page loads its files reports an error of VS Code's own.
+  const pageIsThere = () =>
+    expect(workbench.webview().getByRole('heading', { name: 'Running', level: 1 })).toBeVisible(
+      RUN_LIMIT,
+    );
+  await pageIsThere();
 
   await test.step('a reload restores the terminal without an empty shell', async () => {
     await keepWelcomes(workbench.page);
@@ -60,6 +66,7 @@ test('a run that ends while the window is closed has its complete terminal in th
     await expect(workbench.statusBarItem('Ralph US-001 0/2')).toBeVisible(RUN_LIMIT);
     await expect(tab()).toHaveText(/Ralph: Fresh Run/);
     await terminalHolds('I look at the list');
+    await pageIsThere();
   });
 
   await test.step('the next window restores it, too, although the run has ended', async () => {
