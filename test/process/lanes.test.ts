@@ -27,6 +27,23 @@ const committed = async (workspace: Workspace, files: Readonly<Record<string, st
   workspace.git('commit', '--quiet', '-m', 'Files of the project');
 };
 
+/** Starts a run whose branch cannot follow, as a local change is in the way; a second agent waits for the note `go`. */
+async function heldBack(workspace: Workspace) {
+  await committed(workspace, { 'shared.txt': four('one', 'two') });
+  await workspace.write('shared.txt', four('mine', 'two'));
+  const run = workspace.scriptOf(
+    {
+      'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
+      'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
+    },
+    ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
+  );
+  await until('a branch that is held back', async () =>
+    Boolean((await workspace.events('target.held'))[0]),
+  );
+  return run;
+}
+
 describe('lanes', () => {
   test('several agents work in parallel, and each story lands as a commit that names its origin', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(4) });
@@ -192,18 +209,7 @@ describe('lanes', () => {
 
   test('what a person commits on a branch that is held back is joined, also if nothing else lands', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    await committed(workspace, { 'shared.txt': four('one', 'two') });
-    await workspace.write('shared.txt', four('mine', 'two'));
-    const run = workspace.scriptOf(
-      {
-        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
-        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
-      },
-      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
-    );
-    await until('a branch that is held back', async () =>
-      Boolean((await workspace.events('target.held'))[0]),
-    );
+    const run = await heldBack(workspace);
     workspace.git('commit', '--quiet', '-m', 'Mine', 'shared.txt');
     await workspace.note('go');
     await run.finished;
@@ -215,24 +221,13 @@ describe('lanes', () => {
 
   test('nobody is asked to merge by hand what a person commits in the moment in which the branch follows', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    await committed(workspace, { 'shared.txt': four('one', 'two') });
-    await workspace.write('shared.txt', four('mine', 'two'));
     const moment = path.join(workspace.notesDir, 'moment');
     const env = await gitThat(
       workspace,
       `case "$*" in *ff-only*) rm '${moment}' 2>/dev/null && git commit --quiet -m Mine shared.txt ;; esac`,
     );
     Object.assign(workspace.env, env);
-    const run = workspace.scriptOf(
-      {
-        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
-        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
-      },
-      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
-    );
-    await until('a branch that is held back', async () =>
-      Boolean((await workspace.events('target.held'))[0]),
-    );
+    const run = await heldBack(workspace);
     await writeFile(moment, '');
     await until('the join', async () => Boolean((await workspace.events('target.followed'))[0]));
     await workspace.note('go');
@@ -272,24 +267,13 @@ describe('lanes', () => {
 
   test('a join that git refuses is reported with its reason, and the run ends', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    await committed(workspace, { 'shared.txt': four('one', 'two') });
-    await workspace.write('shared.txt', four('mine', 'two'));
     const refused = path.join(workspace.notesDir, 'refused');
     const env = await gitThat(
       workspace,
       `case "$*" in *merge-tree*) [ -e '${refused}' ] && { echo 'fatal: no memory' >&2; exit 128; } ;; esac`,
     );
     Object.assign(workspace.env, env);
-    const run = workspace.scriptOf(
-      {
-        'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))],
-        'US-002': [[{ wait: 'go' }, { result: ['More to do.'] }]],
-      },
-      ...['--lanes', '2', '--max-iterations', '2', '--verify', 'test -f shared.txt'],
-    );
-    await until('a branch that is held back', async () =>
-      Boolean((await workspace.events('target.held'))[0]),
-    );
+    const run = await heldBack(workspace);
     await writeFile(refused, '');
     workspace.git('commit', '--quiet', '-m', 'Mine', 'shared.txt');
     await workspace.note('go');

@@ -81,8 +81,8 @@ test('a run that ends while the window is closed has its complete terminal in th
     expect(await workbench.terminalText()).toMatch(
       /Starting fresh-context orchestration[\s\S]*I look at the list[\s\S]*Iteration 2: story done/,
     );
-    await workbench.screenshot('reload-1-ended');
     await expect(workbench.webview().getByRole('heading', { name: 'Complete' })).toBeVisible();
+    await workbench.screenshot('reload-1-ended');
     const welcomes = await Promise.all(
       workbench.page.frames().map(frame => frame.evaluate(() => window.shownWelcomes ?? [])),
     );

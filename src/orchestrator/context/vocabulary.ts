@@ -58,7 +58,7 @@ export class Vocabulary {
   }
 }
 
-/** Where the name ends that begins with a letter: it goes on with letters, digits, and single `_` between them. */
+/** Where the name ends that starts at a letter: it consists of letters, digits, and single `_` between them. */
 function endOfName(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at++) {
