@@ -128,20 +128,17 @@ export async function whyNoStoryFile(
     if (empty !== undefined) {
       const { file, isBlank } = empty;
       const [problem] = file.problems;
-      // What is in it otherwise, only its place tells.
-      if (isBlank && /(?:sprint-status|tasks)\.ya?ml$/.test(file.path)) {
-        return {
-          found: say('No story file was found in {0}: {1} is empty.', workspace, nameOf(file)),
-          choice: say(
-            'Let the tool that it belongs to write it, restore it, or name another file with --file.',
-          ),
-        };
-      }
+      // What would be in it, only its place tells.
+      const isOfTool = isBlank && /(?:sprint-status|tasks)\.ya?ml$/.test(file.path);
       return {
         found: isBlank
           ? say('No story file was found in {0}: {1} is empty.', workspace, nameOf(file))
           : say('No story file was found in {0}: {1} has no tasks.', workspace, nameOf(file)),
-        ...(problem && { choice: say('Line {0}: {1}', problem.line, problem.message) }),
+        choice: isOfTool
+          ? say(
+              'Let the tool that it belongs to write it, restore it, or name another file with --file.',
+            )
+          : problem && say('Line {0}: {1}', problem.line, problem.message),
       };
     }
     const above = await folderAboveWithStories(workspace);
