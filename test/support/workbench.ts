@@ -376,7 +376,7 @@ export class Workbench implements AsyncDisposable {
       await this.runCommand('Preferences: Color Theme');
       await input.waitFor({ timeout });
       await input.fill(label, { timeout });
-      await entry.click({ timeout });
+      await this.clickRow(entry, label, timeout);
       await input.waitFor({ state: 'hidden', timeout });
     });
     await this.themed();
@@ -401,20 +401,30 @@ export class Workbench implements AsyncDisposable {
       // The palette may close at any moment, and Playwright would wait for a field that is gone.
       await input.fill(`>${title}`, { timeout });
       await entry.first().waitFor({ timeout });
-      // Not Enter: the first entry may be a different, more recently used one. Anything that takes the focus at this
-      // moment closes the palette, and then nothing has been clicked.
-      await this.page.evaluate(noteClickInPalette);
-      try {
-        await entry.first().click({ timeout });
-      } catch (error) {
-        // On a busy machine the click may be reported too late, and a second one would run the command twice. A page
-        // that does not answer is being reloaded, by the command.
-        if (!(await this.page.evaluate(wasClickedInPalette).catch(() => true))) {
-          throw error;
-        }
-      }
+      // Not Enter: the first entry may be a different, more recently used one.
+      await this.clickRow(entry.first(), title, timeout);
     });
     await entry.first().waitFor({ state: 'hidden', timeout: actionLimitMs });
+  }
+
+  /**
+   * Clicks a row of the palette or of another list of choices, once. Anything that takes the focus at this moment closes
+   * the list, and then nothing has been clicked.
+   */
+  private async clickRow(row: Locator, label: string, timeout: number): Promise<void> {
+    await this.page.evaluate(watchClickOnRow, label);
+    let failure: unknown;
+    try {
+      await row.click({ timeout });
+    } catch (error) {
+      // On a busy machine the click may be reported too late, and a second one would run the command twice.
+      failure = error;
+    }
+    // A page without an answer is being reloaded, by the command.
+    const clicked = (await this.page.evaluate(clickedRow).catch(() => undefined)) ?? label;
+    if (clicked !== label) {
+      throw failure ?? new Error(`In place of "${label}", the list has "${clicked}".`);
+    }
   }
 
   /** Expects that the palette offers exactly these commands for a word of their titles. */
@@ -844,23 +854,39 @@ function wholeText(text: string): RegExp {
   return new RegExp(`^\\s*${escapeRegExp(text)}\\s*$`);
 }
 
-/** Runs in the page: records whether a row of the palette is clicked from now on. */
-function noteClickInPalette(): void {
-  const page = window as { paletteClicked?: boolean };
-  page.paletteClicked = false;
+interface WatchedClick {
+  clickedRow?: string;
+}
+
+/**
+ * Runs in the page: records the label of the row that is clicked next. A list that gets more results in the moment of a
+ * click shows another choice in the same row: such a click does nothing.
+ */
+function watchClickOnRow(label: string): void {
+  const page = window as WatchedClick;
+  page.clickedRow = '';
   window.addEventListener(
     'click',
-    ({ target }) => {
-      page.paletteClicked ||=
-        target instanceof Element &&
-        target.closest('.quick-input-widget .monaco-list-row') !== null;
+    event => {
+      const row =
+        event.target instanceof Element
+          ? event.target.closest('.quick-input-widget .monaco-list-row')
+          : null;
+      if (row) {
+        page.clickedRow = row.querySelector('.label-name')?.textContent?.trim() ?? '';
+        if (page.clickedRow !== label) {
+          event.preventDefault();
+          event.stopImmediatePropagation();
+        }
+      }
     },
     { capture: true, once: true },
   );
 }
 
-function wasClickedInPalette(): boolean {
-  return (window as { paletteClicked?: boolean }).paletteClicked === true;
+/** Runs in the page. @returns the label of the row that was clicked, empty until then; undefined after a reload */
+function clickedRow(): string | undefined {
+  return (window as WatchedClick).clickedRow;
 }
 
 function escapeRegExp(text: string): string {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { describeFailures, playwrightFailures } from '../../scripts/lib/failedTest.ts';
 import { QuietTime } from '../../scripts/lib/quietTime.ts';
 import { SuiteOutput } from '../../scripts/lib/suiteOutput.ts';
 import { runSuiteProcess } from '../../scripts/lib/suiteProcess.ts';
+import { tempDir } from '../support/cleanEnv.ts';
 
 describe('a suite hangs if nothing happens in it, not if it is slow', () => {
   test('it may continue as long as it reports anything', () => {
@@ -88,10 +90,17 @@ describe('suites running in parallel', () => {
   });
 });
 
-test('repeat failures at the end with their first lines', () => {
+test('failures are repeated at the end, with their first lines and with what the window showed', async () => {
   const long = Array.from({ length: 100 }, (_, line) => `\u001b[31mline ${line}\u001b[39m`).join(
     '\n',
   );
+  await using temp = await tempDir('ralph-fresh-failures-');
+  const context = path.join(temp.path, 'error-context.md');
+  await writeFile(context, '# Error details\n\n```\nno\n```\n\n```yaml\n- tree "Stories"\n```\n');
+  const attachments = [context, context, `${context}.gone`].map(file => ({
+    name: 'error-context',
+    path: file,
+  }));
   const failures = playwrightFailures({
     suites: [
       {
@@ -101,12 +110,22 @@ test('repeat failures at the end with their first lines', () => {
             ...{ title: 'a story', file: 'a.test.ts', line: 9, ok: false },
             tests: [{ results: [{ error: { message: long } }] }],
           },
+          {
+            ...{ title: 'of a window', file: 'a.test.ts', line: 12, ok: false },
+            tests: [{ results: [{ error: { message: 'not found' }, attachments }] }],
+          },
         ],
       },
     ],
   });
   const lines = describeFailures('ui', failures).split('\n');
   assert.deepEqual(lines.slice(0, 2), ['ui: a.test.ts:9 › a story', '    line 0']);
-  assert.deepEqual(lines.slice(-3), ['    line 39', '    …', '']);
+  assert.deepEqual(lines.slice(40, 44), [
+    '    line 39',
+    '    …',
+    '',
+    'ui: a.test.ts:12 › of a window',
+  ]);
+  assert.deepEqual(lines.slice(44), ['    not found', '    - tree "Stories"', '    ', '']);
   assert.equal(describeFailures('ui', []), '');
 });
