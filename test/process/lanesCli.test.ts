@@ -317,7 +317,7 @@ describe('a story in its own place', { concurrency: 2 }, () => {
     );
     assert.match(
       await told(workspace, 1, 'places', 'discard', 'US-001', '--yes'),
-      /An agent works on US-001 now\. Stop the story first \("ralph-fresh stop US-001"\)/,
+      /An agent works on US-001 now\. Stop the story first \("Stop This Story" in VS Code, or "ralph-fresh stop US-001"\)/,
     );
     assert.match(await told(workspace, 0, 'places'), /in use by process \d+/);
     await workspace.note('go');

@@ -77,7 +77,7 @@ export async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise
   if (storyNotes(state, storyId).settling !== undefined) {
     throw new HumanError(
       say(
-        'You settle the conflict of {0} now. Give it back first ("ralph-fresh places settle {0} --cancel"), then try again.',
+        'You settle the conflict of {0} now. Give it back first ("Give Back" in VS Code, or "ralph-fresh places settle {0} --cancel"), then try again.',
         id,
       ),
     );
@@ -90,11 +90,11 @@ export async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise
     throw new HumanError(
       current.queued
         ? say(
-            '{0} is landing now. Skip it first to take it back ("ralph-fresh skip {0}"), then try again.',
+            '{0} is landing now. Skip it first to take it back ("Skip Story" in VS Code, or "ralph-fresh skip {0}"), then try again.',
             id,
           )
         : say(
-            'An agent works on {0} now. Stop the story first ("ralph-fresh stop {0}"), then try again.',
+            'An agent works on {0} now. Stop the story first ("Stop This Story" in VS Code, or "ralph-fresh stop {0}"), then try again.',
             id,
           ),
     );
@@ -104,7 +104,7 @@ export async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise
   if (isContinued && !landed && !paused && skipped !== 'person') {
     throw new HumanError(
       say(
-        'A run is active, and its next agent for {0} would continue this work. Pause the story first ("ralph-fresh pause {0}"), then try again.',
+        'A run is active, and its next agent for {0} would continue this work. Pause the story first ("Pause This Story" in VS Code, or "ralph-fresh pause {0}"), then try again.',
         id,
       ),
     );
