@@ -1,6 +1,7 @@
 import path from 'node:path';
 import {
   commands,
+  Disposable,
   type LogOutputChannel,
   l10n,
   Range,
@@ -18,14 +19,19 @@ import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { discoveredCommands } from './discoveredCommands.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
 import { NO_FILTER } from './storyFilter.ts';
 import type { StoryLines } from './storyLines.ts';
+import { storyOrder } from './storyOrder.ts';
 import { isNamedBy, type StoryTreeNode } from './storyTree.ts';
 
-/** Commands on stories and their files. Each takes a line of the view or a {@link StoryRef}. */
-export function storyCommands(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
+/**
+ * Actions of a person on stories and their files, by commands, checkboxes and dragging. Each command takes a line of
+ * the view or a {@link StoryRef}.
+ */
+export function storyActions(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
   /** Applies checkboxes that a person has changed. */
   async function tickBoxes(
     boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
@@ -111,7 +117,8 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
     return folder;
   }
 
-  const commandsOfStories = registerCommands(log, {
+  const order = storyOrder(stories, folders, log);
+  const ownCommands = registerCommands(log, {
     [Command.tickStory]: argument => tick(parseStoryRef(argument), true),
     [Command.untickStory]: argument => tick(parseStoryRef(argument), false),
     [Command.openStory]: argument => openStory(parseStoryRef(argument)),
@@ -132,8 +139,13 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
     },
     [Command.clearFilter]: async () => stories.show(NO_FILTER),
   });
-  return Object.assign(commandsOfStories, { tickBoxes });
+  return Object.assign(Disposable.from(ownCommands, order, discoveredCommands(folders, log)), {
+    tickBoxes,
+    drop: order.drop,
+  });
 }
+
+export type StoryActions = ReturnType<typeof storyActions>;
 
 /** The shown story file, even if it has not been read yet. */
 async function currentFile({ stories }: Folder): Promise<StoryFile | undefined> {
