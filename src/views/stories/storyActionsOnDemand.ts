@@ -2,7 +2,7 @@ import type { LogOutputChannel } from 'vscode';
 import { Command } from '../common/contributions.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { StoryActions } from './storyCommands.ts';
+import type { StoryActions } from './storyActions.ts';
 import type { StoryLines } from './storyLines.ts';
 
 /** Actions of a person on stories, loaded on first use. */
@@ -29,7 +29,7 @@ export function storyActionsOnDemand(
       Command.dropDiscovered,
     ],
     async () => {
-      const { storyActions } = await import('./storyCommands.ts');
+      const { storyActions } = await import('./storyActions.ts');
       return () => storyActions(stories, folders, log);
     },
     log,

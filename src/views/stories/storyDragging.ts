@@ -2,7 +2,7 @@ import { DataTransferItem, type LogOutputChannel, type TreeDragAndDropController
 import { View } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import type { OnDemand } from '../common/onDemand.ts';
-import type { StoryActions } from './storyCommands.ts';
+import type { StoryActions } from './storyActions.ts';
 import type { StoryTreeNode } from './storyTree.ts';
 
 /** VS Code's MIME type for lines dragged out of this view. */
