@@ -1,8 +1,14 @@
 import { mkdir, open } from 'node:fs/promises';
-import type { SetStoryDoneOptions, StorySelector } from '../stories/edit/edit.ts';
+import {
+  type SetStoryDoneOptions,
+  type StorySelector,
+  setStoryDone,
+  type TickEdit,
+} from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { setTrackedStoryDone, type TrackerAccess } from '../trackers/trackedStory.ts';
+import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
+import { type TrackerAccess, tellBeads } from '../trackers/trackedStory.ts';
 import { InboxReader } from '../workspace/inbox.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
@@ -49,15 +55,33 @@ export async function tickStory(
     }
   }
   const undos = await undosOf(files, selector.id);
-  const { changed, undo } = await setTrackedStoryDone(storyFile, selector, done, {
-    ...edit,
-    undos,
-  });
+  const { changed, undo } = await setDoneWhereKept(storyFile, selector, done, { ...edit, undos });
   if (changed) {
     onWritten?.();
     await recordTick(files, selector.id, done, undo);
   }
   return changed;
+}
+
+/**
+ * Marks a story in its file, or first in the database of Beads, of which the file is only an export.
+ * @throws {HumanError} if the database cannot be asked; nothing is changed then
+ */
+async function setDoneWhereKept(
+  storyFile: string,
+  selector: StorySelector,
+  done: boolean,
+  { access, ...options }: SetStoryDoneOptions & { readonly access: TrackerAccess },
+): Promise<TickEdit> {
+  const database = await beadsDatabase(storyFile);
+  const story = (await readStoryList(storyFile))?.stories.find(({ id }) => id === selector.id);
+  if (database === undefined || story === undefined) {
+    return setStoryDone(storyFile, selector, done, options);
+  }
+  const { hasChanged } = await tellBeads(storyFile, story.id, done, access);
+  // `bd` may have exported the file meanwhile; an id names an issue, whatever else has moved.
+  const edit = await setStoryDone(storyFile, { id: story.id }, done, {});
+  return { ...edit, changed: edit.changed || hasChanged };
 }
 
 /** What the last ticks of a story replaced: those that the loop has not read yet, and the last one in a journal. */

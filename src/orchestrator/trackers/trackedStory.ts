@@ -1,12 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import {
-  type SetStoryDoneOptions,
-  type StorySelector,
-  setStoryDone,
-  type TickEdit,
-} from '../stories/edit/edit.ts';
-import { readStoryList } from '../stories/storyFile.ts';
 import { Bd, type BdOptions } from './beads/bd.ts';
 import { beadsDatabase } from './beads/beadsDatabase.ts';
 
@@ -20,28 +13,6 @@ export interface TrackerAccess extends BdOptions {
 
 /** How `bd` is installed, as its own documentation says. */
 export const BD_INSTALL = 'npm install -g @beads/bd';
-
-/**
- * Marks a story as done or not done where it is kept: in its file, or first in the database of Beads, of which the file
- * is only an export. @see setStoryDone
- * @throws {HumanError} if the database cannot be asked; nothing is changed then
- */
-export async function setTrackedStoryDone(
-  storyFile: string,
-  selector: StorySelector,
-  done: boolean,
-  { access, ...options }: SetStoryDoneOptions & { readonly access: TrackerAccess },
-): Promise<TickEdit> {
-  const database = await beadsDatabase(storyFile);
-  const story = (await readStoryList(storyFile))?.stories.find(({ id }) => id === selector.id);
-  if (database === undefined || story === undefined) {
-    return setStoryDone(storyFile, selector, done, options);
-  }
-  const { hasChanged } = await tellBeads(storyFile, story.id, done, access);
-  // `bd` may have exported the file meanwhile; an id names an issue, whatever else has moved.
-  const edit = await setStoryDone(storyFile, { id: story.id }, done, {});
-  return { ...edit, changed: edit.changed || hasChanged };
-}
 
 /**
  * Closes or reopens an issue in the database of Beads, if it is not so already.
