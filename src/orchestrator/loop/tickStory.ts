@@ -7,8 +7,8 @@ import {
 } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { type TrackerAccess, tellBeads } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
-import { type TrackerAccess, tellBeads } from '../trackers/trackedStory.ts';
 import { InboxReader } from '../workspace/inbox.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';

@@ -1,7 +1,7 @@
 import { say } from '../../base/say.ts';
 import { Bd } from '../trackers/beads/bd.ts';
+import { BD_INSTALL } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
-import { BD_INSTALL } from '../trackers/trackedStory.ts';
 import type { Precondition } from './precondition.ts';
 
 /** Stories in a database of Beads: only its own program can close them. */

@@ -5,8 +5,8 @@ import { type NewStory, originText } from '../stories/edit/newStory.ts';
 import { reportNote } from '../stories/reportNote.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import type { Bd } from './beads/bd.ts';
+import { requireBd, type TrackerAccess } from './beads/beadsAccess.ts';
 import { beadsDatabase } from './beads/beadsDatabase.ts';
-import { requireBd, type TrackerAccess } from './trackedStory.ts';
 
 export interface AddAccess extends Pick<TrackerAccess, 'env' | 'mayRun' | 'signal'> {
   /** Gets what failed after the story was added where it is kept. */

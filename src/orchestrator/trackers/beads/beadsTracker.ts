@@ -1,8 +1,8 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say, sentences } from '../../../base/say.ts';
-import { tellBeads } from '../trackedStory.ts';
 import type { SettledStories, Tracker, TrackerNote } from '../tracker.ts';
 import { type BdOptions, BdTimeout } from './bd.ts';
+import { tellBeads } from './beadsAccess.ts';
 
 const MAX_COMMITS = 5;
 /** In ms: who holds the database does not let go of it within moments. */

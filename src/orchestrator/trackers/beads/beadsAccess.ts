@@ -1,7 +1,7 @@
-import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
-import { Bd, type BdOptions } from './beads/bd.ts';
-import { beadsDatabase } from './beads/beadsDatabase.ts';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { Bd, type BdOptions } from './bd.ts';
+import { beadsDatabase } from './beadsDatabase.ts';
 
 /** What may be done for a story file whose issues are kept by another program. */
 export interface TrackerAccess extends BdOptions {
