@@ -7,12 +7,7 @@ import { type Message, say, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import {
-  emptySource,
-  findAtKnownPlaces,
-  findStoryFile,
-  knownSources,
-} from '../orchestrator/stories/knownSources.ts';
+import { emptySource, findStoryFile, knownSources } from '../orchestrator/stories/knownSources.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   problemOfFile,
@@ -86,7 +81,7 @@ async function folderAboveWithStories(workspace: string): Promise<string | undef
       return undefined;
     }
     dir = parent;
-    if ((await findAtKnownPlaces(dir)).length > 0) {
+    if ((await knownSources(dir)).length > 0) {
       return dir;
     }
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
-import { findStoryFiles } from '../../src/orchestrator/stories/findStoryFiles.ts';
+import { findStoryFiles } from '../../src/orchestrator/stories/knownSources.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { type FolderFacts, StoryNodes } from '../../src/views/stories/storyNodes.ts';

@@ -1,10 +1,30 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { hasOpenStories } from './select.ts';
 import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
 import { readStoryBytes, readStoryFile, readStoryList } from './storyFile.ts';
-import { isStoryFolder } from './storyFolder.ts';
+import { folderVersion, isStoryFolder } from './storyFolder.ts';
 import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
+
+/** Names of folders that contain third-party files, or copies. */
+const SKIPPED = new Set([
+  'node_modules',
+  'bower_components',
+  'vendor',
+  'dist',
+  'build',
+  'out',
+  'target',
+  'coverage',
+  'venv',
+  '__pycache__',
+]);
+/** Hidden folders that are searched. In `.omc`, archived and kept files of the loop are not story files. */
+const HIDDEN = new Set(['.omc', '.ralph', '.claude']);
+const SKIPPED_IN_OMC = new Set(['archive', 'state', 'logs']);
+const MAX_DEPTH = 5;
+const MAX_FOLDERS = 3000;
+const MAX_FILES = 50;
 
 /** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
 export function findStoryFile(workspaceDir: string): Promise<string | undefined> {
@@ -44,6 +64,38 @@ async function usedFile(
   return undefined;
 }
 
+/**
+ * Reads the story file that a workspace uses: the one that a person chose, otherwise the one that is found.
+ * @param chosen its absolute path
+ * @returns `undefined` if there is none
+ */
+export async function readUsedFile(
+  workspaceDir: string,
+  chosen: string | undefined,
+): Promise<StoryFile | undefined> {
+  const file = chosen === undefined ? undefined : await readStoryFile(chosen);
+  if (file !== undefined) {
+    return file;
+  }
+  const found = await findStoryFile(workspaceDir);
+  return found === undefined ? undefined : readStoryFile(found);
+}
+
+/**
+ * A text that is another one when the used file has changed, or one appears at a usual path.
+ * @param used its absolute path; `undefined` if there is none
+ */
+export async function usedVersion(workspaceDir: string, used: string | undefined): Promise<string> {
+  const usual = STORY_FILE_PLACES.map(place => join(workspaceDir, place));
+  const files = [...(used === undefined ? [] : [used]), ...usual];
+  const found = await Promise.all(files.map(file => stat(file).catch(() => undefined)));
+  const inside = used !== undefined && isStoryFolder(used) ? await folderVersion(used) : '';
+  return found
+    .map((file, at) => (file ? `${files[at]} ${file.ino} ${file.mtimeMs} ${file.size}` : ''))
+    .join('\n')
+    .concat(`\n${inside}`);
+}
+
 /** A file or folder at one of the known paths. */
 export interface KnownSource {
   readonly path: string;
@@ -51,12 +103,7 @@ export interface KnownSource {
   readonly isOpen: boolean;
 }
 
-/** All files at the known paths that contain stories, the default one first. */
-export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]> {
-  return (await knownSources(workspaceDir)).map(({ path }) => path);
-}
-
-/** Like {@link findAtKnownPlaces}, with whether there is something to do. */
+/** All files at the known paths that contain stories, the default one first, and whether there is something to do. */
 export async function knownSources(workspaceDir: string): Promise<KnownSource[]> {
   const found: KnownSource[] = [];
   for (const place of STORY_FILE_PLACES) {
@@ -70,6 +117,12 @@ export async function knownSources(workspaceDir: string): Promise<KnownSource[]>
     found.push(...(await filesWithStories(workspaceDir, place)));
   }
   return found;
+}
+
+/** Absolute paths of all files in a workspace that may contain stories: those at the well-known paths first. */
+export async function findStoryFiles(folder: string): Promise<string[]> {
+  const known = (await knownSources(folder)).map(({ path }) => path);
+  return [...new Set([...known, ...(await findPrdFiles(folder))])];
 }
 
 /**
@@ -178,4 +231,39 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
     .filter(name => isFolder || (name.endsWith(ending) && !name.startsWith('_')))
     .sort()
     .map(name => join(folder, isFolder ? `${name}${ending}` : name));
+}
+
+/**
+ * Finds every `prd.json` below a folder, up to a limited depth and without third-party folders, top-level ones
+ * first. Unreadable folders are skipped.
+ */
+async function findPrdFiles(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  let level = [folder];
+  let looked = 0;
+  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth++) {
+    const below: string[] = [];
+    for (const dir of level) {
+      if (looked++ >= MAX_FOLDERS || found.length >= MAX_FILES) {
+        return found;
+      }
+      const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+      for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (entry.isFile() && entry.name === 'prd.json') {
+          found.push(join(dir, entry.name));
+        } else if (entry.isDirectory() && isLookedInto(dir, entry.name)) {
+          below.push(join(dir, entry.name));
+        }
+      }
+    }
+    level = below;
+  }
+  return found;
+}
+
+function isLookedInto(dir: string, name: string): boolean {
+  if (basename(dir) === '.omc') {
+    return !SKIPPED_IN_OMC.has(name);
+  }
+  return name.startsWith('.') ? HIDDEN.has(name) : !SKIPPED.has(name);
 }

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import path from 'node:path';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
@@ -10,8 +8,8 @@ import {
 } from '../../orchestrator/stories/storyPlaces.ts';
 import { Owner } from '../common/disposableStore.ts';
 
-/** Reads story files in all formats, which is much code: activation does not wait for it. */
-const storyReading = () => import('./storyReading.ts');
+/** Finds and reads story files in all formats, which is much code: activation does not wait for it. */
+const sources = () => import('../../orchestrator/stories/knownSources.ts');
 
 const SOON_MS = 250;
 /**
@@ -81,7 +79,7 @@ export class StoryModel extends Owner {
 
   /** Finds all files of the folder that may contain stories: absolute paths, the usual one first. */
   async findFiles(): Promise<readonly string[]> {
-    this.finding ??= storyReading()
+    this.finding ??= sources()
       .then(({ findStoryFiles }) => findStoryFiles(this.folder))
       .then(found => {
         const isNew = found.join('\n') !== this.found.join('\n');
@@ -139,7 +137,8 @@ export class StoryModel extends Owner {
       try {
         this.stamp = await this.stampNow();
         const before = this.file;
-        const after = await this.read();
+        const { readUsedFile } = await sources();
+        const after = await readUsedFile(this.folder, this.chosenFile);
         // Equal bytes keep the same objects, so that no observer sees a change.
         if (before?.path !== after?.path || before?.hash !== after?.hash) {
           this.file = after;
@@ -184,36 +183,16 @@ export class StoryModel extends Owner {
     if ((await this.stampNow()) !== this.stamp) {
       return true;
     }
-    const { findStoryFile } = await storyReading();
+    const { findStoryFile } = await sources();
     return this.file === undefined && (await findStoryFile(this.folder)) !== undefined;
   }
 
-  /** Changes when the file that is shown changes, or one appears at a usual path. */
   private async stampNow(): Promise<string> {
-    const { folderVersion, isStoryFolder } = await storyReading();
-    const usual = STORY_FILE_PLACES.map(place => path.join(this.folder, place));
-    const files = [...(this.file === undefined ? [] : [this.file.path]), ...usual];
-    const found = await Promise.all(files.map(file => stat(file).catch(() => undefined)));
-    const shown = this.file?.path;
-    const inside = shown !== undefined && isStoryFolder(shown) ? await folderVersion(shown) : '';
-    return found
-      .map((file, at) => (file ? `${files[at]} ${file.ino} ${file.mtimeMs} ${file.size}` : ''))
-      .join('\n')
-      .concat(`\n${inside}`);
+    const { usedVersion } = await sources();
+    return usedVersion(this.folder, this.file?.path);
   }
 
   private get choices(): Readonly<Record<string, unknown>> {
     return this.state.get<Record<string, unknown>>(CHOICES_KEY, {});
-  }
-
-  private async read(): Promise<StoryFile | undefined> {
-    const { findStoryFile, readStoryFile } = await storyReading();
-    const chosen = this.chosenFile;
-    const file = chosen === undefined ? undefined : await readStoryFile(chosen);
-    if (file !== undefined) {
-      return file;
-    }
-    const usual = await findStoryFile(this.folder);
-    return usual === undefined ? undefined : readStoryFile(usual);
   }
 }
