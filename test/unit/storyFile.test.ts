@@ -5,7 +5,11 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
-import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
+import {
+  findStoryFile,
+  readUsedFile,
+  usedVersion,
+} from '../../src/orchestrator/stories/knownSources.ts';
 import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
   parseStoryFile,
@@ -330,6 +334,24 @@ describe('files on disk', () => {
     assert.equal(await findStoryFile(workspace), join(workspace, 'prd.json'));
     const file = await readStoryFileOrThrow(join(workspace, '.omc/prd.json'));
     assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
+  });
+
+  test('the chosen file is used as long as it exists, and its version tells when to read again', async () => {
+    const workspace = join(folder, 'used');
+    await mkdir(workspace);
+    const usual = join(workspace, 'prd.json');
+    const chosen = join(workspace, 'other.json');
+    assert.equal(await readUsedFile(workspace, chosen), undefined);
+    const nothing = await usedVersion(workspace, undefined);
+    await writeFile(usual, '[{"id":"A","passes":false}]');
+    assert.notEqual(await usedVersion(workspace, undefined), nothing);
+    assert.equal((await readUsedFile(workspace, chosen))?.path, usual);
+    await writeFile(chosen, '[{"id":"B","passes":false}]');
+    assert.equal((await readUsedFile(workspace, chosen))?.path, chosen);
+    const version = await usedVersion(workspace, chosen);
+    assert.equal(await usedVersion(workspace, chosen), version);
+    await writeFile(chosen, '[{"id":"B","passes":true}, {"id":"C","passes":false}]');
+    assert.notEqual(await usedVersion(workspace, chosen), version);
   });
 
   test('a missing file gives an error for people', async () => {
