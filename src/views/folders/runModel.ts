@@ -23,6 +23,7 @@ export class RunModel extends Owner {
   /** Absent until its code is loaded, which the start of a window does not wait for. */
   private watcher: RunWatcher | undefined;
   private readonly watching: Promise<void>;
+  private history: RunHistory | undefined;
   /** Runs before the watched one, oldest first. */
   private earlier: readonly RunState[] = [];
   private earlierThan: string | undefined;
@@ -61,8 +62,7 @@ export class RunModel extends Owner {
   }
 
   private async watch(): Promise<void> {
-    const { RunHistory, RunWatcher } = await import('./runReading.ts');
-    const history = new RunHistory(this.files);
+    const { RunWatcher } = await import('../../orchestrator/workspace/runWatcher.ts');
     const watcher = this.own(new RunWatcher(this.files));
     this.watcher = watcher;
     watcher.onError(this.onError);
@@ -75,18 +75,20 @@ export class RunModel extends Owner {
     });
     watcher.onDidChange(run => {
       this.changeEmitter.fire(run);
-      void this.readEarlier(history, run.runId);
+      void this.readEarlier(run.runId);
     });
     void watcher.start();
   }
 
-  private async readEarlier(history: RunHistory, runId: string | undefined): Promise<void> {
+  private async readEarlier(runId: string | undefined): Promise<void> {
     if (runId === undefined || this.earlierThan === runId) {
       return;
     }
     this.earlierThan = runId;
     try {
-      const earlier = await history.read(runId);
+      const { RunHistory } = await import('../../orchestrator/workspace/history.ts');
+      this.history ??= new RunHistory(this.files);
+      const earlier = await this.history.read(runId);
       // An empty history replaces one whose runs were deleted.
       if (this.earlierThan === runId && earlier.length + this.earlier.length > 0) {
         this.earlier = earlier;
