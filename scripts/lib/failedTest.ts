@@ -54,7 +54,9 @@ export function playwrightFailures({ suites = [], specs = [] }: PlaywrightSuite)
       const reason = results.flatMap(({ error }) => error?.message ?? []).join('\n');
       const contexts = results
         .flatMap(({ attachments = [] }) => attachments)
-        .flatMap(({ name, path }) => (name === 'error-context' && path && existsSync(path) ? path : []));
+        .flatMap(({ name, path }) =>
+          name === 'error-context' && path && existsSync(path) ? path : [],
+        );
       return {
         name: `${file}:${line} › ${title}`,
         reason: [shortened(reason), ...[...new Set(contexts)].map(windowContent)].join('\n'),
