@@ -16,12 +16,12 @@ import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
 import { previewPrompt } from '../orchestrator/loop/promptPreview.ts';
 import { configOf, givenSettings } from '../orchestrator/settings/settings.ts';
 import { DEFAULT_SETTINGS } from '../orchestrator/settings/settingTable.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { warningWords } from '../presentation/runLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { readRun } from './loopEnd.ts';
 import { print, printJson } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 

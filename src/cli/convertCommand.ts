@@ -12,12 +12,13 @@ import { requireFitName, usualPlace } from '../orchestrator/stories/convert/targ
 import { writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { isSameFile, requireTarget } from '../orchestrator/stories/targetFile.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { lossLines } from '../presentation/conversionLosses.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
-import { livingLoop, readRun } from './loopEnd.ts';
+import { livingLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { requireStoryFile } from './storyFiles.ts';

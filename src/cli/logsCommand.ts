@@ -11,10 +11,10 @@ import { ofIteration, ofStory } from '../orchestrator/journal/iterationEvents.ts
 import { JournalReader } from '../orchestrator/journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLockOwner } from '../orchestrator/workspace/runLock.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';
-import { readRun } from './loopEnd.ts';
 import { eventPrinter, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { typedId } from './typedIds.ts';

@@ -17,8 +17,6 @@ import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { english } from '../presentation/translate.ts';
 import { print } from './print.ts';
 
-export { readRun };
-
 const LOOK_MS = 50;
 /**
  * Maximum time in ms until a loop restores its removed state. It checks once a second, and gives whoever removes the

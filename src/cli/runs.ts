@@ -5,9 +5,10 @@ import { HumanError } from '../base/humanError.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { UsageError } from '../base/usageError.ts';
 import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { begunRunIds, runIds } from '../orchestrator/workspace/runIds.ts';
-import { livingLoop, readRun } from './loopEnd.ts';
+import { livingLoop } from './loopEnd.ts';
 import { print } from './print.ts';
 
 /** Maximum number of runs named in a message. */

@@ -18,9 +18,10 @@ import {
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
-import { livingLoop, readRun } from './loopEnd.ts';
+import { livingLoop } from './loopEnd.ts';
 import { wayToBranch } from './wayToBranch.ts';
 
 /** Where stories created for a run are written, unless a file is named. */

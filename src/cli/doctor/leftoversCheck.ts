@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
+import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { killedAt, killedStories } from '../../presentation/sentences.ts';
-import { livingLoop, readRun } from '../loopEnd.ts';
+import { livingLoop } from '../loopEnd.ts';
 import { saysActive } from '../stateFile.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn } from './findings.ts';

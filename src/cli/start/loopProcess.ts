@@ -8,6 +8,7 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { asideCount } from '../../orchestrator/stories/asideReason.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
+import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
@@ -17,7 +18,6 @@ import { nothingToDo } from '../../presentation/storyListText.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
-import { readRun } from '../loopEnd.ts';
 import { print } from '../print.ts';
 import { givenFlags } from '../settingFlags.ts';
 import { keepHeapSmall } from '../smallHeap.ts';

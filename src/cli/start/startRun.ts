@@ -34,6 +34,7 @@ import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
+import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import {
@@ -46,7 +47,6 @@ import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
-import { readRun } from '../loopEnd.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
