@@ -4,12 +4,12 @@ import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { englishOf } from '../../src/base/say.ts';
+import { restoreStoryFile } from '../../src/orchestrator/iteration/guard/guard.ts';
 import {
   describeGuardChange,
   findGuardChanges,
   isForbidden,
-  restoreStoryFile,
-} from '../../src/orchestrator/iteration/guard/guard.ts';
+} from '../../src/orchestrator/iteration/guard/guardChanges.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile, readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';

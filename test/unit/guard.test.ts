@@ -6,14 +6,14 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { englishOf } from '../../src/base/say.ts';
+import { restoreStoryFile } from '../../src/orchestrator/iteration/guard/guard.ts';
 import {
   describeGuardChange,
   findGuardChanges,
   type GuardChange,
   type HandledStories,
   isForbidden,
-  restoreStoryFile,
-} from '../../src/orchestrator/iteration/guard/guard.ts';
+} from '../../src/orchestrator/iteration/guard/guardChanges.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';

@@ -15,7 +15,7 @@ import { warn } from '../run/warn.ts';
 import { doneMark } from '../stories/edit/doneMark.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryText, readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
-import { describeGuardChange, type GuardChange } from './guard/guard.ts';
+import { describeGuardChange, type GuardChange } from './guard/guardChanges.ts';
 import {
   fitHandoff,
   initHandoff,

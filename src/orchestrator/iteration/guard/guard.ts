@@ -23,14 +23,6 @@ import { withOldEntries } from './guardEntries.ts';
 import { haveSameSettings, withOldFiles } from './guardFiles.ts';
 import { matchStories, type Pair } from './storyMatching.ts';
 
-export {
-  describeGuardChange,
-  findGuardChanges,
-  type GuardChange,
-  type HandledStories,
-  isForbidden,
-} from './guardChanges.ts';
-
 const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 
 export interface RestoreOptions extends Duty {

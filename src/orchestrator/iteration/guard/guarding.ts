@@ -15,7 +15,8 @@ import { isFolderText } from '../../stories/formats/folderText.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
 import type { StoryList } from '../../stories/story.ts';
 import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/storyFile.ts';
-import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
+import { restoreStoryFile } from './guard.ts';
+import { findGuardChanges, type GuardChange, isForbidden } from './guardChanges.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
 /** An agent has put something else in the place of the story file or its folder. */
