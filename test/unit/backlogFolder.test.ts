@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
+import { readStoryProblems } from '../../src/orchestrator/stories/diagnosis/readProblems.ts';
 import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
@@ -282,6 +283,34 @@ suite('A folder of Backlog.md', () => {
     assert.match(
       first ?? '',
       /^invalidYaml config\.yml:1 config\.yml is not read: .* These statuses count: To Do, /,
+    );
+  });
+
+  test('the command line names the part of a file that a problem is about', async () => {
+    await listOf(
+      { id: 'task-1', title: 'A', status: 'Almost' },
+      { id: 'task-2', title: 'B', dependencies: ['gone', 'task-1', 'lost'] },
+    );
+    await writeFile(path.join(dir, 'tasks', 'empty.md'), '');
+    const { problems } = await readStoryProblems(dir);
+    assert.deepEqual(
+      problems.map(({ code, column, file, line, severity }) => [
+        `${code} ${file}:${line}:${column} ${severity}`,
+      ]),
+      [
+        ['notAStory tasks/empty.md:1:1 info'],
+        ['unknownStatus tasks/task-1 - A.md:4:1 warning'],
+        ['unknownDependency tasks/task-2 - B.md:9:5 warning'],
+        ['unknownDependency tasks/task-2 - B.md:11:5 warning'],
+      ],
+    );
+    await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
+    await rm(path.join(dir, 'tasks', 'task-2 - B.md'));
+    assert.deepEqual(
+      (await readStoryProblems(dir)).problems.map(({ code, file, severity }) => [
+        ...[code, file, severity],
+      ]),
+      [['noStories', 'tasks/empty.md', 'error']],
     );
   });
 

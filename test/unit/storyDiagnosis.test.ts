@@ -5,11 +5,16 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { applyEdits } from 'jsonc-parser';
 import { englishOf } from '../../src/base/say.ts';
-import { diagnoseStories, fixAll } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import {
+  diagnoseStories,
+  diagnoseTaskFile,
+  fixAll,
+} from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   StoryDiagnosis,
   StoryFix,
 } from '../../src/orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { packFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { TextLines } from '../../src/orchestrator/stories/formats/textLines.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
@@ -593,6 +598,155 @@ describe('other formats', () => {
     const line = (...blocked_by: string[]) =>
       JSON.stringify({ id: 'task-1770266933-6351', title: 'a', status: 'open', blocked_by });
     assert.deepEqual(told(line('task-1'), '.ralph/agent/tasks.jsonl')[0]?.texts, [line()]);
+  });
+
+  test('in BMAD, an unknown word becomes the word of the other open stories', () => {
+    const sprint = (...words: string[]) =>
+      `development_status:\n  epic-1: backlog\n${words.map((word, i) => `  1-${i + 1}-a: ${word}\n`).join('')}`;
+    const text = sprint('done', '"nearly" # why', 'ready-for-dev', 'review');
+    const [found, ...others] = told(text, 'sprint-status.yaml');
+    assert.deepEqual(others, []);
+    assert.deepEqual([found?.code, found?.at], ['unknownStatus', '1-2-a: "nearly"']);
+    assert.deepEqual(found?.fixes, ['setValue "nearly" ready-for-dev']);
+    assert.deepEqual(found?.texts, [text.replace('nearly', 'ready-for-dev')]);
+    const [alone] = diagnose(sprint('nearly'), 'sprint-status.yaml');
+    assert.match(englishOf(alone?.message ?? ''), /and “backlog” if it is not\.$/);
+    assert.deepEqual(told(sprint('nearly'), 'sprint-status.yaml')[0]?.texts, [sprint('backlog')]);
+    // What is no word, or what other lines share, is left to the person.
+    for (const words of [['[nearly]'], ['&a nearly', '*a']]) {
+      assert.deepEqual(
+        told(sprint(...words), 'sprint-status.yaml').flatMap(({ fixes }) => fixes),
+        [],
+      );
+    }
+  });
+});
+
+describe('a folder of Backlog.md', () => {
+  const task = (id: string, ...lines: string[]) =>
+    `---\nid: ${id}\ntitle: Do ${id}\nassignee: @anna\n${lines.map(line => `${line}\n`).join('')}---\nWhat to do.\n`;
+  const folder = (tasks: Readonly<Record<string, string>>, statuses = '["To Do", "Done"]') =>
+    packFolder({
+      files: new Map([
+        ['config.yml', Buffer.from(`statuses: ${statuses}\n`)],
+        ...Object.entries(tasks).map(
+          ([name, text]) => [`tasks/${name}.md`, Buffer.from(text)] as const,
+        ),
+      ]),
+      completed: ['task-7 - Old.md'],
+      unread: [],
+    }).toString('utf8');
+  /** What is underlined in a file, and each fix with the text of that file. */
+  const told = (tasks: Readonly<Record<string, string>>, name: string, statuses?: string) => {
+    const text = tasks[name] ?? '';
+    const found = diagnoseTaskFile('backlog', folder(tasks, statuses), `tasks/${name}.md`, text);
+    assert.equal(found?.hasClearFix(), false);
+    return found?.diagnoses.map(({ code, end, file, fixes, start }) => {
+      assert.equal(file, `tasks/${name}.md`);
+      return {
+        code,
+        at: text.slice(start, end),
+        fixes: fixes().map(fix => [fix.kind, ...fix.values].join(' ')),
+        texts: fixes().map(fix => applied(text, fix)),
+      };
+    });
+  };
+
+  for (const [name, before, replaced, removed] of [
+    [
+      'one of several in brackets',
+      'dependencies: [task-1, task_2] # both\n',
+      'dependencies: [task-1, task-2] # both\n',
+      'dependencies: [task-1] # both\n',
+    ],
+    [
+      'the only line',
+      "dependencies:\n  - 'task_2'\n",
+      "dependencies:\n  - 'task-2'\n",
+      'dependencies: []\n',
+    ],
+    [
+      'a line of several',
+      'dependencies:\n  - task-1\n  - task_2\nlabels: []\n',
+      'dependencies:\n  - task-1\n  - task-2\nlabels: []\n',
+      'dependencies:\n  - task-1\nlabels: []\n',
+    ],
+    ['no list', 'dependencies: task_2\n', 'dependencies: task-2\n', 'dependencies: []\n'],
+  ] as const) {
+    for (const eol of ['\n', '\r\n']) {
+      test(`an unknown task is corrected or taken out: ${name}, ${JSON.stringify(eol)}`, () => {
+        const file = (needs: string) =>
+          task('task-3', 'status: To Do', needs.trimEnd()).replaceAll('\n', eol);
+        const tasks = {
+          ...{ a: task('task-1', 'status: Done'), b: task('task-2', 'status: Done') },
+          c: file(before),
+        };
+        const [found, ...others] = told(tasks, 'c') ?? [];
+        assert.deepEqual(others, []);
+        assert.match(found?.at ?? '', /^'?task_2'?$/);
+        assert.deepEqual(found?.fixes, [
+          'replaceDependency task_2 task-2',
+          'removeDependency task_2',
+        ]);
+        assert.deepEqual(found?.texts, [file(replaced), file(removed)]);
+        assert.deepEqual(told(tasks, 'a'), []);
+      });
+    }
+  }
+
+  test('a task that waits for itself or in a cycle stops waiting, whatever form the id has', () => {
+    const own = { a: task('task-1', 'status: To Do', 'dependencies: [TASK-001]') };
+    const [found] = told(own, 'a') ?? [];
+    assert.deepEqual([found?.code, found?.at], ['circularDependency', 'TASK-001']);
+    assert.deepEqual(found?.texts, [own.a.replace('TASK-001', '')]);
+    const circle = {
+      a: task('task-1', 'status: To Do', 'dependencies: [2, task-7]'),
+      b: task('task-2', 'status: To Do', 'dependencies: [task-1]'),
+    };
+    assert.deepEqual(told(circle, 'b'), []);
+    const [first] = told(circle, 'a') ?? [];
+    assert.deepEqual([first?.at, first?.fixes], ['2', ['removeDependency task-2']]);
+    assert.deepEqual(first?.texts, [circle.a.replace('2, task-7', 'task-7')]);
+  });
+
+  test('an unknown status becomes one of the settings', () => {
+    const tasks = (status: string) => ({
+      a: task('task-1', `status:${status}`),
+      b: task('task-2', 'status: todo'),
+      c: task('task-3', 'status: Fertig'),
+    });
+    for (const [status, at, written] of [
+      [' "Almost" # why', 'status: "Almost"', ' "Offen" # why'],
+      ['', 'status', ' Offen'],
+    ] as const) {
+      const [found] = told(tasks(status), 'a', '[Offen, Fertig]') ?? [];
+      assert.deepEqual([found?.code, found?.at], ['unknownStatus', at]);
+      assert.deepEqual(found?.fixes, ['setValue status "Offen"']);
+      assert.deepEqual(found?.texts, [tasks(written).a]);
+    }
+  });
+
+  test('an id is not changed, because the name of the file has it, too', () => {
+    const tasks = { a: task('task-1', 'status: Done'), b: task('task-1', 'status: Done') };
+    assert.deepEqual(told(tasks, 'b'), [
+      { code: 'duplicateId', at: 'task-1', fixes: [], texts: [] },
+    ]);
+  });
+
+  test('what is in the editor counts, and lines that look like the folder’s own change no place', () => {
+    const tasks = { a: task('task-1', 'status: Done'), b: task('task-2', 'status: Done') };
+    const text = `---\nid: task-2\nnotes: >\n=== ralph-fresh file tasks/a.md\nstatus: Almost\n---\n`;
+    const found = diagnoseTaskFile('backlog', folder(tasks), 'tasks/b.md', text);
+    assert.deepEqual(
+      found?.diagnoses.map(({ end, fixes, start }) => [
+        text.slice(start, end),
+        fixes().map(fix => applied(text, fix)),
+      ]),
+      [['status: Almost', [text.replace('Almost', 'To Do')]]],
+    );
+    const [noTask] = diagnoseTaskFile('backlog', folder(tasks), 'tasks/b.md', '')?.diagnoses ?? [];
+    assert.deepEqual([noTask?.code, noTask?.start, noTask?.fixes()], ['notAStory', 0, []]);
+    assert.equal(diagnoseTaskFile('backlog', folder(tasks), 'tasks/c.md', text), undefined);
   });
 });
 

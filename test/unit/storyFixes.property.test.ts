@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { applyEdits } from 'jsonc-parser';
 import { parse, stringify } from 'yaml';
 import { diagnoseStories, fixAll } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -96,6 +97,57 @@ const taskMaster = fc
       indent,
     ),
   );
+const sprints = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(
+        'done',
+        'backlog',
+        'ready-for-dev',
+        'nearly',
+        '"fast"',
+        '&a half',
+        '*a',
+        '[x]',
+      ),
+      fc.constantFrom('', ' # kept 1'),
+    ),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map(
+    words =>
+      `development_status:\n${words.map(([word, note], i) => `  1-${i + 1}-a: ${word}${note}\n`).join('')}`,
+  );
+const backlogs = fc
+  .tuple(
+    fc.array(
+      fc.record({
+        id: fc.constantFrom('task-1', 'TASK-2', 'task-3', 'task-3.1'),
+        status: fc.constantFrom('To Do', '"Done"', "'Almost' # kept 1", 'todo', ''),
+        needs: fc.array(fc.constantFrom('task-1', '2', '"Task_3"', 'gone', 'task-7', 'task-3.1'), {
+          maxLength: 3,
+        }),
+        isFlow: fc.boolean(),
+        hasParent: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 5 },
+    ),
+    fc.constantFrom('\n', '\r\n'),
+  )
+  .map(([tasks, eol]) => {
+    const files = tasks.map(({ hasParent, id, isFlow, needs, status }, i) => {
+      const list = needs.map(need => `${isFlow ? '' : '\n  - '}${need}`);
+      const lines = [
+        ...['---', `id: ${id}`, 'title: A', 'assignee: @anna', `status: ${status}`],
+        `dependencies: ${isFlow ? `[${list.join(', ')}]` : list.join('')}`,
+        ...(hasParent ? ['parent_task_id: task-3'] : []),
+        ...['---', 'Text.'],
+      ];
+      return [`tasks/t${i}.md`, Buffer.from(lines.join('\n').replaceAll('\n', eol))] as const;
+    });
+    const content = { files: new Map(files), completed: ['task-7 - Old.md'], unread: [] };
+    return packFolder(content).toString('utf8');
+  });
 const plans = fc
   .array(
     fc.tuple(
@@ -117,6 +169,14 @@ const ofTaskMaster = (text: string): Entry[] =>
     task,
     ...subtasks,
   ]);
+const ofSprint = (text: string): Entry[] =>
+  Object.values(parse(text).development_status).map(status => ({ status }));
+const ofBacklog = (text: string): Entry[] =>
+  [...unpackFolder(Buffer.from(text)).files.values()].map(file => {
+    const [, matter = '', body] = file.toString().split('---');
+    const { dependencies, ...entry } = parse(matter.replace('@', ''));
+    return { ...entry, dependencies: dependencies ?? [], body };
+  });
 const ofPlan = (text: string): Entry[] =>
   text
     .split('\n')
@@ -144,6 +204,8 @@ const FORMATS: readonly (readonly [
   ],
   ['.beads/issues.jsonl', beads, ofLines, ['removeDependency', 'setValue']],
   ['.taskmaster/tasks/tasks.json', taskMaster, ofTaskMaster, RELATIONS],
+  ['sprint-status.yaml', sprints, ofSprint, ['setValue']],
+  ['backlog', backlogs, ofBacklog, ['removeDependency', 'replaceDependency', 'setValue']],
   ['PLAN.md', plans, ofPlan, ['setValue']],
 ];
 

@@ -3,8 +3,11 @@ import { EventEmitter, type TextDocument, workspace } from 'vscode';
 import {
   type DiagnosedStories,
   diagnoseStories,
+  diagnoseTaskFile,
 } from '../../orchestrator/stories/diagnosis/diagnose.ts';
-import type { Story, StoryList } from '../../orchestrator/stories/story.ts';
+import { isFolderPath } from '../../orchestrator/stories/formats/folderText.ts';
+import type { Story, StoryFile, StoryList } from '../../orchestrator/stories/story.ts';
+import { readStoryBytes } from '../../orchestrator/stories/storyFile.ts';
 import { Owner } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -34,8 +37,14 @@ export class StoryDocuments extends Owner {
   private readonly timers = new Map<TextDocument, NodeJS.Timeout>();
   private readonly known = new WeakMap<
     TextDocument,
-    { readonly version: number; readonly stories: DiagnosedStories }
+    {
+      readonly version: number;
+      readonly source: StoryFile | undefined;
+      readonly stories: DiagnosedStories | undefined;
+    }
   >();
+  /** The texts of folders of tasks. A folder that is read again, and is not the same, is another object. */
+  private readonly texts = new WeakMap<StoryFile, Promise<string | undefined>>();
   /** Folders whose story file has been searched for. */
   private readonly asked = new WeakSet<Folder>();
 
@@ -94,14 +103,14 @@ export class StoryDocuments extends Owner {
     return { folder, list, stories: list.stories.filter(isHere) };
   }
 
-  /** The document parsed as a story file; `undefined` if it is none. */
+  /** The document parsed as a story file, or as a file of a folder of tasks; `undefined` if it is none. */
   async read(document: TextDocument): Promise<DiagnosedStories | undefined> {
     const isOwn = (await this.folderOf(document)) !== undefined;
     const isPrd = path.basename(document.uri.fsPath) === 'prd.json' && mayHoldStories(document);
-    if ((!isOwn && !isPrd) || document.isClosed) {
-      return undefined;
+    if (!isOwn && !isPrd) {
+      return this.readInFolder(document);
     }
-    const stories = this.parse(document);
+    const stories = document.isClosed ? undefined : this.parse(document);
     // Other files with that name may not contain a story list at all.
     return isOwn || stories?.file.kind === 'stories' ? stories : undefined;
   }
@@ -114,18 +123,44 @@ export class StoryDocuments extends Owner {
     super.dispose();
   }
 
-  private parse(document: TextDocument): DiagnosedStories | undefined {
+  /** All other files of the folder count as they were last saved. */
+  private async readInFolder(document: TextDocument): Promise<DiagnosedStories | undefined> {
+    const folder = mayHoldStories(document) ? this.folders.of(document.uri.fsPath) : undefined;
+    const source = folder?.stories.current;
+    if (source?.format !== 'backlog') {
+      return undefined;
+    }
+    const name = path.relative(source.path, document.uri.fsPath).replaceAll(path.sep, '/');
+    if (!isFolderPath(name)) {
+      return undefined;
+    }
+    const reading = this.texts.get(source) ?? textOf(source);
+    this.texts.set(source, reading);
+    const content = await reading;
+    return content === undefined || document.isClosed
+      ? undefined
+      : this.parse(document, { source, content, name });
+  }
+
+  private parse(
+    document: TextDocument,
+    inFolder?: { readonly source: StoryFile; readonly content: string; readonly name: string },
+  ): DiagnosedStories | undefined {
     const { version } = document;
+    const source = inFolder?.source;
     const before = this.known.get(document);
-    if (before?.version === version) {
+    if (before?.version === version && before.source === source) {
       return before.stories;
     }
     const text = document.getText();
     if (text.length > MAX_LENGTH) {
       return undefined;
     }
-    const stories = diagnoseStories(document.uri.fsPath, text);
-    this.known.set(document, { version, stories });
+    const stories =
+      inFolder === undefined
+        ? diagnoseStories(document.uri.fsPath, text)
+        : diagnoseTaskFile(inFolder.source.path, inFolder.content, inFolder.name, text);
+    this.known.set(document, { version, source, stories });
     return stories;
   }
 
@@ -150,6 +185,10 @@ export class StoryDocuments extends Owner {
     clearTimeout(this.timers.get(document));
     this.timers.delete(document);
   }
+}
+
+async function textOf({ path: folder }: StoryFile): Promise<string | undefined> {
+  return (await readStoryBytes(folder))?.toString('utf8');
 }
 
 function mayHoldStories({ uri }: TextDocument): boolean {

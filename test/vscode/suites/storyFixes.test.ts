@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { writeBacklog } from '../../support/backlogFolder.ts';
 
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
+const FIX_ALL = 'source.fixAll.ralphFresh';
 const prdFile = path.join(folder, '.omc', 'prd.json');
 
 suite('Fixes of a story file', () => {
@@ -29,12 +31,61 @@ suite('Fixes of a story file', () => {
       await writeFile(prdFile, original);
     }
   });
+
+  test('a task of a folder has its problems and their fixes in its own file, also before it is saved', async () => {
+    const backlog = path.join(folder, 'backlog');
+    const aside = path.join(folder, 'aside.json');
+    // The editor must not write the file again.
+    await vscode.workspace.saveAll(false);
+    await rename(prdFile, aside);
+    const tasks = [
+      { id: 'task-1', title: 'A' },
+      { id: 'task-2', title: 'B', dependencies: ['task_1'] },
+    ];
+    await writeBacklog(backlog, tasks);
+    try {
+      const file = path.join(backlog, 'tasks', 'task-2 - B.md');
+      const document = await vscode.workspace.openTextDocument(file);
+      const editor = await vscode.window.showTextDocument(document);
+      const fixes = await untilOffered(document, 0, 'quickfix');
+      assert.deepEqual(
+        fixes.map(({ title }) => title),
+        ['Wait for task-1 instead of task_1', 'Do not wait for task_1'],
+      );
+      const original = document.getText();
+      const status = document.positionAt(original.indexOf('To Do'));
+      await editor.edit(edit => edit.insert(status, 'Not '));
+      const now = await fixesOf(document, 0, 'quickfix');
+      const wanted = now.find(({ title }) => title === 'Set "status" to "To Do"');
+      assert.ok(wanted?.edit);
+      await vscode.workspace.applyEdit(wanted.edit);
+      assert.equal(document.getText(), original);
+      await until(() => problemsIn(document).length === 1);
+      const [problem] = problemsIn(document);
+      assert.equal(problem && document.getText(problem.range), 'task_1');
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+      await rm(backlog, { recursive: true });
+      await rename(aside, prdFile);
+    }
+  });
 });
 
+function problemsIn({ uri }: vscode.TextDocument): vscode.Diagnostic[] {
+  return vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Ralph');
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
 /** The editor of story files is loaded by the first one that is open. */
-async function untilOffered(document: vscode.TextDocument, resolved: number) {
+async function untilOffered(document: vscode.TextDocument, resolved: number, kind = FIX_ALL) {
   for (const started = Date.now(); ; ) {
-    const found = await fixesOf(document, resolved);
+    // A change of the document cancels the request.
+    const found = await fixesOf(document, resolved, kind).catch(() => []);
     if (found.length > 0) {
       return found;
     }
@@ -47,13 +98,14 @@ async function untilOffered(document: vscode.TextDocument, resolved: number) {
 async function fixesOf(
   document: vscode.TextDocument,
   resolved: number,
+  kind = FIX_ALL,
 ): Promise<vscode.CodeAction[]> {
   const whole = new vscode.Range(0, 0, document.lineCount, 0);
-  return vscode.commands.executeCommand(
+  return await vscode.commands.executeCommand(
     'vscode.executeCodeActionProvider',
     document.uri,
     whole,
-    'source.fixAll.ralphFresh',
+    kind,
     resolved,
   );
 }

@@ -1,5 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { once } from '../../../base/once.ts';
+import { contentOffset, type FolderPart, folderParts, withFile } from '../formats/folderText.ts';
 import { isStatusKey } from '../formats/prdKeys.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryFormatName, StoryProblem } from '../story.ts';
@@ -37,9 +38,52 @@ export function diagnoseStories(path: string, content: string): DiagnosedStories
   return diagnose(path, content);
 }
 
+/**
+ * Finds the problems of one file of a folder of tasks as somebody is editing it.
+ * @param folder its path
+ * @param content of the folder as one text, see `folderText.ts`
+ * @param text of the file, without byte order mark
+ * @returns `undefined` if the folder has no such file
+ */
+export function diagnoseTaskFile(
+  folder: string,
+  content: string,
+  name: string,
+  text: string,
+): DiagnosedStories | undefined {
+  const whole = withFile(content, name, text);
+  const part = whole === undefined ? undefined : folderParts(whole).find(one => one.name === name);
+  if (whole === undefined || part === undefined) {
+    return undefined;
+  }
+  const at = (offset: number) => contentOffset(whole, part, offset);
+  const inFile = ({ edits, ...fix }: StoryFix): StoryFix => ({
+    ...fix,
+    edits: edits.map(({ content, length, offset }) => {
+      const start = at(offset);
+      return { offset: start, length: at(offset + length) - start, content };
+    }),
+  });
+  const { diagnoses, file } = diagnose(folder, whole, name);
+  return {
+    file,
+    text,
+    diagnoses: diagnoses.map(found => ({
+      ...found,
+      start: at(found.start),
+      end: at(found.end),
+      fixes: once(() => found.fixes().map(inFile)),
+    })),
+    // The tool writes these files, too, so a person chooses each fix.
+    hasClearFix: () => false,
+  };
+}
+
+/** @param only the file that is asked for, of a folder of tasks */
 function diagnose(
   path: string,
   content: string,
+  only?: string,
 ): DiagnosedStories & { readonly parted: PartDiagnoses | undefined } {
   const { file, parts, text } = parseStoryText(path, content);
   const lines = new TextLines(text);
@@ -49,7 +93,9 @@ function diagnose(
   const taken = new Set(list?.stories.flatMap(({ dependsOn, id }) => [id, ...dependsOn]));
   const diagnoses: StoryDiagnosis[] = [];
   const parted = list && parts && new PartDiagnoses({ list, parts, taken, text });
-  for (const found of all(file, { document, lines, parted, taken, text })) {
+  const files = new Map(folderParts(text).map(part => [part.name, part]));
+  const problems = file.problems.filter(one => only === undefined || one.file === only);
+  for (const found of all(file, problems, { document, files, lines, parted, taken, text })) {
     diagnoses.push(found);
     if (diagnoses.length >= MAX_PROBLEMS) {
       break;
@@ -112,15 +158,21 @@ function clearEdits(
 interface Context {
   readonly text: string;
   readonly lines: TextLines;
+  /** Of a folder of tasks. */
+  readonly files: ReadonlyMap<string, FolderPart>;
   /** Of a `prd.json`. */
   readonly document: PrdDocument | undefined;
   readonly parted: PartDiagnoses | undefined;
   readonly taken: Set<string>;
 }
 
-function* all(file: StoryFile, context: Context): Generator<StoryDiagnosis> {
+function* all(
+  file: StoryFile,
+  problems: readonly StoryProblem[],
+  context: Context,
+): Generator<StoryDiagnosis> {
   const { document, parted, taken } = context;
-  for (const problem of file.problems) {
+  for (const problem of problems) {
     const plain = plainDiagnosis(file, problem, context);
     if (document !== undefined && isOfEntry(problem)) {
       continue;
@@ -151,16 +203,20 @@ function isCopy(path: string): boolean {
 function plainDiagnosis(
   file: StoryFile,
   problem: StoryProblem,
-  { lines, text }: Context,
+  { files, lines, text }: Context,
 ): StoryDiagnosis {
-  const { code, message, severity = 'warning' } = problem;
-  const offset = Math.min(lines.offsetOf(problem), text.length);
+  const { code, column, message, severity = 'warning' } = problem;
+  // The line of a file is counted in that file.
+  const first = files.get(problem.file ?? '')?.start ?? 0;
+  const line = problem.line + lines.at(first).line - 1;
+  const offset = Math.min(lines.offsetOf({ line, column }), text.length);
   const rest = /^[^\r\n]*/.exec(text.slice(offset))?.[0].trimEnd() ?? '';
   // At the end of a line, the previous character is underlined.
-  const start = rest === '' && offset > 0 ? offset - 1 : offset;
+  const start = rest === '' && offset > first ? offset - 1 : offset;
   return {
     code,
     message,
+    ...(problem.file !== undefined && { file: problem.file }),
     severity: file.kind === 'invalid' ? 'error' : severity,
     start,
     end: Math.min(text.length, Math.max(offset + rest.length, start + 1)),

@@ -16,6 +16,7 @@ import type { StoryDiagnosis, StoryFix } from './storyDiagnosis.ts';
 
 /** Files that their tools write, too: there a person chooses each fix. */
 const OF_TOOLS: ReadonlySet<StoryFormatName> = new Set([
+  'backlog',
   'beads',
   'ralphOrchestrator',
   'taskMaster',
@@ -235,8 +236,14 @@ export class PartDiagnoses {
 
   private setOpen(part: StoryPart | undefined, key: string | undefined): Candidate {
     const { list, parts, text } = this.file;
-    const others = list.stories.flatMap(({ done, status }) =>
-      done || status === undefined ? [] : [{ status }],
+    // A word may be known elsewhere, and no status of this list.
+    const unknown = new Set(
+      list.problems.flatMap(({ code, subject }) =>
+        code === 'unknownStatus' ? (subject?.position ?? []) : [],
+      ),
+    );
+    const others = list.stories.flatMap(({ done, position, status }) =>
+      done || status === undefined || unknown.has(position) ? [] : [{ status }],
     );
     const word = openWord(undefined, others, parts.openWord);
     // A checkbox has no key.

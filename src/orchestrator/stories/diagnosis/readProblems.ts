@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Message } from '../../../base/say.ts';
+import { folderParts } from '../formats/folderText.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
-import { parseStoryFile, readStoryFileOrThrow } from '../storyFile.ts';
+import { parseStoryFile, readFolderOrThrow, readStoryFileOrThrow } from '../storyFile.ts';
 import { isStoryFolder } from '../storyFolder.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
@@ -35,28 +36,24 @@ export async function readStoryProblems(
       problems: file.problems.map(problem => ({ ...facts(problem), severity: 'error' })),
     };
   }
-  if (isStoryFolder(path)) {
-    const usual = file.kind === 'invalid' ? 'error' : 'warning';
-    return {
-      file,
-      problems: file.problems.map(problem => ({
-        ...facts(problem),
-        severity: problem.severity ?? usual,
-        file: problem.file,
-      })),
-    };
-  }
-  // The first read has checked that it is a plain file and small enough.
-  const bytes = await readFile(path);
+  // The first read has checked that it is a plain file, or a folder of tasks, and small enough.
+  const bytes = isStoryFolder(path) ? await readFolderOrThrow(path) : await readFile(path);
   const now = parseStoryFile(path, bytes);
   const { diagnoses, text } = diagnoseStories(path, bytes.toString('utf8'));
   const lines = new TextLines(text);
+  const starts = new Map(folderParts(text).map(({ name, start }) => [name, start]));
   return {
     file: now,
-    problems: diagnoses.map(({ code, message, severity, start }) => ({
-      ...{ code, message, severity },
-      ...lines.at(start),
-    })),
+    problems: diagnoses.map(({ code, file: name, message, severity, start }) => {
+      const first = starts.get(name ?? '') ?? 0;
+      const { column, line } = lines.at(Math.max(start, first));
+      const place = { line: line - lines.at(first).line + 1, column };
+      return {
+        ...{ code, message, severity },
+        ...(name !== undefined && { file: name }),
+        ...place,
+      };
+    }),
   };
 }
 

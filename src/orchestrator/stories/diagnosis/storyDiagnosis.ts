@@ -43,6 +43,8 @@ export interface StoryDiagnosis {
   readonly severity: Severity;
   /** A sentence that names the fix. */
   readonly message: Message;
+  /** If the source is a folder: the file, from there, with forward slashes. */
+  readonly file?: string;
   /** Offsets in the text without byte order mark, in UTF-16 units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;

@@ -4,6 +4,7 @@ import { say } from '../../../base/say.ts';
 import { newTaskFile, nextTaskId } from '../edit/backlogAddition.ts';
 import { inWorkOrder, movedOrder, prioritiesFor, type Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
+import { backlogParts } from './backlogParts.ts';
 import { folderProblems, withoutTasks } from './backlogProblems.ts';
 import { type BacklogSettings, isDoneStatus, readSettings } from './backlogSettings.ts';
 import { idInName, isTaskName, type PlacedTask, readBacklogTask, sameId } from './backlogTask.ts';
@@ -39,7 +40,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     return withoutTasks(folder, noTasks);
   }
   const completed = completedIds(text, parts, config);
-  const stories = storiesOf(placed, config, completed);
+  const meant = meanings(placed, config, completed);
+  const stories = storiesOf(placed, config, meant);
   return {
     heading: { project: config.project, branchName: '', description: '' },
     stories,
@@ -50,6 +52,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return { start, end };
     },
     move: (...move) => moved(text, placed, stories, move),
+    parts: backlogParts(placed, config, meant),
     nextId: () =>
       nextTaskId(
         placed.map(({ task }) => task),
@@ -75,22 +78,30 @@ function completedIds(
   return new Set(ids.map(id => sameId(id, prefix)));
 }
 
-function storiesOf(
+/** The id of the task that a dependency means; `undefined` if nothing is left to wait for. */
+function meanings(
   placed: readonly PlacedTask[],
-  config: BacklogSettings,
+  { prefix }: BacklogSettings,
   completed: ReadonlySet<string>,
-): Story[] {
-  const { prefix } = config;
+): (id: string) => string | undefined {
   const known = new Map(placed.map(({ task }) => [sameId(task.id, prefix), task.id]));
   // A project that has changed its prefix has dependencies with the old one.
-  const need = (id: string) => {
+  return id => {
     const form = sameId(id, prefix);
     const other = sameId(id.replace(/^[A-Za-z]+-/, ''), prefix);
     const own = known.get(form) ?? known.get(other);
     // A dependency that was put away as completed is met.
-    return own ?? (completed.has(form) || completed.has(other) ? [] : id);
+    return own ?? (completed.has(form) || completed.has(other) ? undefined : id);
   };
-  const needs = placed.map(({ task }) => task.dependencies.flatMap(need));
+}
+
+function storiesOf(
+  placed: readonly PlacedTask[],
+  config: BacklogSettings,
+  meant: (id: string) => string | undefined,
+): Story[] {
+  const { prefix } = config;
+  const needs = placed.map(({ task }) => task.dependencies.flatMap(id => meant(id) ?? []));
   const titles = new Map(placed.map(({ task }) => [sameId(task.id, prefix), task.title]));
   const waitsFor = withSubtasks(placed, needs, prefix);
   const isOrdered = placed.some(({ task }) => task.ordinal !== undefined);

@@ -15,11 +15,14 @@ import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
 import { parseYaml } from './yamlDocument.ts';
+import { yamlParts } from './yamlParts.ts';
 
 /** `sprint-status.yaml` of BMAD: https://github.com/bmad-code-org/BMAD-METHOD. */
 export const bmad: StoryFormat = { name: 'bmad', read };
 
 const LIST = 'development_status';
+/** Says least about a story: it may not even have a file. */
+const OPEN = 'backlog';
 /** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
 const NO_STORY = /^epic-|-retrospective$/;
 const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
@@ -90,8 +93,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       // An older version has a word of its own for a story that is being prepared.
       found.map(({ status }) => ({ status: status === 'contexted' ? 'drafted' : status })),
       placeOf,
-    ),
+      OPEN,
+      // The key of a status is the story itself.
+    ).map(({ subject, ...problem }) => ({
+      ...problem,
+      ...(subject && { subject: { ...subject, ids: [] } }),
+    })),
   ]);
+  const parts = yamlParts(text, () => map);
   return {
     heading: { ...readHeading(parsed.root), branchName: '' },
     stories,
@@ -104,6 +113,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     },
     spanOf: position => found[position]?.span ?? { start: 0, end: 0 },
     move: (...move) => moved(text, map, { found, stories }, move),
+    parts: {
+      field: position => parts.field(position, found[position]?.key),
+      dependencies: () => [],
+      openWord: OPEN,
+    },
   };
 }
 

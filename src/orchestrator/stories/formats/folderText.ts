@@ -155,11 +155,21 @@ export function fileAddition(
   const order = inOrder([...parts.map(part => part.name), name]);
   const before = new Set(order.slice(0, order.indexOf(name)));
   const last = parts.findLast(part => before.has(part.name));
-  const lines = content.includes(MARK) ? eachMark(content, slashes => `\\${slashes}`) : content;
   return {
     offset: last === undefined ? FIRST.length : last.end + 1,
-    content: `${FILE}${name}\n${lines}\n`,
+    content: `${FILE}${name}\n${withSlashes(content)}\n`,
   };
+}
+
+/** The text with another content of one of its files, in the text's characters; `undefined` if it has no such file. */
+export function withFile(text: string, name: string, content: string): string | undefined {
+  const part = folderParts(text).find(one => one.kind === 'file' && one.name === name);
+  return part && text.slice(0, part.start) + withSlashes(content) + text.slice(part.end);
+}
+
+/** Where an offset of the text is in the content of one of its files. */
+export function contentOffset(text: string, { end, start }: Span, offset: number): number {
+  return withoutSlashes(text.slice(start, Math.min(offset, end))).length;
 }
 
 /** Numbers by their value: `task-2` before `task-10`. The same on every machine. */
@@ -176,15 +186,19 @@ function latin(text: string): string {
 }
 
 function escaped(content: Buffer): string {
-  const text = content.toString('latin1');
-  return text.includes(MARK) ? eachMark(text, slashes => `\\${slashes}`) : text;
+  return withSlashes(content.toString('latin1'));
 }
 
 function unescaped(text: string): Buffer {
-  return Buffer.from(
-    text.includes(MARK) ? eachMark(text, slashes => slashes.slice(1)) : text,
-    'latin1',
-  );
+  return Buffer.from(withoutSlashes(text), 'latin1');
+}
+
+function withSlashes(text: string): string {
+  return text.includes(MARK) ? eachMark(text, slashes => `\\${slashes}`) : text;
+}
+
+function withoutSlashes(text: string): string {
+  return text.includes(MARK) ? eachMark(text, slashes => slashes.slice(1)) : text;
 }
 
 /** Only a line feed begins a line here, unlike in a regular expression. */

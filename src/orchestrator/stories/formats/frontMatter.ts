@@ -1,9 +1,12 @@
 import type { Edit } from 'jsonc-parser';
 import { parse } from 'yaml';
+import type { Span } from './jsonOutline.ts';
 
 /** A key at the top of a Markdown file, with what stands behind it. Offsets are those of the file's text. */
 interface Field {
   readonly key: string;
+  /** Of the key. */
+  readonly start: number;
   /** Of the first character behind the colon. */
   readonly offset: number;
   /** Up to the next key. */
@@ -44,6 +47,7 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
     const next = keys[index + 1]?.index ?? block.length;
     return {
       key: match[1] ?? '',
+      start: opening.length + match.index + (match[0].startsWith('\n') ? 1 : 0),
       offset: opening.length + offset,
       raw: block.slice(offset, next),
     };
@@ -54,6 +58,15 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
 /** Whether a text begins with front matter that has no end, so that nothing of it is read. */
 export function isUnclosedMatter(text: string): boolean {
   return OPENING.test(text) && readFrontMatter(text) === undefined;
+}
+
+/** Where a key is written, with its value and the end of its last line; `undefined` if it is not there. */
+export function fieldSpan(text: string, { fields }: FrontMatter, key: string): Span | undefined {
+  const field = fields.find(one => one.key === key);
+  const end = field && field.offset + field.raw.length;
+  return field && end !== undefined
+    ? { start: field.start, end: text[end] === '\n' ? end + 1 : end }
+    : undefined;
 }
 
 /** The value of a key; `undefined` if it is not there, or cannot be read. */

@@ -70,10 +70,12 @@ const OTHER_OPEN_WORDS = new Set([
 /**
  * Stories that say in a word that is not known whether they are done: they count as not done, and that may be wrong.
  * @param entries of the stories, by position
+ * @param open the word for a story that is not done
  */
 export function findStatusProblems(
   entries: readonly (Entry | undefined)[],
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+  open = 'pending',
 ): StoryProblem[] {
   return entries.flatMap((entry, position): StoryProblem[] => {
     const key = entry && doneKeyOf(entry);
@@ -83,7 +85,9 @@ export function findStatusProblems(
       : [
           {
             code: 'unknownStatus',
-            message: isStatusKey(key) ? unknownStatusMessage(status) : notBooleanMessage(status),
+            message: isStatusKey(key)
+              ? unknownStatusMessage(status, open)
+              : notBooleanMessage(status),
             ...placeOf(position, key),
             subject: { position, ids: [key] },
           },
@@ -91,10 +95,11 @@ export function findStatusProblems(
   });
 }
 
-function unknownStatusMessage(status: string): Message {
+function unknownStatusMessage(status: string, open: string): Message {
   return say(
-    'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “pending” if it is not.',
+    'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “{1}” if it is not.',
     plainText(status),
+    open,
   );
 }
 
