@@ -391,6 +391,69 @@ describe('other formats', () => {
     });
   }
 
+  test('a dependency that is named twice is corrected or taken out at both places', () => {
+    for (const [before, replaced, removed] of [
+      ['[t2, t2]', '[T-2, T-2]', '[]'],
+      ['[T-1, t2, t2]', '[T-1, T-2, T-2]', '[T-1]'],
+      ['[t2, T-1, t2] # why', '[T-2, T-1, T-2] # why', '[T-1] # why'],
+      ['\n          - t2 # a\n          - t2', '\n          - T-2 # a\n          - T-2', ' []'],
+    ] as const) {
+      const text = (needs: string) =>
+        orchestration(
+          ...[task('T-1'), task('T-2')],
+          task('T-3', `        depends_on: ${needs}\n`.replace(/: +\n/, ':\n')),
+        ).replace(/: {2}/, ': ');
+      const found = told(text(before), 'o.yaml');
+      assert.deepEqual(
+        found.map(({ at }) => at),
+        ['t2', 't2'],
+      );
+      for (const { fixes, texts } of found) {
+        assert.deepEqual(fixes, ['replaceDependency t2 T-2', 'removeDependency t2']);
+        assert.deepEqual(texts, [text(replaced), text(removed)]);
+      }
+      assert.equal(fixAll('o.yaml', text(before)), text(replaced));
+    }
+    const line = (...blockedBy: string[]) =>
+      JSON.stringify({ id: 'T-1', title: 'a', status: 'ready', blockedBy });
+    assert.deepEqual(
+      told(line('gone', 'T1', 'gone'), '.ralph/tasks.jsonl').flatMap(({ texts }) => texts),
+      [line('T1'), line('gone', 'gone'), line('T1')],
+    );
+    const lines = (...needs: string[]) => `${line(...needs)}\n${line().replace('T-1', 'T-2')}`;
+    const twoKeys = prd(story({ dependsOn: ['gone'], blockedBy: ['gone', 'gone'] }));
+    const [fixed] = storiesOf(fixAll('prd.json', twoKeys));
+    assert.deepEqual([fixed.dependsOn, fixed.blockedBy], [[], []]);
+    assert.equal(fixAll('.ralph/tasks.jsonl', lines('gone', 'gone')), lines());
+  });
+
+  test('a cycle is ended where a task names the next one twice', () => {
+    const text = (needs: string) =>
+      orchestration(
+        task('T1', `        depends_on: ${needs}\n`),
+        task('T2', '        depends_on: [T1]\n'),
+        task('T3'),
+      );
+    const [found] = told(text('[T2, T3, Do T2]'), 'o.yaml');
+    assert.deepEqual([found?.at, found?.fixes], ['T2', ['removeDependency T2']]);
+    assert.deepEqual(found?.texts, [text('[T3]')]);
+  });
+
+  test('in YAML, comments stay when the last dependency goes', () => {
+    for (const [before, after] of [
+      [
+        'depends_on:\n          # first\n          - gone # why\n',
+        'depends_on: []\n          # first # why\n',
+      ],
+      ['depends_on: # both\r\n        - gone\r\n', 'depends_on: [] # both\r\n'],
+      ['depends_on:\n          # why\n          gone\n', 'depends_on: []\n          # why\n'],
+      ['depends_on: [ # why\n          gone ]\n', 'depends_on: [ # why\n           ]\n'],
+    ] as const) {
+      const text = (needs: string) => orchestration(task('T1', `        ${needs}`), task('T2'));
+      assert.deepEqual(told(text(before), 'o.yaml')[0]?.texts, [text(after)]);
+    }
+  });
+
   test('several ids in one dependency are neither replaced by one of them nor dropped unasked', () => {
     for (const needs of ['q, a', 'a, b', 'qa']) {
       const text = orchestration(

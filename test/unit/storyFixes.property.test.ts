@@ -51,11 +51,16 @@ const yaml = fc
     });
     const lines = (hasLastLine ? text : text.trimEnd()).split('\n');
     // Comments behind and above what may go.
-    const noted = lines.flatMap((line, i) =>
-      flow === 'block' && /^\s*(?:- )?(?:id|title): /.test(line)
-        ? [`${/^\s*/.exec(line)?.[0]}# kept ${i}`, line]
-        : [line],
-    );
+    const noted = lines.flatMap((line, i) => {
+      const note = `${/^\s*/.exec(line)?.[0]}# kept ${i}`;
+      return flow !== 'block'
+        ? [line]
+        : /^\s*(?:- )?(?:id|title): /.test(line)
+          ? [note, line]
+          : /^\s*depends_on:$/.test(line)
+            ? [line, note]
+            : [line];
+    });
     return noted.join(eol);
   });
 const jsonLines = (needsKey: string, extra = {}) =>

@@ -11,6 +11,7 @@ import {
 import type { Disposable } from '../../base/emitter.ts';
 import { fixAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type { StoryFix } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { changedPart } from '../../orchestrator/stories/edit/changedPart.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
@@ -97,20 +98,8 @@ function allFixed(document: TextDocument, text: string): WorkspaceEdit {
   if (fixed === text) {
     return edit;
   }
-  let start = 0;
-  while (text[start] === fixed[start]) {
-    start += 1;
-  }
-  let kept = 0;
-  const most = Math.min(text.length, fixed.length) - start;
-  while (kept < most && text.at(-1 - kept) === fixed.at(-1 - kept)) {
-    kept += 1;
-  }
-  edit.replace(
-    document.uri,
-    rangeOf(document, text, start, text.length - kept),
-    fixed.slice(start, fixed.length - kept),
-  );
+  const { content, length, offset } = changedPart(text, fixed);
+  edit.replace(document.uri, rangeOf(document, text, offset, offset + length), content);
   return edit;
 }
 

@@ -138,7 +138,9 @@ function clearEdits(
   for (const found of diagnoses) {
     const own = parted?.clearTrials(found)?.filter(trial => !failed.has(trial));
     const edits =
-      own?.map(({ edit }) => edit) ?? found.fixes().find(({ isClear }) => isClear)?.edits ?? [];
+      own?.flatMap(trial => trial.edits) ??
+      found.fixes().find(({ isClear }) => isClear)?.edits ??
+      [];
     const sorted = [...edits].sort((a, b) => a.offset - b.offset);
     const [first] = sorted;
     const last = sorted.at(-1);
@@ -152,7 +154,7 @@ function clearEdits(
   const exact = parted?.exactOf(trials) ?? [];
   return trials.length > 0 && exact.length === 0 && taken.length === 0
     ? clearEdits(diagnoses, parted, new Set([...failed, ...trials]))
-    : [...taken, ...exact.map(({ edit }) => edit)];
+    : [...taken, ...exact.flatMap(trial => trial.edits)];
 }
 
 interface Context {

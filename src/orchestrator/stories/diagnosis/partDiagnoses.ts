@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
+import { changedPart } from '../edit/changedPart.ts';
 import { literal } from '../edit/jsonEdit.ts';
 import type { Span } from '../formats/jsonOutline.ts';
 import { isStatusKey } from '../formats/prdKeys.ts';
@@ -9,7 +10,7 @@ import { openWord } from '../formats/statusWord.ts';
 import type { DependencyPart, StoryPart, StoryParts } from '../formats/storyFormat.ts';
 import { StoryNames } from '../formats/storyNames.ts';
 import type { Story, StoryFormatName, StoryList, StoryProblem } from '../story.ts';
-import { parseStoryFile } from '../storyFile.ts';
+import { parseStoryFile, parseStoryText } from '../storyFile.ts';
 import { unknownDependencyMessage } from '../storyProblems.ts';
 import { closestId, takeFreeId } from './ids.ts';
 import type { StoryDiagnosis, StoryFix } from './storyDiagnosis.ts';
@@ -33,7 +34,7 @@ export interface Parted {
 
 /** A fix that was not tried yet. */
 interface Candidate extends Pick<StoryFix, 'isClear' | 'kind' | 'values'> {
-  readonly edit: Edit | undefined;
+  readonly edits: readonly (Edit | undefined)[];
   /** What the story is with it; the same as before if absent. */
   readonly becomes?: (story: Story, now: Story) => Story;
   /** Ids that others may begin or stop to wait for, because they wait for what the story waits for. */
@@ -42,7 +43,7 @@ interface Candidate extends Pick<StoryFix, 'isClear' | 'kind' | 'values'> {
 
 /** A candidate with its problem. */
 export interface Trial extends Candidate {
-  readonly edit: Edit;
+  readonly edits: readonly Edit[];
   readonly problem: StoryProblem;
 }
 
@@ -83,10 +84,8 @@ export class PartDiagnoses {
       case 'circularDependency': {
         // The first story of a cycle waits for a later one, so that dependency is the unusual one.
         const next = ids[1] ?? key ?? '';
-        const [part, ...others] = this.dependencies(position, next);
-        // If it is named twice, only one of them can be removed at a time.
-        const fixes = part === undefined || others.length > 0 ? [] : [notToWait(part, next, true)];
-        yield this.at(part?.span, plain, problem, () => fixes);
+        const [part] = this.dependencies(position, next);
+        yield this.at(part?.span, plain, problem, () => [this.notToWait(position, next, true)]);
         break;
       }
       case 'unknownStatus': {
@@ -98,7 +97,7 @@ export class PartDiagnoses {
       case 'storySetting': {
         const part = this.file.parts.field(position, key);
         yield this.at(part?.whole, plain, problem, () => [
-          { kind: 'removeField', values: [key ?? ''], isClear: false, edit: part?.removal },
+          { kind: 'removeField', values: [key ?? ''], isClear: false, edits: [part?.removal] },
         ]);
         break;
       }
@@ -108,7 +107,7 @@ export class PartDiagnoses {
         yield this.at(part?.whole, plain, problem, () => [
           {
             ...{ kind: 'setAside', values: [key ?? '', name], isClear: false },
-            edit: part?.setAside?.(name),
+            edits: [part?.setAside?.(name)],
           },
         ]);
         break;
@@ -156,10 +155,10 @@ export class PartDiagnoses {
     }
     const mustChoose = OF_TOOLS.has(this.file.list.format);
     const trials = once(() =>
-      candidates().flatMap(({ edit, isClear, ...candidate }): readonly Trial[] =>
-        edit === undefined
-          ? []
-          : [{ ...candidate, edit, problem, isClear: isClear && !mustChoose }],
+      candidates().flatMap(({ edits, isClear, ...candidate }): readonly Trial[] =>
+        edits.length > 0 && edits.every(edit => edit !== undefined)
+          ? [{ ...candidate, edits, problem, isClear: isClear && !mustChoose }]
+          : [],
       ),
     );
     const found: StoryDiagnosis = {
@@ -168,7 +167,7 @@ export class PartDiagnoses {
       fixes: once(() =>
         trials()
           .filter(trial => this.isExact([trial]))
-          .map(({ edit, isClear, kind, values }) => ({ kind, values, isClear, edits: [edit] })),
+          .map(({ edits, isClear, kind, values }) => ({ kind, values, isClear, edits })),
       ),
     };
     this.candidates.set(found, () =>
@@ -195,14 +194,19 @@ export class PartDiagnoses {
       const message = unknownDependencyMessage(own, [id]);
       for (const part of parts) {
         yield this.at(part.span, { ...plain, message }, problem, () =>
-          this.unknownFixes(part, own, position),
+          this.unknownFixes(id, parts, own, position),
         );
       }
     }
   }
 
-  private unknownFixes(part: DependencyPart, own: string, position: number): Candidate[] {
-    const { id } = part;
+  /** @param parts all that name the id */
+  private unknownFixes(
+    id: string,
+    parts: readonly DependencyPart[],
+    own: string,
+    position: number,
+  ): Candidate[] {
     const meant = closestId(
       id,
       this.ids(),
@@ -214,7 +218,7 @@ export class PartDiagnoses {
         : [
             {
               ...{ kind: 'replaceDependency', values: [id, meant], isClear: true },
-              edit: part.write?.(meant),
+              edits: parts.map(part => part.write?.(meant)),
               becomes: story => ({
                 ...story,
                 dependsOn: story.dependsOn.map(need => (need === id ? meant : need)),
@@ -224,12 +228,38 @@ export class PartDiagnoses {
           ];
     // Several ids in one text: a person has to write them apart.
     const isList = id.split(/[\s,;]+/).some(one => this.ids().has(one));
-    return [...replace, notToWait(part, id, meant === undefined && !isList)];
+    return [...replace, this.notToWait(position, id, meant === undefined && !isList)];
+  }
+
+  private notToWait(position: number, id: string, isClear: boolean): Candidate {
+    return {
+      ...{ kind: 'removeDependency', values: [id], isClear },
+      edits: [this.removalOf(position, id)],
+      becomes: story => ({ ...story, dependsOn: story.dependsOn.filter(need => need !== id) }),
+      touched: [id],
+    };
+  }
+
+  /** The edit that removes a dependency, however often it is named: neighbours share their commas, so one by one. */
+  private removalOf(position: number, id: string): Edit | undefined {
+    const { list, parts, text } = this.file;
+    const [first, ...others] = this.dependencies(position, id);
+    if (others.length === 0 || first?.removal === undefined) {
+      return first?.removal;
+    }
+    let now = text;
+    let left: StoryParts | undefined = parts;
+    for (let count = others.length + 1; count > 0 && left !== undefined; count -= 1) {
+      const removal = this.dependencies(position, id, left)[0]?.removal;
+      now = removal === undefined ? now : applyEdits(now, [removal]);
+      left = parseStoryText(list.path, now).parts;
+    }
+    return changedPart(text, now);
   }
 
   /** The dependencies by which a story waits for another one, by its id or by another name of it alone. */
-  private dependencies(position: number, id: string): DependencyPart[] {
-    return this.file.parts
+  private dependencies(position: number, id: string, parts = this.file.parts): DependencyPart[] {
+    return parts
       .dependencies(position)
       .filter(part => part.id === id || this.names().meantBy(part.id).includes(id));
   }
@@ -252,7 +282,7 @@ export class PartDiagnoses {
         ? [text.slice(part?.span.start, part?.span.end), word]
         : [key, literal(word)];
     return {
-      ...{ kind: 'setValue', values, isClear: false, edit: part?.write?.(word) },
+      ...{ kind: 'setValue', values, isClear: false, edits: [part?.write?.(word)] },
       becomes: (story, { status }) => ({ ...story, status }),
     };
   }
@@ -260,7 +290,7 @@ export class PartDiagnoses {
   /** Whether all of these together do what each says, and nothing else. */
   private isExact(trials: readonly Trial[]): boolean {
     const { list, text } = this.file;
-    const edits = trials.map(({ edit }) => edit);
+    const edits = trials.flatMap(trial => trial.edits);
     const after = parseStoryFile(list.path, applyEdits(text, edits));
     if (after.kind !== 'stories' || after.stories.length !== list.stories.length) {
       return false;
@@ -308,16 +338,8 @@ function wordsOf({ subject }: StoryProblem): string {
 
 function giveId(part: StoryPart | undefined, id: string): Candidate {
   return {
-    ...{ kind: 'giveId', values: [id], isClear: true, edit: part?.write?.(id) },
+    ...{ kind: 'giveId', values: [id], isClear: true, edits: [part?.write?.(id)] },
     becomes: story => ({ ...story, id, title: story.title === story.id ? id : story.title }),
-    touched: [id],
-  };
-}
-
-function notToWait({ removal }: DependencyPart, id: string, isClear: boolean): Candidate {
-  return {
-    ...{ kind: 'removeDependency', values: [id], isClear, edit: removal },
-    becomes: story => ({ ...story, dependsOn: story.dependsOn.filter(need => need !== id) }),
     touched: [id],
   };
 }

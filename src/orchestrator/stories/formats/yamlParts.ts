@@ -50,11 +50,10 @@ export function yamlParts(
         if (found === undefined || span === undefined || !isOneWord(item) || isShared(item)) {
           return [];
         }
-        const end = isSeq(value) && value.flow === true ? spanOf(text, value)?.end : span.end;
         const removal =
           isSeq(value) && items.length > 1
             ? withoutItem(text, value, index)
-            : { offset: found.name.end, length: (end ?? 0) - found.name.end, content: ': []' };
+            : withoutValue(text, found.name, value, span);
         const write = (id: string) => writing(text, span, id);
         return [{ id: item.value, span, whole: span, write, ...(removal && { removal }) }];
       });
@@ -117,6 +116,19 @@ function withoutItem(text: string, list: YAMLSeq, index: number): Edit | undefin
   return list.flow === true
     ? removePart(spans, index)
     : withoutLines(text, span, /^[\t ]*-[\t ]+$/);
+}
+
+/** The edit that makes an empty list of the only value behind a key. Comments in front of it stay. */
+function withoutValue(text: string, { end: from }: Span, value: unknown, item: Span): Edit {
+  const isFlow = isSeq(value) && value.flow === true;
+  const before = text.slice(from, item.start);
+  if (isFlow && before.includes('#')) {
+    return { offset: item.start, length: item.end - item.start, content: '' };
+  }
+  const comments = before.includes('#') ? before.slice(before.indexOf(':') + 1) : '';
+  const end = isFlow ? (spanOf(text, value)?.end ?? item.end) : item.end;
+  const content = `: []${comments.replace(/\r?\n[^\n]*$/, '')}`;
+  return { offset: from, length: end - from, content };
 }
 
 function withoutPair(text: string, map: YAMLMap, pair: Pair): Edit | undefined {
