@@ -1,10 +1,11 @@
 import type { PastCommit } from '../git/fileHistory.ts';
 import { codeWords, kindWords, storyWords } from './codeWords.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
+import { HistoryIndex } from './historyIndex.ts';
 import { PassageIndex } from './passageIndex.ts';
 import { largest, logarithmic, type Values } from './values.ts';
 import { Vocabulary } from './vocabulary.ts';
-import { countsOf, summed, WordIndex, weighted } from './wordIndex.ts';
+import { countsOf, type WordCounts, WordIndex, weighted } from './wordIndex.ts';
 
 /** A file with its text. */
 export interface IndexedFile {
@@ -40,7 +41,7 @@ interface Past {
   /** What the messages say, by the commit's hash, for the next index. */
   readonly said: ReadonlyMap<string, Message>;
   /** The words of all commits that changed a file, by file. */
-  readonly history: WordIndex;
+  readonly history: HistoryIndex;
   /** How often a file was changed: lately, in recent hundreds of commits, ever; as logarithms, from 0 to 1. */
   readonly lately: Values;
   readonly often: Values;
@@ -49,21 +50,20 @@ interface Past {
   readonly changes: Uint32Array;
   /** The number of commits since the last change. */
   readonly age: Values;
-  /** By kind of work: how much of it there was, and which files it changed. */
-  readonly kinds: ReadonlyMap<string, { total: number; files: Map<number, number> }>;
+  /** By kind of work: the commits that changed any of the files. */
+  readonly kinds: ReadonlyMap<string, readonly number[]>;
 }
 
 /** What the message of a commit says. */
 interface Message {
-  /** Weights of its words, by their numbers. */
-  readonly words: ReadonlyMap<number, number>;
+  readonly words: WordCounts;
   /** Of {@link kindWords}. */
   readonly kinds: readonly string[];
 }
 
 /** What the paths alone say. */
 interface PathFacts {
-  readonly key: string;
+  readonly numbers: ReadonlyMap<string, number>;
   readonly pathIndex: WordIndex;
   readonly names: WordIndex;
   readonly pathWords: readonly ReadonlySet<string>[];
@@ -106,12 +106,10 @@ export class CodeIndex {
     this.blobs = files.map(({ blob }) => blob);
     this.sizes = files.map(({ words }) => words.size);
     this.largestSize = largest(Float64Array.from(this.sizes));
-    const key = this.paths.join('\n');
-    this.facts =
-      earlier?.facts.key === key ? earlier.facts : pathFactsOf(this.paths, key, vocabulary);
-    this.past = pastOf(this.paths, history, vocabulary, earlier?.past.said);
     // With the same paths, a file has the same number.
-    const alike = earlier?.facts === this.facts ? earlier : undefined;
+    const alike = earlier && haveSame(earlier.paths, this.paths) ? earlier : undefined;
+    this.facts = alike?.facts ?? pathFactsOf(this.paths, vocabulary);
+    this.past = pastOf(this.facts.numbers, history, vocabulary, earlier?.past.said);
     this.content = new WordIndex(
       vocabulary,
       files.map(({ words }) => words.content),
@@ -137,6 +135,11 @@ export class CodeIndex {
       history,
       vocabulary,
     );
+  }
+
+  /** By path: the number of the file. */
+  get numbers(): ReadonlyMap<string, number> {
+    return this.facts.numbers;
   }
 
   get pathIndex(): WordIndex {
@@ -171,7 +174,12 @@ export class CodeIndex {
   }
 }
 
-function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabulary): PathFacts {
+/** Whether two lists are the same. */
+export function haveSame(before: readonly string[], now: readonly string[]): boolean {
+  return before.length === now.length && before.every((path, i) => path === now[i]);
+}
+
+function pathFactsOf(paths: readonly string[], vocabulary: Vocabulary): PathFacts {
   const indexOf = (texts: readonly string[]): WordIndex =>
     new WordIndex(
       vocabulary,
@@ -189,7 +197,7 @@ function pathFactsOf(paths: readonly string[], key: string, vocabulary: Vocabula
     return own;
   });
   return {
-    key,
+    numbers: new Map(paths.map((path, file) => [path, file])),
     folders: Uint32Array.from(folderOf, ({ number }) => number),
     folderSizes: Uint32Array.from(known.values(), ({ size }) => size),
     pathIndex: indexOf(paths),
@@ -229,21 +237,18 @@ function partnersOf(paths: readonly string[]): number[][] {
 }
 
 function pastOf(
-  paths: readonly string[],
+  numbers: PathFacts['numbers'],
   commits: readonly PastCommit[],
   vocabulary: Vocabulary,
   known: Past['said'] = new Map(),
 ): Past {
-  const count = paths.length;
-  const numbers = new Map(paths.map((path, file) => [path, file]));
+  const count = numbers.size;
   const lately = new Float64Array(count);
   const recently = new Float64Array(count);
   const ever = new Float64Array(count);
   const changes = new Uint32Array(count);
   const age = new Float64Array(count).fill(commits.length + 1);
-  const kinds = new Map<string, { total: number; files: Map<number, number> }>();
-  /** By file: the commits that tell something by their words. */
-  const telling = paths.map((): number[] => []);
+  const kinds = new Map<string, number[]>();
   const messages = commits.map(commit => known.get(commit.hash) ?? messageOf(commit, vocabulary));
   const filesOf = commits.map(({ files, size }) =>
     size > MAX_FILES ? [] : files.flatMap(path => numbers.get(path) ?? []),
@@ -259,40 +264,35 @@ function pastOf(
       changes[file] = (changes[file] ?? 0) + 1;
       age[file] = Math.min(age[file] ?? at, at);
     }
-    if (changed.length === 0) {
-      return;
-    }
-    const tellsWords = changed.length <= MAX_FILES_FOR_WORDS;
-    for (const file of tellsWords ? changed : []) {
-      telling[file]?.push(at);
-    }
-    for (const kind of messages[at]?.kinds ?? []) {
-      const known = kinds.get(kind) ?? { total: 0, files: new Map<number, number>() };
-      kinds.set(kind, known);
-      known.total += half(at, 500);
-      for (const file of tellsWords ? changed : []) {
-        const share = half(at, 500) / changed.length ** 0.3;
-        known.files.set(file, (known.files.get(file) ?? 0) + share);
+    for (const kind of changed.length === 0 ? [] : (messages[at]?.kinds ?? [])) {
+      const same = kinds.get(kind);
+      if (same === undefined) {
+        kinds.set(kind, [at]);
+      } else {
+        same.push(at);
       }
     }
   });
-  const history = telling.map(own =>
-    summed(own.map(at => ({ weights: messages[at]?.words ?? new Map(), factor: half(at, 800) }))),
+  const words = new WordIndex(
+    vocabulary,
+    messages.map(message => message.words),
   );
   return {
     commits,
     filesOf,
-    messages: new WordIndex(
-      vocabulary,
-      messages.map(({ words }) => weighted(words)),
-    ),
+    messages: words,
     said: new Map(
       commits.flatMap(({ hash }, at) => {
         const message = messages[at];
         return hash === '' || message === undefined ? [] : [[hash, message]];
       }),
     ),
-    history: new WordIndex(vocabulary, history),
+    history: new HistoryIndex(
+      words,
+      filesOf.map(tellingFiles),
+      Float64Array.from(commits, (_, at) => half(at, 800)),
+      count,
+    ),
     lately: logarithmic(lately),
     often: logarithmic(recently),
     ever: logarithmic(ever),
@@ -300,6 +300,31 @@ function pastOf(
     age,
     kinds,
   };
+}
+
+/** Those that the words of their commit tell something about: not so if it changed too many. */
+function tellingFiles(changed: readonly number[]): readonly number[] {
+  return changed.length <= MAX_FILES_FOR_WORDS ? changed : [];
+}
+
+/** How much work of a kind there was, and by file, how much of it changed the file. */
+export function workOf(
+  { filesOf, kinds }: CodeIndex['past'],
+  kind: string,
+  fileCount: number,
+): { readonly total: number; readonly files: Values } {
+  const files = new Float64Array(fileCount);
+  let total = 0;
+  for (const commit of kinds.get(kind) ?? []) {
+    const changed = filesOf[commit] ?? [];
+    const weight = half(commit, 500);
+    const share = weight / changed.length ** 0.3;
+    total += weight;
+    for (const file of tellingFiles(changed)) {
+      files[file] = (files[file] ?? 0) + share;
+    }
+  }
+  return { total, files };
 }
 
 /** The words of the subject count fully. */
@@ -312,7 +337,7 @@ function messageOf({ body, subject }: PastCommit, vocabulary: Vocabulary): Messa
   for (const word of storyWords(subject)) {
     words.set(vocabulary.add(word), 1);
   }
-  return { words, kinds: kindWords(subject) };
+  return { words: weighted(words), kinds: kindWords(subject) };
 }
 
 /** A weight that falls to one half over so many commits. */

@@ -1,5 +1,4 @@
-import type { CodeIndex } from './codeIndex.ts';
-import { nameOf } from './codeIndex.ts';
+import { type CodeIndex, nameOf, workOf } from './codeIndex.ts';
 import { kindWords, storyWords } from './codeWords.ts';
 import { at, best, inUnits, largest, type Values } from './values.ts';
 
@@ -192,13 +191,12 @@ function similarCommits(
 }
 
 /** How much of it commits of the same kind changed. */
-function kindsOf({ past }: CodeIndex, story: string): (file: number) => number {
-  const kinds = kindWords(story).flatMap(kind => past.kinds.get(kind) ?? []);
+function kindsOf({ past, paths }: CodeIndex, story: string): (file: number) => number {
+  const kinds = kindWords(story)
+    .map(kind => workOf(past, kind, paths.length))
+    .filter(({ total }) => total > 0);
   return file =>
-    kinds.reduce(
-      (sum, { files, total }) => sum + (files.get(file) ?? 0) / (total + 5) / kinds.length,
-      0,
-    );
+    kinds.reduce((sum, { files, total }) => sum + at(files, file) / (total + 5) / kinds.length, 0);
 }
 
 /** How clearly the story names a file: by path, by name, or by name without its ending. */

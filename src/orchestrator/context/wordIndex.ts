@@ -12,6 +12,10 @@ export interface WordCounts {
   readonly to: number;
 }
 
+/** The usual parameters of BM25. */
+const K = 1.2;
+const B = 0.75;
+
 const NO_WORDS: WordCounts = {
   ...{ words: new Uint32Array(), weights: new Uint16Array(), from: 0, to: 0 },
 };
@@ -64,26 +68,6 @@ function count(word: number, weight: number, words: number[]): void {
     words.push(word);
   }
   scratch[word] = before + weight;
-}
-
-/** Adds up the weights of words. @param parts by word, and how much each of them counts; above 0 */
-export function summed(
-  parts: readonly { readonly weights: ReadonlyMap<number, number>; readonly factor: number }[],
-): WordCounts {
-  const words: number[] = [];
-  for (const { factor, weights } of parts) {
-    for (const [word, weight] of weights) {
-      count(word, weight * factor, words);
-    }
-  }
-  const all = {
-    words: Uint32Array.from(words),
-    weights: Float32Array.from(words, word => scratch[word] ?? 0),
-  };
-  for (const word of words) {
-    scratch[word] = 0;
-  }
-  return { ...all, from: 0, to: words.length };
 }
 
 /** @param weights by word */
@@ -148,13 +132,7 @@ export class WordIndex {
     for (const document of changed ?? []) {
       this.lengths[document] = lengthOf(counts[document] ?? NO_WORDS);
     }
-    let total = 0;
-    let filled = 0;
-    for (const length of this.lengths) {
-      total += length;
-      filled += length > 0 ? 1 : 0;
-    }
-    this.meanLength = total / (filled || 1) || 1;
+    this.meanLength = meanOfFilled(this.lengths);
   }
 
   /** An index with a vocabulary of its own. @param documents the words of each, with how often they occur */
@@ -173,33 +151,39 @@ export class WordIndex {
 
   /** How much a word tells: the fewer documents have it, the more. Never negative. */
   rarity(word: string): number {
-    const count = this.countOf(word);
-    return Math.log(1 + (this.lengths.length - count + 0.5) / (count + 0.5));
+    return rarityOf(this.countOf(word), this.lengths.length);
+  }
+
+  /** How many words the document has. */
+  lengthOf(document: number): number {
+    return this.lengths[document] ?? 0;
+  }
+
+  /** Calls a function with each document that has the word. */
+  forEach(word: string, use: (document: number, weight: number) => void): void {
+    const { documents, weights } = this.postings;
+    const replaced = this.replaced.documents;
+    const { from, number, to } = this.rangeOf(word);
+    for (let at = from; at < to; at++) {
+      const document = documents[at] ?? 0;
+      if (replaced.size === 0 || !replaced.has(document)) {
+        use(document, weights[at] ?? 0);
+      }
+    }
+    for (const { document, weight } of this.replaced.have.get(number) ?? []) {
+      use(document, weight);
+    }
   }
 
   /** The score of each document; 0 where none of the words occurs. */
-  scores(words: Iterable<string>, { b = 0.75, k = 1.2 } = {}): Float64Array {
+  scores(words: Iterable<string>, { b = B, k = K } = {}): Float64Array {
     const scores = new Float64Array(this.lengths.length);
     for (const word of words) {
       const rarity = this.rarity(word);
-      const add = (document: number, weight: number): void => {
+      this.forEach(word, (document, weight) => {
         const length = (this.lengths[document] ?? 0) / this.meanLength;
-        scores[document] =
-          (scores[document] ?? 0) +
-          (rarity * weight * (k + 1)) / (weight + k * (1 - b + b * length));
-      };
-      const { documents, weights } = this.postings;
-      const replaced = this.replaced.documents;
-      const { from, number, to } = this.rangeOf(word);
-      for (let at = from; at < to; at++) {
-        const document = documents[at] ?? 0;
-        if (replaced.size === 0 || !replaced.has(document)) {
-          add(document, weights[at] ?? 0);
-        }
-      }
-      for (const { document, weight } of this.replaced.have.get(number) ?? []) {
-        add(document, weight);
-      }
+        scores[document] = (scores[document] ?? 0) + rarity * bm25(weight, length, { b, k });
+      });
     }
     return scores;
   }
@@ -222,6 +206,27 @@ export class WordIndex {
       ? { number, from: 0, to: 0 }
       : { number, from: starts[number] ?? 0, to: starts[number + 1] ?? 0 };
   }
+}
+
+/** How much a word tells that so many documents have. */
+export function rarityOf(count: number, documents: number): number {
+  return Math.log(1 + (documents - count + 0.5) / (count + 0.5));
+}
+
+/** How much a word speaks for a document. @param length of the document, compared with the mean */
+export function bm25(weight: number, length: number, { b = B, k = K } = {}): number {
+  return (weight * (k + 1)) / (weight + k * (1 - b + b * length));
+}
+
+/** The mean of those that are not empty. */
+export function meanOfFilled(lengths: Float64Array): number {
+  let total = 0;
+  let filled = 0;
+  for (const length of lengths) {
+    total += length;
+    filled += length > 0 ? 1 : 0;
+  }
+  return total / (filled || 1) || 1;
 }
 
 function lengthOf({ from, to, weights }: WordCounts): number {
