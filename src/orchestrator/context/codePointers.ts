@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { gitResult } from '../git/runGit.ts';
-import { checkedOutTexts } from '../git/treeFiles.ts';
 import type { CodeIndex } from './codeIndex.ts';
 import { storyWords } from './codeWords.ts';
 import { type PastUse, trustOf } from './pastUses.ts';
 import { filesByPin, type PinEntry } from './pin/pinEntries.ts';
 import { type Reason, rankedFiles } from './ranking.ts';
 import { signaturesOf } from './signatures.ts';
+import { SymbolMemory } from './symbolMemory.ts';
 import { best } from './values.ts';
 
 /** A file that an agent should look at, and why. */
@@ -50,6 +50,8 @@ const LEAST_LIKENESS = 0.35;
 const MAX_TEXT = 4_000;
 /** Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with a smaller constant: the lists are short. */
 const FUSION = 10;
+/** For all repositories of a process: a content is the same everywhere. */
+const memory = new SymbolMemory();
 
 /**
  * Finds what matters for a story.
@@ -79,13 +81,13 @@ export async function codePointers(
     ...found,
   ].slice(0, FILES);
   const known = chosen.slice(0, SIGNED).flatMap(({ path: file }) => {
-    const blob = index.blobs[index.paths.indexOf(file)];
+    const blob = index.blobs[index.numbers.get(file) ?? -1];
     return blob === undefined ? [] : [{ file, path: shown(file), blob }];
   });
-  const texts = await checkedOutTexts(query.dir, known);
+  const symbols = await memory.symbolsOf(query.dir, known);
   const words = storyWords(text);
   const signatures = new Map(
-    known.map(({ file }, i) => [file, signaturesOf(file, texts[i] ?? '', words)] as const),
+    known.map(({ file }, i) => [file, signaturesOf(symbols[i] ?? [], words)] as const),
   );
   return {
     files: chosen.map(({ path: file, reason }) => ({

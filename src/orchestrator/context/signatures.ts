@@ -1,5 +1,5 @@
 import { codeWords } from './codeWords.ts';
-import { symbolsOf } from './symbols/symbolsOf.ts';
+import type { CodeSymbol } from './symbols/symbol.ts';
 
 /** Signatures of a file in a prompt. */
 const MAX_SIGNATURES = 3;
@@ -11,8 +11,8 @@ const MAX_LENGTH = 120;
  * rest, in their order. No constants, whose values may be secrets.
  * @param words of the story
  */
-export function signaturesOf(path: string, text: string, words: ReadonlySet<string>): string[] {
-  return symbolsOf(path, text)
+export function signaturesOf(symbols: readonly CodeSymbol[], words: ReadonlySet<string>): string[] {
+  return symbols
     .filter(({ kind }) => kind !== 'constant')
     .map(({ isExported, kind, name, signature }) => ({
       signature: signature.slice(0, MAX_LENGTH),

@@ -3,6 +3,7 @@ import type { CodePointers } from '../codePointers.ts';
 import { storyWords } from '../codeWords.ts';
 import { rankedFiles } from '../ranking.ts';
 import { signaturesOf } from '../signatures.ts';
+import { symbolsOf } from '../symbols/symbolsOf.ts';
 import type { Replay } from './replay.ts';
 
 /** How much of what agents needed would have been in their prompts; shares from 0 to 1, means of all stories. */
@@ -43,7 +44,7 @@ export function promptShare(
     const pointers = rankedFiles(index, title, FILES).map(({ path, reason }, i) => ({
       path,
       reason,
-      signatures: i < SIGNED ? signaturesOf(path, texts.get(path) ?? '', words) : [],
+      signatures: i < SIGNED ? signaturesOf(symbolsOf(path, texts.get(path) ?? ''), words) : [],
     }));
     const section = sectionOf({ files: pointers, commits: [] });
     const needed = [...changed].slice(0, NEEDED);
