@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
@@ -68,6 +68,69 @@ describe('an index that follows the commits', () => {
       await ask(new LiveIndex(undefined), rewritten, 'fix word2'),
     );
     t.diagnostic(`${(await live.at(folder, rewritten)).paths.length} files`);
+  });
+
+  test('is the same whatever a commit does to a file, and whatever is not committed', async () => {
+    await using temp = await tempDir('live-index-changes-');
+    const folder = path.join(temp.path, 'project');
+    const { commit, git, head, write } = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    for (const name of ['one', 'two', 'three']) {
+      await write(`app/${name}.ts`, `export function ${name}() {}\n`);
+    }
+    await write('made.ts', 'export const made = 1;\n');
+    await gitRepo(folder);
+    // As a person may have it: then git names paths of the folder only.
+    await git('config', 'diff.relative', 'true');
+    const dir = path.join(folder, 'app');
+    const live = new LiveIndex(undefined);
+    const follow = async (what: string): Promise<void> => {
+      const at = await head();
+      const [followed, anew] = [
+        await live.at(dir, at, [], 'app/'),
+        await new LiveIndex(undefined).at(folder, at),
+      ];
+      assert.deepEqual(followed.paths, anew.paths, what);
+      assert.deepEqual(followed.blobs, anew.blobs, what);
+      assert.deepEqual(
+        followed.content.scores(['made', 'one', 'other', 'new']),
+        anew.content.scores(['made', 'one', 'other', 'new']),
+        what,
+      );
+    };
+    const isLinkPossible = process.platform !== 'win32';
+    const file = (name: string) => path.join(folder, name);
+    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+      'nothing happened': async () => undefined,
+      'a new content': () => write('app/one.ts', 'export const other = 1;\n'),
+      'a content outside of the folder': () => write('made.ts', 'export const other = 2;\n'),
+      'a generated file': () => write('app/two.ts', '// @generated\nexport const one = 1;\n'),
+      'a written file again': () => write('app/two.ts', 'export const other = 3;\n'),
+      'a file that is too large': () => write('app/two.ts', 'new one\n'.repeat(30_000)),
+      'no file': () => rm(file('app/two.ts')),
+      'an image': () => write('app/image.png', 'new'),
+      ...(isLinkPossible && {
+        'a program': () => chmod(file('app/one.ts'), 0o755),
+        'a link': async () => {
+          await rm(file('app/one.ts'));
+          await symlink('three.ts', file('app/one.ts'));
+        },
+        'another link': async () => {
+          await rm(file('app/one.ts'));
+          await symlink('two.ts', file('app/one.ts'));
+        },
+        'quotes in a name': () => write('app/the "new".ts', 'export const one = 1;\n'),
+        'a new content in quotes': () => write('app/the "new".ts', 'export const made = 1;\n'),
+      }),
+    };
+    await follow('at the start');
+    for (const [what, step] of Object.entries(steps)) {
+      await step();
+      await commit(what);
+      await write('app/three.ts', `export const notCommitted = '${what}';\n`);
+      await follow(what);
+      await git('checkout', '--', '.');
+    }
   });
 
   test('is made anew if its file is damaged', async () => {

@@ -1,14 +1,22 @@
+import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type ChangedCommit,
+  type CommitsSince,
   changedCommits,
   commitHashes,
   commitsSince,
   type PastCommit,
   pastCommits,
 } from '../git/fileHistory.ts';
-import { blobSizes, blobTexts, type TreeFile, treeFiles } from '../git/treeFiles.ts';
-import { CodeIndex, type FileOfIndex } from './codeIndex.ts';
+import {
+  blobSizes,
+  blobTexts,
+  checkedOutContent,
+  type TreeFile,
+  treeFiles,
+} from '../git/treeFiles.ts';
+import { CodeIndex, type FileOfIndex, haveSame } from './codeIndex.ts';
 import { type FileWords, fileWordsOf } from './fileWords.ts';
 import { readIndex, type StoredIndex, writeIndex } from './indexStore.ts';
 import type { PastUse } from './pastUses.ts';
@@ -23,14 +31,28 @@ const CHUNK_BYTES = 4_000_000;
 const SMALL_BYTES = 3_000_000;
 /** Files that are read without a break. */
 const FILES_PER_TURN = 8;
+/** So many new files are looked for where they are checked out, which saves two starts of git. */
+const FEW_FILES = 50;
 /** The share of new files from which the store is written again. */
 const WORTH_WRITING = 0.05;
+const NOTHING_NEW: CommitsSince = { commits: [], hasMerges: false, contents: new Map() };
 
-/** The index of a repository at a commit, which follows the commits. Reads git's objects only, never the work tree. */
+/** An index with what the next one can use of it. */
+interface Current {
+  readonly key: string;
+  readonly index: CodeIndex;
+  readonly tree: readonly TreeFile[];
+  readonly past: readonly PastCommit[];
+}
+
+/**
+ * The index of a repository at a commit, which follows the commits. What it reads is that of git's objects: a file of the
+ * work tree counts only if it is the same.
+ */
 export class LiveIndex {
   private readonly file: string | undefined;
   private stored: StoredIndex | undefined;
-  private current: { readonly key: string; readonly index: CodeIndex } | undefined;
+  private current: Current | undefined;
   private isOpen = false;
   private notWritten = 0;
 
@@ -53,27 +75,43 @@ export class LiveIndex {
   /**
    * The index of a commit.
    * @param uses what agents of the past used: to the index, commits that changed these files
+   * @param prefix the folder within its repository: '' or `packages/app/`
    */
-  async at(dir: string, commit: string, uses: readonly PastUse[] = []): Promise<CodeIndex> {
+  async at(
+    dir: string,
+    commit: string,
+    uses: readonly PastUse[] = [],
+    prefix = '',
+  ): Promise<CodeIndex> {
     const key = `${commit} ${uses.length} ${uses.at(-1)?.time ?? 0}`;
     if (this.current?.key === key) {
       return this.current.index;
     }
     await this.open();
-    const tree = await shownFiles(dir, commit);
     this.stored ??= { vocabulary: new Vocabulary(), files: new Map(), commits: [] };
-    const { vocabulary } = this.stored;
-    const [commits] = await Promise.all([this.history(dir, commit), this.readNew(dir, tree)]);
+    const since = await this.commitsSince(dir, commit);
+    const [commits, tree] = await Promise.all([
+      this.history(dir, commit, since),
+      this.readTree(dir, commit, since, prefix),
+    ]);
     const files = this.filesOf(tree);
-    const known = new Set(files.map(({ path }) => path));
-    const past = pastCommits(commits, path => known.has(path));
+    const { current } = this;
+    const paths = files.map(file => file.path);
+    const isAlike = current !== undefined && haveSame(current.index.paths, paths);
+    const known = isAlike ? current.index.numbers : new Set(paths);
+    const isKnown = (file: string) => known.has(file);
+    // What older commits changed has other names only if files were moved since.
+    const past =
+      isAlike && since?.contents
+        ? [...pastCommits(since.commits, isKnown), ...current.past].slice(0, HISTORY)
+        : pastCommits(commits, isKnown);
     const index = new CodeIndex(
       files,
       withUses(commits, past, uses, known),
-      vocabulary,
-      this.current?.index,
+      this.stored.vocabulary,
+      current?.index,
     );
-    this.current = { key, index };
+    this.current = { key, index, tree, past };
     this.stored = { ...this.stored, commits, head: commit };
     if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
       await writeIndex(this.file, this.stored);
@@ -89,14 +127,52 @@ export class LiveIndex {
     }
   }
 
-  private async readNew(dir: string, tree: readonly TreeFile[]): Promise<void> {
+  /** The files of the commit, which all have been read then. */
+  private async readTree(
+    dir: string,
+    commit: string,
+    since: CommitsSince | undefined,
+    prefix: string,
+  ): Promise<readonly TreeFile[]> {
+    const { tree: known } = this.current ?? {};
+    const contents = since?.contents;
+    // Git's list of all files is only needed if there are other files than before.
+    const tree =
+      known === undefined || contents === undefined
+        ? await shownFiles(dir, commit)
+        : known.map(file => {
+            const blob = contents.get(file.path);
+            return blob === undefined ? file : { ...file, blob };
+          });
+    await this.readNew(dir, tree, prefix);
+    return tree;
+  }
+
+  private async readNew(dir: string, tree: readonly TreeFile[], prefix: string): Promise<void> {
     const { files, vocabulary } = this.stored ?? {};
     if (files === undefined || vocabulary === undefined) {
       return;
     }
-    const missing = new Set(tree.flatMap(({ blob }) => (files.has(blob) ? [] : [blob])));
-    const sizes = await blobSizes(dir, [...missing]);
-    for (const blob of missing) {
+    const add = (blob: string, text: string | undefined): void => {
+      const isShown = text !== undefined && !isGenerated(text);
+      files.set(blob, isShown ? fileWordsOf(text, vocabulary) : undefined);
+    };
+    const missing = new Map(
+      tree.filter(({ blob }) => !files.has(blob)).map(file => [file.blob, file]),
+    );
+    this.notWritten += missing.size;
+    if (missing.size <= FEW_FILES) {
+      for (const file of missing.values()) {
+        const place = path.posix.relative(prefix, file.path);
+        const content = await checkedOutContent(dir, { ...file, path: place });
+        if (content !== undefined && isModerate(content.length)) {
+          add(file.blob, content.toString('utf8'));
+          missing.delete(file.blob);
+        }
+      }
+    }
+    const sizes = await blobSizes(dir, [...missing.keys()]);
+    for (const blob of missing.keys()) {
       if (!isModerate(sizes.get(blob) ?? 0)) {
         files.set(blob, undefined);
         sizes.delete(blob);
@@ -113,9 +189,7 @@ export class LiveIndex {
       // Git reads the next ones meanwhile.
       next = read(at + 1);
       for (const [i, blob] of blobs.entries()) {
-        const text = texts[i];
-        const isShown = text !== undefined && !isGenerated(text);
-        files.set(blob, isShown ? fileWordsOf(text, vocabulary) : undefined);
+        add(blob, texts[i]);
         if (i % FILES_PER_TURN === 0) {
           // What git has ready is only taken when nothing else runs.
           await nextTurn();
@@ -124,7 +198,6 @@ export class LiveIndex {
     }
     await next;
     vocabulary.forgetNames();
-    this.notWritten += missing.size;
     if (files.size > 2 * tree.length) {
       const present = new Set(tree.map(({ blob }) => blob));
       for (const blob of files.keys()) {
@@ -136,20 +209,34 @@ export class LiveIndex {
   }
 
   private filesOf(tree: readonly TreeFile[]): FileOfIndex[] {
-    return tree.flatMap(({ blob, path }): FileOfIndex[] => {
+    const files: FileOfIndex[] = [];
+    for (const { blob, path } of tree) {
       const words: FileWords | undefined = this.stored?.files.get(blob);
-      return words === undefined ? [] : [{ path, blob, words }];
-    });
+      if (words !== undefined) {
+        files.push({ path, blob, words });
+      }
+    }
+    return files;
   }
 
-  /** The newest commits; only those that are new are asked for. */
-  private async history(dir: string, commit: string): Promise<readonly ChangedCommit[]> {
-    const { commits: known = [], head } = this.stored ?? {};
+  /** @returns `undefined` if the commit is not one that follows the last one */
+  private async commitsSince(dir: string, commit: string): Promise<CommitsSince | undefined> {
+    const { head } = this.stored ?? {};
     if (head === commit) {
-      return known;
+      return NOTHING_NEW;
     }
     const asked = { newest: commit, limit: HISTORY };
-    const since = head === undefined ? undefined : await commitsSince(dir, head, asked);
+    return head === undefined ? undefined : commitsSince(dir, head, asked);
+  }
+
+  /** The newest commits. @param since those that are new, if they are known */
+  private async history(
+    dir: string,
+    commit: string,
+    since: CommitsSince | undefined,
+  ): Promise<readonly ChangedCommit[]> {
+    const { commits: known = [] } = this.stored ?? {};
+    const asked = { newest: commit, limit: HISTORY };
     if (since === undefined) {
       return changedCommits(dir, asked);
     }
@@ -189,7 +276,7 @@ function withUses(
   commits: readonly ChangedCommit[],
   past: readonly PastCommit[],
   uses: readonly PastUse[],
-  known: ReadonlySet<string>,
+  known: Pick<ReadonlySet<string>, 'has'>,
 ): PastCommit[] {
   const used = uses.map(({ time, title, used: files }) => ({
     time,

@@ -47,8 +47,8 @@ class SearchProgram {
     const pointers = async (): Promise<SearchAnswer> => {
       this.uses ??= this.usesFile === undefined ? Promise.resolve([]) : readUses(this.usesFile);
       const uses = await this.uses;
-      const index = await this.live.at(query.dir, query.commit, uses);
       const prefix = await this.prefixOf(query.dir);
+      const index = await this.live.at(query.dir, query.commit, uses, prefix);
       const pin = pinEntries((await readPinText(query.dir)) ?? '');
       return { ok: true, pointers: await codePointers(index, query, uses, prefix, pin) };
     };

@@ -64,6 +64,8 @@ export interface CommitsSince {
   readonly commits: readonly ChangedCommit[];
   /** There are merges among them, so not all of them are newer than each commit before the earlier one. */
   readonly hasMerges: boolean;
+  /** The new contents by path, as hashes; only if nothing else changed: no file came, went, moved or became a link. */
+  readonly contents: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -77,13 +79,34 @@ export async function commitsSince(
 ): Promise<CommitsSince | undefined> {
   // One start of git, where two would be the plain way: each takes as long as all else that a prompt needs.
   const range = `${earlier}...${newest}`;
-  const { code, stdout } = await gitResult(dir, logOf([...FIND_RENAMES, String(limit), range]));
+  const args = [...FIND_RENAMES, String(limit), range];
+  const { code, stdout } = await gitResult(dir, logOf('--raw', ['--no-abbrev', ...args]));
   const blocks = code === 0 ? stdout.toString('utf8').split(COMMIT).slice(1) : [];
   if (code !== 0 || blocks.some(block => block.startsWith(ONLY_EARLIER))) {
     return undefined;
   }
   const plain = blocks.filter(block => !isMerge(block));
-  return { commits: plain.map(commitOf), hasMerges: plain.length < blocks.length };
+  const hasMerges = plain.length < blocks.length;
+  const isWhole = !hasMerges && blocks.length < limit;
+  return {
+    commits: plain.map(commitOf),
+    hasMerges,
+    contents: isWhole ? contentsIn(blocks) : undefined,
+  };
+}
+
+/** @param blocks newest first, with the output of `--raw` */
+function contentsIn(blocks: readonly string[]): Map<string, string> | undefined {
+  const contents = new Map<string, string>();
+  for (const [facts = '', path = ''] of blocks.flatMap(linesOf)) {
+    const [, , , blob = '', status] = facts.split(' ');
+    // Git puts an unusual path into quotes.
+    if (status !== 'M' || path.startsWith('"')) {
+      return undefined;
+    }
+    contents.set(path, contents.get(path) ?? blob);
+  }
+  return contents;
 }
 
 /** The hashes of {@link changedCommits}, which takes much less time. */
@@ -132,14 +155,14 @@ export async function newestCommits(dir: string, count: number, skip = 0): Promi
 }
 
 async function listed(dir: string, args: readonly string[]): Promise<ChangedCommit[]> {
-  const text = await runGit(dir, ...logOf(['--no-merges', ...args]));
+  const text = await runGit(dir, ...logOf('--name-status', ['--no-merges', ...args]));
   return text.split(COMMIT).slice(1).map(commitOf);
 }
 
-function logOf(args: readonly string[]): string[] {
+function logOf(changes: '--name-status' | '--raw', args: readonly string[]): string[] {
   return [
-    ...['-c', 'core.quotepath=off', 'log', '--no-show-signature', '--name-status'],
-    ...[FORMAT, ...args, '--'],
+    ...['-c', 'core.quotepath=off', '-c', 'diff.relative=false'],
+    ...['log', '--no-show-signature', changes, FORMAT, ...args, '--'],
   ];
 }
 
@@ -149,8 +172,18 @@ function isMerge(block: string): boolean {
 }
 
 function commitOf(block: string): ChangedCommit {
-  const [head = '', files = ''] = block.split(FILES, 2);
+  const [head = ''] = block.split(FILES, 1);
   const [, , hash = '', time, subject = '', body = ''] = head.split(PART);
-  const changes = files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
+  // Of `:100644 100644 HASH HASH M`, as `--raw` tells it, only the status.
+  const changes = linesOf(block).map(([facts = '', ...paths]) => [
+    facts.slice(facts.lastIndexOf(' ') + 1),
+    ...paths,
+  ]);
   return { hash, time: Number(time), subject, body: body.trim(), changes };
+}
+
+/** What a commit changed: what happened, path, and for a renamed file its new path. */
+function linesOf(block: string): string[][] {
+  const [, files = ''] = block.split(FILES, 2);
+  return files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
 }

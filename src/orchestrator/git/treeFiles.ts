@@ -77,7 +77,9 @@ export async function checkedOutTexts(
   dir: string,
   files: readonly TreeFile[],
 ): Promise<(string | undefined)[]> {
-  const texts = await Promise.all(files.map(file => checkedOutText(dir, file)));
+  const texts = await Promise.all(
+    files.map(async file => (await checkedOutContent(dir, file))?.toString('utf8')),
+  );
   const others = files.filter((_, i) => texts[i] === undefined);
   const found =
     others.length === 0
@@ -89,7 +91,11 @@ export async function checkedOutTexts(
   return texts.map((text, i) => text ?? found[others.indexOf(files[i] as TreeFile)]);
 }
 
-async function checkedOutText(dir: string, { blob, path }: TreeFile): Promise<string | undefined> {
+/** The content of a file, if it is checked out as it is in git. @param file its path relative to the folder */
+export async function checkedOutContent(
+  dir: string,
+  { blob, path }: TreeFile,
+): Promise<Buffer | undefined> {
   // One that cannot be read here, as another program has locked it or its name is too long, is in git all the same.
   const content = await readPlainFile(join(dir, path), MAX_CHECKED_OUT).catch(() => undefined);
   if (content === undefined) {
@@ -98,5 +104,5 @@ async function checkedOutText(dir: string, { blob, path }: TreeFile): Promise<st
   // https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
   const hash = createHash(blob.length === SHA_1_LENGTH ? 'sha1' : 'sha256');
   hash.update(`blob ${content.length}\0`).update(content);
-  return hash.digest('hex') === blob ? content.toString('utf8') : undefined;
+  return hash.digest('hex') === blob ? content : undefined;
 }
