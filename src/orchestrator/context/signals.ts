@@ -45,7 +45,14 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
   const files = best(first, CANDIDATES, true);
   const top = at(first, files[0] ?? 0) || 1;
   /** The values of the candidates; nobody looks at the others. */
-  const each = (value: (file: number) => number): Values => Float64Array.from(files, value);
+  const each = (value: (file: number) => number): Values => {
+    // `Float64Array.from` with a function takes ten times as long, which is a quarter of a ranking.
+    const values = new Float64Array(files.length);
+    files.forEach((file, i) => {
+      values[i] = value(file);
+    });
+    return values;
+  };
   const of = (values: Values): Values => each(file => at(values, file));
 
   const content = of(all.content);
