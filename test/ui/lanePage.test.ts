@@ -75,6 +75,9 @@ async function look(
     await workbench.setTheme(theme);
     await workbench.page.setViewportSize({ width: 1900, height: 1150 });
     await workbench.screenshot(`lanePage-${name}-${theme}-wide`);
+    if (theme.startsWith('hc-')) {
+      expect(await page.locator('body').evaluate(faintEdges)).toEqual([]);
+    }
     expect(await violations(await frameOf(page))).toEqual([]);
     await workbench.page.setViewportSize({ width: 900, height: 1150 });
     await workbench.screenshot(`lanePage-${name}-${theme}-narrow`);
@@ -84,6 +87,28 @@ async function look(
   }
   await expect(page.locator('[style]:not(html, body)')).toHaveCount(0);
   await workbench.page.setViewportSize({ width: 1280, height: 900 });
+}
+
+/**
+ * Runs in the page. A high-contrast theme promises 3 : 1 for what must be seen (WCAG 1.4.11), which axe-core checks only
+ * for text.
+ * @returns the looks of bars whose edge has less than that against the page
+ */
+function faintEdges(body: HTMLElement): string[] {
+  const luminance = (color: string) => {
+    const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map(part => {
+      const share = Number(part) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = luminance(getComputedStyle(body).backgroundColor);
+  const faint = [...body.querySelectorAll('.bar')].filter(bar => {
+    const edge = bar.querySelector('.edge');
+    const color = edge === null ? ground : luminance(getComputedStyle(edge).fill);
+    return (Math.max(color, ground) + 0.05) / (Math.min(color, ground) + 0.05) < 3;
+  });
+  return [...new Set(faint.map(bar => bar.classList.value))];
 }
 
 /** The same work ten times more, each an hour later. */
