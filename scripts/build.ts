@@ -234,7 +234,10 @@ const extension: BuildOptions = {
   outdir,
   plugins: [
     ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
-    startInOneFile(root, 'src/extension.ts'),
+    startInOneFile(root, 'src/extension.ts', [
+      'src/orchestrator/workspace/runWatcher.ts',
+      'src/orchestrator/stories/knownSources.ts',
+    ]),
   ],
   target: 'node22',
   external: ['vscode'],

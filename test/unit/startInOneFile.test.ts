@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -7,32 +7,38 @@ import { build } from 'esbuild';
 import { startInOneFile } from '../../scripts/lib/startInOneFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
-/** An entry, what it needs at once, and two parts that it loads later: each shares something else with the start. */
+/** An entry, what it needs at once, and parts that it loads later: each shares something else with the others. */
 const SOURCES: Readonly<Record<string, string>> = {
   'start.ts': `
     import { A } from './a.ts';
     import { B } from './b.ts';
     export const known = () => [A, B];
     export const first = () => import('./parts/first.ts');
-    export const second = () => import('./parts/second.ts');`,
+    export const second = () => import('./parts/second.ts');
+    export const third = () => import('./parts/third.ts');`,
   'a.ts': 'export class A {}',
   'b.ts': 'export class B {}',
   'parts/first.ts': `
     import { A } from '../a.ts';
+    import { common } from './common.ts';
     import { shared } from './shared.ts';
-    export const one = () => [new A(), shared];`,
+    export const one = () => [new A(), shared, common];`,
   'parts/second.ts': `
     import { A } from '../a.ts';
     import { B } from '../b.ts';
     import { shared } from './shared.ts';
     export const two = () => [new A(), new B(), shared];`,
+  'parts/third.ts': `
+    import { common } from './common.ts';
+    export const three = () => common;`,
+  'parts/common.ts': 'export const common = {};',
   'parts/shared.ts': 'export const shared = { loaded: (globalThis.loaded = true) };',
 };
 
 async function built(
   folder: string,
   plugins: Parameters<typeof build>[0]['plugins'],
-): Promise<{ outfile: string; files: number }> {
+): Promise<{ outfile: string; files: number; filesOfFirst: number }> {
   for (const [file, text] of Object.entries(SOURCES)) {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
@@ -59,7 +65,10 @@ async function built(
     }
   };
   await load('start.mjs');
-  return { outfile: path.join(outdir, 'start.mjs'), files: seen.size };
+  const files = seen.size;
+  const first = (await readdir(outdir)).find(name => name.startsWith('first-'));
+  await load(first ?? '');
+  return { outfile: path.join(outdir, 'start.mjs'), files, filesOfFirst: seen.size - files };
 }
 
 test('what the start needs is in one file next to the entry, which parts that are loaded later use again', async () => {
@@ -80,4 +89,19 @@ test('without it, the start is divided', async () => {
   await using temp = await tempDir('ralph-fresh-one-file-');
   const { files } = await built(temp.path, []);
   assert.equal(files, 3);
+});
+
+test('a part that always follows the start is in one file next to its entry, too', async () => {
+  await using temp = await tempDir('ralph-fresh-one-file-');
+  const alone = await built(temp.path, [startInOneFile(temp.path, 'start.ts')]);
+  assert.equal(alone.filesOfFirst, 3);
+  await rm(path.join(temp.path, 'out'), { recursive: true });
+  const next = ['parts/first.ts'];
+  const { filesOfFirst, outfile } = await built(temp.path, [
+    startInOneFile(temp.path, 'start.ts', next),
+  ]);
+  assert.equal(filesOfFirst, 2);
+  const { first, third } = await import(pathToFileURL(outfile).href);
+  const [, , common] = (await first()).one();
+  assert.equal((await third()).three(), common);
 });

@@ -19,10 +19,21 @@ const stubs: Plugin = {
       contents: anything("() => { throw new Error('z.' + String(name) + ' is called'); }"),
     }));
     onLoad({ filter: /^vscode$/, namespace: 'stub' }, () => ({
-      contents: anything('class {}'),
+      contents: `${FAKE} ${anything('fake()')}`,
     }));
   },
 };
+
+/** Anything that is called, created and asked for members, which are the same; and no folder, document or tab. */
+const FAKE = `
+  const lists = { all: [], textDocuments: [], workspaceFolders: [] };
+  const members = { get: (of, name) => Reflect.get(of, name) ?? lists[name] ?? (typeof name === 'symbol' ? undefined : fake()) };
+  const fake = () => new Proxy(class {}, {
+    ...members,
+    set: () => true,
+    apply: () => fake(),
+    construct: (of, args, made) => new Proxy(Reflect.construct(of, args, made), members),
+  });`;
 
 /** A module that has every name; the bundler looks for them among what the exports inherit. */
 function anything(value: string): string {
@@ -46,9 +57,16 @@ async function load(source: string): Promise<Record<string, unknown>> {
   return await import(pathToFileURL(outfile).href);
 }
 
-test('loading the extension creates no schema', async () => {
+test('loading the extension and activating it creates no schema, in a window that remembers nothing', async () => {
   const { activate } = await load("export { activate } from './src/extension.ts';");
-  assert.equal(typeof activate, 'function');
+  const state = { get: (_key: string, otherwise: unknown) => otherwise };
+  const context = {
+    ...{ extensionPath: root, subscriptions: [] },
+    ...{ globalState: state, workspaceState: state },
+  };
+  assert.ok(typeof activate === 'function');
+  activate(context);
+  assert.ok(context.subscriptions.length > 0);
 });
 
 test('this test detects a schema created too early', async () => {

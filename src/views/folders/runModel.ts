@@ -62,6 +62,8 @@ export class RunModel extends Owner {
   }
 
   private async watch(): Promise<void> {
+    // Node finds and reads the files of an `import()` before it returns, and the activation would wait for that.
+    await new Promise(resolve => setImmediate(resolve));
     const { RunWatcher } = await import('../../orchestrator/workspace/runWatcher.ts');
     const watcher = this.own(new RunWatcher(this.files));
     this.watcher = watcher;

@@ -36,7 +36,9 @@ export class ShownChanges {
   }
 
   get all(): readonly ShownChange[] {
-    return shownSchema().safeParse(this.state.get(KEY)).data ?? [];
+    const kept = this.state.get<unknown>(KEY);
+    // Without any, the start of a window needs no schema.
+    return kept === undefined ? [] : (shownSchema().safeParse(kept).data ?? []);
   }
 
   add(shown: ShownChange): void {
