@@ -237,6 +237,7 @@ const extension: BuildOptions = {
     startInOneFile(root, 'src/extension.ts', [
       'src/orchestrator/workspace/runWatcher.ts',
       'src/orchestrator/stories/knownSources.ts',
+      'src/views/statusBar/runStatusBar.ts',
     ]),
   ],
   target: 'node22',

@@ -9,7 +9,7 @@ import { ActiveRun } from './views/folders/activeRun.ts';
 import { ActiveStories } from './views/folders/activeStories.ts';
 import { Folders } from './views/folders/folders.ts';
 import { iterationsOnDemand } from './views/iterations/iterationsOnDemand.ts';
-import { runAlerts } from './views/notifications/runAlerts.ts';
+import { alertsOnDemand } from './views/notifications/alertsOnDemand.ts';
 import { placesOnDemand } from './views/places/placesOnDemand.ts';
 import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
 import { progressOnDemand } from './views/progress/progressOnDemand.ts';
@@ -19,7 +19,7 @@ import { claudeWhenSeen, steeringOnDemand } from './views/run/steeringOnDemand.t
 import { windowPresence } from './views/run/windowPresence.ts';
 import { restrictedMode } from './views/setup/restrictedMode.ts';
 import { setupView } from './views/setup/setupView.ts';
-import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
+import { statusBarOnDemand } from './views/statusBar/statusBarOnDemand.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
 import { terminalsOnDemand } from './views/terminal/terminalsOnDemand.ts';
 import type { RalphFreshApi } from './views/tools/api.ts';
@@ -61,7 +61,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   const stories = own(new ActiveStories(folders));
   // Before the keys that say what a folder holds: sentences go by both.
   own(restrictedMode());
-  const statusBar = own(new RunStatusBar(runs, stories));
+  const statusBar = own(statusBarOnDemand(runs, stories, log));
   const { workspaceState } = context;
   const onLook = () => statusBar.noteLook();
   const steering = own(steeringOnDemand(folders, program, onLook, workspaceState, log));
@@ -73,7 +73,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(terminalsOnDemand(folders, start, context.workspaceState, context.globalState, log));
   own(toolsOnDemand(folders, steering, log));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && statusBar.noteLook()));
-  own(runAlerts(folders, context.workspaceState, context.globalState, log));
+  own(alertsOnDemand(folders, context.workspaceState, context.globalState, log));
   own(removedFolders(folders, log));
   own(runContextKeys(runs, stories));
   own(windowPresence(folders, onError));

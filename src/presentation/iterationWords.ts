@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shorten } from '../base/text.ts';
 import type { IterationReason, IterationRow } from '../orchestrator/journal/iterationRows.ts';
+import type { ReturnedWork } from '../orchestrator/journal/returnedWork.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum length of a quotation of an agent, a check or a reviewer, in UTF-16 units. */
@@ -88,4 +89,20 @@ function failedCheckWords(
   return exitCode === undefined
     ? t('The check {0} failed.', check)
     : t('The check {0} failed (exit code {1}).', check, exitCode);
+}
+
+/** Why work did not land, in a sentence; `undefined` if there is nothing to add. */
+export function returnedSentence(work: ReturnedWork, t: Translate): string | undefined {
+  switch (work.reason) {
+    case 'conflict':
+      return reasonWords({ kind: 'conflict', files: work.files }, t);
+    case 'checks':
+      return reasonWords({ kind: 'failedCheck', ...work.check }, t);
+    case 'review':
+      return reasonWords({ kind: 'objections', objections: work.objections }, t);
+    case 'other':
+      return undefined;
+    default:
+      return assertNever(work);
+  }
 }

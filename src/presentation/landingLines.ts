@@ -1,7 +1,8 @@
 import { shorten } from '../base/text.ts';
-import type { HeldReason, ReturnReason } from '../orchestrator/journal/eventCodes.ts';
+import type { ReturnReason } from '../orchestrator/journal/eventCodes.ts';
 import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
 import type { Door } from './door.ts';
+import { bringInWords, heldWords } from './heldWords.ts';
 import { checkFailed } from './proofLines.ts';
 import { type EventOf, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import type { Translate } from './translate.ts';
@@ -157,30 +158,4 @@ export function stillHeld(
     ...items('warning', held.files, t),
     ...(door === 'terminal' ? [own('warning', bringInWords(held, t))] : []),
   ];
-}
-
-/** How a branch gets what has landed when no run is active. Local changes are put back on top. */
-export function bringInWords({ reason, ref }: NonNullable<RunState['held']>, t: Translate): string {
-  return reason === 'diverged'
-    ? t('Merge it by hand: git merge --autostash {0}', ref)
-    : // Lanes that came from a flag are not remembered.
-      t('"ralph-fresh run --isolate" brings it in; by hand: git merge --autostash {0}', ref);
-}
-
-/** Why the branch cannot follow what has landed, and what to do. */
-export function heldWords(branch: string, reason: HeldReason, t: Translate): string {
-  switch (reason) {
-    case 'localChanges':
-      return t('{0} follows as soon as these files are committed or stashed:', branch);
-    case 'locked':
-      return t('{0} follows as soon as no other git process is working', branch);
-    case 'otherWorktree':
-      return t('{0} is checked out in another worktree, so it does not follow:', branch);
-    case 'operation':
-      return t('{0} follows as soon as the rebase, merge or bisect is finished', branch);
-    case 'diverged':
-      return t('New commits on {0} do not fit what has landed; merge it by hand', branch);
-    case 'refused':
-      return t('git refuses to move {0}:', branch);
-  }
 }

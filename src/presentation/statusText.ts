@@ -14,7 +14,7 @@ import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
-import { bringInWords, heldWords } from './landingLines.ts';
+import { bringInWords, heldWords } from './heldWords.ts';
 import { laneLines } from './laneLines.ts';
 import { outcomeSentence, rolledBackWords, runEnd } from './sentences.ts';
 import { type PlanStatus, readStatus } from './statusFacts.ts';

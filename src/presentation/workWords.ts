@@ -1,17 +1,12 @@
 import { assertNever } from '../base/assertNever.ts';
-import { sentence, shorten } from '../base/text.ts';
 import { atWork } from '../orchestrator/journal/atWork.ts';
 import { type CurrentIteration, isCandidate } from '../orchestrator/journal/currentIteration.ts';
 import { type Doing, doingOf } from '../orchestrator/journal/doing.ts';
 import type { ReturnedWork } from '../orchestrator/journal/returnedWork.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
-import { reasonWords } from './iterationWords.ts';
-import { heldWords } from './landingLines.ts';
 import { span, type Translate } from './translate.ts';
 
 const MINUTE_MS = 60_000;
-/** Maximum length of the names of files, in UTF-16 units. */
-const MAX_FILES = 200;
 
 /** How many stories are at work, are landing, and wait for a usage limit; without those that are none. */
 export function workCounts(state: Pick<RunState, 'limits' | 'running'>, t: Translate): string[] {
@@ -67,22 +62,6 @@ export function returnedWords({ reason }: ReturnedWork, t: Translate): string {
       return t('returned');
     default:
       return assertNever(reason);
-  }
-}
-
-/** Why work did not land, in a sentence; `undefined` if there is nothing to add. */
-export function returnedSentence(work: ReturnedWork, t: Translate): string | undefined {
-  switch (work.reason) {
-    case 'conflict':
-      return reasonWords({ kind: 'conflict', files: work.files }, t);
-    case 'checks':
-      return reasonWords({ kind: 'failedCheck', ...work.check }, t);
-    case 'review':
-      return reasonWords({ kind: 'objections', objections: work.objections }, t);
-    case 'other':
-      return undefined;
-    default:
-      return assertNever(work);
   }
 }
 
@@ -142,32 +121,4 @@ export function stepWords(
     default:
       return assertNever(step);
   }
-}
-
-/**
- * That the branch does not have everything that has landed, and what to do; `undefined` if it has.
- * @param isActive the run's loop is alive, and brings it there by itself as soon as it can
- */
-export function heldSentence(
-  { branch = '', held }: Pick<RunState, 'branch' | 'held'>,
-  isActive: boolean,
-  t: Translate,
-): string | undefined {
-  if (held === undefined) {
-    return undefined;
-  }
-  const { files, reason, ref } = held;
-  if (!isActive) {
-    // Somebody may have brought it there since, which no journal says.
-    return t(
-      'When the run ended, {0} did not have everything that has landed. If it still does not: git merge {1}',
-      branch,
-      ref,
-    );
-  }
-  const words = heldWords(branch, reason, t);
-  const named = shorten(files.join(', '), MAX_FILES);
-  return named === ''
-    ? sentence(words.replace(/[:：]$/, ''))
-    : `${words.replace(/(?<![:：])$/, ':')} ${named}`;
 }

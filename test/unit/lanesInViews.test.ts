@@ -8,15 +8,10 @@ import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
-import { rowWord } from '../../src/presentation/iterationWords.ts';
+import { returnedSentence, rowWord } from '../../src/presentation/iterationWords.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
 import { english } from '../../src/presentation/translate.ts';
-import {
-  doingWords,
-  minuteWords,
-  returnedSentence,
-  returnedWords,
-} from '../../src/presentation/workWords.ts';
+import { doingWords, minuteWords, returnedWords } from '../../src/presentation/workWords.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { askedIn } from '../../src/views/progress/askedQuestion.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';

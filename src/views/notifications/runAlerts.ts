@@ -1,19 +1,11 @@
-import {
-  type LogOutputChannel,
-  l10n,
-  type Memento,
-  Disposable as Registration,
-  window,
-} from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
+import { type LogOutputChannel, l10n, type Memento, window } from 'vscode';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { reportingErrors } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
 import { remember } from '../common/remember.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { alertsOf, isPast, type RunAlert } from '../run/alertOf.ts';
-import { type Answered, isAnswering, onDidEndAnswering } from '../run/answeringNow.ts';
+import { type Answered, isAnswering } from '../run/answeringNow.ts';
 import { alertMessages, type Button, type Message } from './alertMessages.ts';
 
 /** Alerts that were already shown, per workspace: run and cause. */
@@ -24,6 +16,9 @@ const SEEN_KEY = 'alerts.seen';
 const QUIET_KEY = 'alerts.doneQuietly';
 /** Maximum number of entries kept for each. */
 const MAX_KEPT = 200;
+
+/** What alerts are told; see {@link runAlerts}. */
+export type RunAlerts = ReturnType<typeof runAlerts>;
 
 /**
  * Notifies a person, once, when a run needs them or has ended: in every folder of the window, for runs that a window
@@ -36,11 +31,12 @@ export function runAlerts(
   workspace: Memento,
   person: Memento,
   log: LogOutputChannel,
-): Disposable {
+) {
   const { messageOf, pastWords } = alertMessages(folders, () => person.update(QUIET_KEY, true));
   /** Questions whose alert is shown. */
   const asked = new Map<Folder, { readonly runId: string; readonly alerts: readonly RunAlert[] }>();
 
+  /** A run of a folder has changed. */
   async function look(folder: Folder, run: WatchedRun): Promise<void> {
     const { alive, runId } = run;
     if (runId === undefined) {
@@ -93,10 +89,10 @@ export function runAlerts(
   }
 
   /** What the person has seen while they answered is told already. */
-  function askTheRest({ folder: folderPath, seen }: Answered): Promise<void> | undefined {
+  async function askTheRest({ folder: folderPath, seen }: Answered): Promise<void> {
     const folder = folders.at(folderPath);
     if (folder === undefined) {
-      return undefined;
+      return;
     }
     const { current } = folder.runs;
     for (const alert of alertsOf(current)) {
@@ -104,7 +100,7 @@ export function runAlerts(
         isNew(TOLD_KEY, entryOf(folder, current.runId ?? '', alert));
       }
     }
-    return look(folder, current);
+    await look(folder, current);
   }
 
   const past =
@@ -164,12 +160,7 @@ export function runAlerts(
     return Array.isArray(kept) ? kept : [];
   }
 
-  return Registration.from(
-    folders.inEach(folder =>
-      folder.runs.onDidChange(run => void reportingErrors(log, () => look(folder, run))),
-    ),
-    onDidEndAnswering(answered => void reportingErrors(log, async () => askTheRest(answered))),
-  );
+  return { look, askTheRest };
 }
 
 function isGoodNews(alert: RunAlert): boolean {

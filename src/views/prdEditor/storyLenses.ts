@@ -32,7 +32,8 @@ import {
   type StoryState,
   storyStates,
 } from '../stories/storyState.ts';
-import { stateMeaning, stateWords } from '../stories/storyWords.ts';
+import { stateMeaning } from '../stories/storyTooltip.ts';
+import { stateWords } from '../stories/storyWords.ts';
 import type { FileOfTasks, StoryDocuments } from './storyDocuments.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 

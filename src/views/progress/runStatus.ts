@@ -5,6 +5,7 @@ import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { heldSentence } from '../../presentation/heldWords.ts';
 import { hindrancesOf, hindranceWords } from '../../presentation/hindrances.ts';
 import {
   completedWords,
@@ -15,7 +16,6 @@ import {
 } from '../../presentation/sentences.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import { pausedPartsWords, waitingSentence } from '../../presentation/waitingWords.ts';
-import { heldSentence } from '../../presentation/workWords.ts';
 import { questionOnPage } from './askedQuestion.ts';
 import type { ShownRun } from './protocol.ts';
 import type { Stopping } from './runActions.ts';

@@ -15,12 +15,13 @@ import { openQuestions, type RunState } from '../../orchestrator/journal/runStat
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { heldSentence } from '../../presentation/heldWords.ts';
 import { completedWords, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
-import { heldSentence, laneWords, returnedWords } from '../../presentation/workWords.ts';
+import { laneWords, returnedWords } from '../../presentation/workWords.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { appendWords } from '../common/plainText.ts';
@@ -51,7 +52,10 @@ const FOLLOW_MS = 100;
 /** Stories that the tooltip names. */
 const MAX_STORIES = 10;
 
-/** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
+/**
+ * One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. It is
+ * made when one of them has been read.
+ */
 export class RunStatusBar extends Owner {
   private readonly item: StatusBarItem;
   private readonly model: ActiveRun;
@@ -71,6 +75,7 @@ export class RunStatusBar extends Owner {
     this.own(model.onDidChange(() => update.call()));
     this.own(stories.onDidChange(() => update.call()));
     this.own(workspace.onDidGrantWorkspaceTrust(() => this.update()));
+    update.call();
   }
 
   /** A person has viewed the run: its current state needs no color anymore. */

@@ -1,8 +1,5 @@
-import { l10n, MarkdownString, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import { l10n, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import { shorten } from '../../base/text.ts';
-import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
-import { appendWords } from '../common/plainText.ts';
-import { translate } from '../common/translate.ts';
 import type { DiscoveredNode, DiscoveryNode } from './storyTree.ts';
 
 const MAX_LABEL = 200;
@@ -42,16 +39,4 @@ export function discoveryItem({ discovery, folder }: DiscoveryNode): TreeItem {
     label: l10n.t('Discovered work: {0}, {1}', label, item.description),
   };
   return item;
-}
-
-/** What it was discovered from, and why it is needed. */
-export function discoveryTooltip({ discovery }: DiscoveryNode): MarkdownString {
-  const tooltip = new MarkdownString();
-  appendWords(tooltip.appendMarkdown('**'), shorten(discovery.title, 300));
-  tooltip.appendMarkdown('**');
-  const origin = discoveryOrigin(discovery, translate);
-  if (origin !== '') {
-    appendWords(tooltip.appendMarkdown('\n\n'), origin);
-  }
-  return appendWords(tooltip.appendMarkdown('\n\n'), discovery.id);
 }

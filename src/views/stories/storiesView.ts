@@ -12,11 +12,8 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import type { Criterion } from '../../orchestrator/stories/story.ts';
-import { readDetailCriteria } from '../../orchestrator/stories/storyDetails.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
-import { reasonWords } from '../../presentation/iterationWords.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey, View } from '../common/contributions.ts';
 import { DisposableStore, Owner } from '../common/disposableStore.ts';
@@ -24,7 +21,6 @@ import { reportingErrors } from '../common/errors.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { remember } from '../common/remember.ts';
 import { Throttle } from '../common/throttle.ts';
-import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { DetailLines } from './detailLines.ts';
@@ -33,10 +29,9 @@ import { storiesMessage } from './storiesMessage.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
 import { storyDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
-import { toTooltip, toTreeItem } from './storyItems.ts';
+import { toTreeItem } from './storyItems.ts';
 import type { StoryLines } from './storyLines.ts';
 import { StoryNodes } from './storyNodes.ts';
-import type { StoryState } from './storyState.ts';
 import {
   childrenOf,
   hasDetails,
@@ -50,9 +45,6 @@ const FOLLOW_MS = 100;
 
 /** Key under which the window stores the filter. */
 const FILTER_KEY = 'storyFilter';
-
-/** States whose tooltip shows the reason; blocked stories and questions contain it in their state. */
-const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
 /** The Stories view: the stories of the window's folders, with states and checkboxes. */
 export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode>, StoryLines {
@@ -146,28 +138,17 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     return toTreeItem(node);
   }
 
-  resolveTreeItem(item: TreeItem, node: StoryTreeNode, _token: CancellationToken): TreeItem {
-    const tooltip = toTooltip(node, this.reasonOf(node));
+  async resolveTreeItem(
+    item: TreeItem,
+    node: StoryTreeNode,
+    _token: CancellationToken,
+  ): Promise<TreeItem> {
+    const { toTooltip } = await import('./storyTooltip.ts');
+    const tooltip = toTooltip(node, this.folders.at(folderOf(node))?.runs);
     if (tooltip !== undefined) {
       item.tooltip = tooltip;
     }
     return item;
-  }
-
-  /** Why the last iteration on a story without progress had its outcome, if its run is loaded. */
-  private reasonOf(node: StoryTreeNode): string | undefined {
-    const folder = this.folders.at(folderOf(node));
-    if (folder === undefined || node.kind !== 'story' || !STRUGGLING.has(node.state.kind)) {
-      return undefined;
-    }
-    const { current, events } = folder.runs;
-    const row = iterationRows(events, { alive: current.alive }).findLast(
-      ({ outcome, storyId }) => storyId === node.story.id && outcome !== 'running',
-    );
-    const reason = row?.reason && reasonWords(row.reason, translate);
-    return reason === undefined || row === undefined
-      ? undefined
-      : l10n.t('Iteration {0}: {1}', row.number, reason);
   }
 
   getParent(node: StoryTreeNode): StoryTreeNode | undefined {
@@ -193,9 +174,11 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
   private async readDetails({ folder: at, story }: StoryNode): Promise<readonly Criterion[]> {
     const folder = this.folders.at(at);
     const file = folder?.stories.current;
-    return folder === undefined || file === undefined
-      ? []
-      : readDetailCriteria(folder.path, file.path, story);
+    if (folder === undefined || file === undefined) {
+      return [];
+    }
+    const { readDetailCriteria } = await import('../../orchestrator/stories/storyDetails.ts');
+    return readDetailCriteria(folder.path, file.path, story);
   }
 
   async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {

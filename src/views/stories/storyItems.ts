@@ -1,7 +1,6 @@
 import path from 'node:path';
 import {
   l10n,
-  MarkdownString,
   ThemeIcon,
   TreeItem,
   TreeItemCheckboxState,
@@ -9,16 +8,13 @@ import {
   Uri,
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
-import { shorten, withoutControls } from '../../base/text.ts';
-import { choiceWords } from '../../presentation/choiceWords.ts';
+import { shorten } from '../../base/text.ts';
 import { idWithTitle } from '../../presentation/storyTitle.ts';
-import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { appendWords, heardWords } from '../common/plainText.ts';
+import { heardWords } from '../common/plainText.ts';
 import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
-import { discoveredItem, discoveryItem, discoveryTooltip } from './discoveredItems.ts';
-import type { StoryState } from './storyState.ts';
+import { discoveredItem, discoveryItem } from './discoveredItems.ts';
 import {
   type CommitNode,
   type CriterionNode,
@@ -30,12 +26,9 @@ import {
   type StoryNode,
   type StoryTreeNode,
 } from './storyTree.ts';
-import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
+import { stateIcon, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
-/** Of the output of a check, in a tooltip. */
-const MAX_LINES = 8;
-const MAX_LINE = 120;
 
 const FOLDER_ICONS: Readonly<
   Record<FolderNode['summary']['state'], readonly [icon: string, color?: string]>
@@ -48,7 +41,7 @@ const FOLDER_ICONS: Readonly<
   done: ['pass-filled', 'testing.iconPassed'],
 };
 
-/** The line of a node, without the parts that {@link toTooltip} adds on hover. */
+/** The line of a node, without its tooltip, which is made on hover. */
 export function toTreeItem(node: StoryTreeNode): TreeItem {
   switch (node.kind) {
     case 'folder':
@@ -210,90 +203,4 @@ function problemItem({ file, folder }: ProblemNode): TreeItem {
     arguments: [Uri.file(file.path), problem.line, problem.column],
   };
   return item;
-}
-
-/**
- * The tooltip of a line; `undefined` if the line itself says everything.
- * @param reason why the last iteration on a story had its outcome
- */
-export function toTooltip(
-  node: StoryTreeNode,
-  reason?: string,
-): MarkdownString | string | undefined {
-  switch (node.kind) {
-    case 'story':
-      return storyTooltip(node, reason);
-    case 'criterion':
-      return appendWords(new MarkdownString(), shorten(node.criterion.text, 800));
-    case 'discovery':
-      return discoveryTooltip(node);
-    case 'commit':
-      return l10n.t(
-        '{0} · iteration {1} · {2}',
-        shorten(node.commit.subject, MAX_LABEL),
-        node.commit.iteration,
-        clock(Date.parse(node.commit.at), Date.now(), translate),
-      );
-    default:
-      return undefined;
-  }
-}
-
-/** Short words, without the details that the meaning next to them contains in full. */
-function shortWords(state: StoryState): string {
-  switch (state.kind) {
-    case 'needsYou':
-    case 'blocked':
-    case 'waiting':
-    case 'returned':
-      return kindName(state.kind);
-    default:
-      return stateWords(state);
-  }
-}
-
-/** The end of a check's output, in its own lines. */
-function appendLastLines(tooltip: MarkdownString, output: string): void {
-  const lines = shortenLines(withoutControls(output));
-  if (lines !== '') {
-    tooltip.appendCodeblock(lines, 'text');
-  }
-}
-
-function shortenLines(text: string): string {
-  return text
-    .trimEnd()
-    .split('\n')
-    .slice(-MAX_LINES)
-    .map(line => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line))
-    .join('\n');
-}
-
-function storyTooltip({ story, state }: StoryNode, reason: string | undefined): MarkdownString {
-  const tooltip = new MarkdownString();
-  appendWords(tooltip.appendMarkdown('**'), shorten(idWithTitle(story.id, story.title), 400));
-  const means = stateMeaning(state);
-  tooltip.appendMarkdown('**\n\n');
-  appendWords(tooltip, means === undefined ? stateWords(state) : `${shortWords(state)} — ${means}`);
-  if (state.kind === 'returned' && state.work.reason === 'checks') {
-    appendLastLines(tooltip, state.work.check.output);
-  }
-  if (reason !== undefined) {
-    appendWords(tooltip.appendMarkdown('\n\n'), reason);
-  }
-  const facts = [
-    ...(story.epic === undefined ? [] : [shorten(story.epic, 100)]),
-    ...(story.priority === undefined ? [] : [l10n.t('priority {0}', story.priority)]),
-    ...(story.dependsOn.length === 0
-      ? []
-      : [l10n.t('depends on {0}', shorten(story.dependsOn.join(', '), 120))]),
-    ...choiceWords(story, translate),
-  ];
-  if (facts.length > 0) {
-    appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));
-  }
-  if (story.description !== '' && story.description !== story.title) {
-    appendWords(tooltip.appendMarkdown('\n\n'), shorten(story.description, 800));
-  }
-  return tooltip;
 }

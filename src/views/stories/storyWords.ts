@@ -6,15 +6,11 @@ import {
   doingWords,
   landingWords,
   minuteWords,
-  returnedSentence,
   returnedWords,
 } from '../../presentation/workWords.ts';
 import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
 import type { StoryState } from './storyState.ts';
-
-/** Maximum length of a quotation in a tooltip, in UTF-16 units. */
-const MAX_MESSAGE = 800;
 
 /**
  * A story's state in words, for the line's description and the screen reader.
@@ -115,56 +111,6 @@ export function stateIcon(state: StoryState): ThemeIcon {
     return themeIcon(['sync', 'progressBar.background']);
   }
   return themeIcon(STATE_ICONS[state.kind]);
-}
-
-/** The details of a state, if it has any; text of agents in full. */
-export function stateMeaning(state: StoryState): string | undefined {
-  switch (state.kind) {
-    case 'running':
-      return state.agent && l10n.t('iteration {0}', state.iteration);
-    case 'queued':
-      return l10n.t('its agent has finished; stories land on the branch one after the other');
-    case 'landing':
-      return l10n.t('its agent has finished, and its work is on its way to the branch');
-    case 'paused':
-      return l10n.t('as you asked, it gets no further agent until you continue it');
-    case 'returned':
-      return [
-        // Whether it gets another agent depends on limits that the journal does not have.
-        l10n.t('its work did not land, and the story is open again'),
-        returnedSentence(state.work, translate),
-      ]
-        .filter(Boolean)
-        .join('. ');
-    case 'settling':
-      return l10n.t('no agent works on it until you land it, or give it back');
-    case 'claimed':
-      return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
-    case 'verified':
-      return l10n.t('its agent marked it as done, and the checks passed');
-    case 'approved':
-      return l10n.t('its agent marked it as done, and a reviewer agreed');
-    case 'skipped':
-      return state.by === 'person'
-        ? l10n.t('as you asked, this run does not work on it')
-        : l10n.t('this run does not work on it, because it made no progress');
-    case 'needsYou':
-      return l10n.t('its agent asks: {0}', shorten(state.message, MAX_MESSAGE));
-    case 'blocked':
-      return l10n.t('its agent said: {0}', shorten(state.message, MAX_MESSAGE));
-    case 'failed':
-      return l10n.t('its last agent failed, or what it claimed was refused');
-    case 'stuck':
-      return l10n.t('its agents made no commit and finished no criterion');
-    case 'waiting':
-      return l10n.t('these must be done first: {0}', shorten(state.for.join(', '), MAX_MESSAGE));
-    case 'parked':
-      return l10n.t('the file says so, and runs ignore it');
-    case 'next':
-      return l10n.t('its turn comes first');
-    default:
-      return undefined;
-  }
 }
 
 /** The name of a kind of state in the filter. */

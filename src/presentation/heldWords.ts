@@ -1,0 +1,61 @@
+import { sentence, shorten } from '../base/text.ts';
+import type { HeldReason } from '../orchestrator/journal/eventCodes.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
+import type { Translate } from './translate.ts';
+
+/** Maximum length of the names of files, in UTF-16 units. */
+const MAX_FILES = 200;
+
+/**
+ * That the branch does not have everything that has landed, and what to do; `undefined` if it has.
+ * @param isActive the run's loop is alive, and brings it there by itself as soon as it can
+ */
+export function heldSentence(
+  { branch = '', held }: Pick<RunState, 'branch' | 'held'>,
+  isActive: boolean,
+  t: Translate,
+): string | undefined {
+  if (held === undefined) {
+    return undefined;
+  }
+  const { files, reason, ref } = held;
+  if (!isActive) {
+    // Somebody may have brought it there since, which no journal says.
+    return t(
+      'When the run ended, {0} did not have everything that has landed. If it still does not: git merge {1}',
+      branch,
+      ref,
+    );
+  }
+  const words = heldWords(branch, reason, t);
+  const named = shorten(files.join(', '), MAX_FILES);
+  return named === ''
+    ? sentence(words.replace(/[:：]$/, ''))
+    : `${words.replace(/(?<![:：])$/, ':')} ${named}`;
+}
+
+/** How a branch gets what has landed when no run is active. Local changes are put back on top. */
+export function bringInWords({ reason, ref }: NonNullable<RunState['held']>, t: Translate): string {
+  return reason === 'diverged'
+    ? t('Merge it by hand: git merge --autostash {0}', ref)
+    : // Lanes that came from a flag are not remembered.
+      t('"ralph-fresh run --isolate" brings it in; by hand: git merge --autostash {0}', ref);
+}
+
+/** Why the branch cannot follow what has landed, and what to do. */
+export function heldWords(branch: string, reason: HeldReason, t: Translate): string {
+  switch (reason) {
+    case 'localChanges':
+      return t('{0} follows as soon as these files are committed or stashed:', branch);
+    case 'locked':
+      return t('{0} follows as soon as no other git process is working', branch);
+    case 'otherWorktree':
+      return t('{0} is checked out in another worktree, so it does not follow:', branch);
+    case 'operation':
+      return t('{0} follows as soon as the rebase, merge or bisect is finished', branch);
+    case 'diverged':
+      return t('New commits on {0} do not fit what has landed; merge it by hand', branch);
+    case 'refused':
+      return t('git refuses to move {0}:', branch);
+  }
+}
