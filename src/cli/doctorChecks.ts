@@ -6,7 +6,6 @@ import { resolveSettings } from '../orchestrator/settings/settings.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../orchestrator/settings/settingTable.ts';
 import type { Finding } from '../presentation/doctorReport.ts';
 import { claudeCheck } from './doctor/claudeCheck.ts';
-import { commandCheck } from './doctor/commandCheck.ts';
 import type { ConfiguredWorkspace, DiagnosedWorkspace } from './doctor/diagnosedWorkspace.ts';
 import { good, MAX_WORDS, wrong, wrongBy } from './doctor/findings.ts';
 import { githubCheck } from './doctor/githubCheck.ts';
@@ -25,7 +24,6 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['node', nodeCheck],
   ['claude', claudeCheck],
   ['sdk', sdkCheck],
-  ['command', commandCheck],
   ['payer', payerCheck],
   ['github', githubCheck],
   ['stories', storiesCheck],

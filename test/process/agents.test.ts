@@ -32,13 +32,10 @@ describe('any command-line agent', { concurrency: 3 }, () => {
 
   test('a missing program is reported in one line with the fix', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
+    const { code, stderr } = await workspace.cli('run', '--command', 'no-such-agent').finished;
     assert.equal(code, 1);
-    assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /no-such-agent/);
-    const journal = await workspace.journal();
-    assert.deepEqual(storedSentences(journal), []);
-    // Of the agent, and of the run.
-    assert.equal(messagesIn(journal).length, 2);
+    assert.match(stderr, /^ralph-fresh: no-such-agent was not found [^\n]*\n$/);
+    assert.deepEqual(await workspace.journal(), []);
   });
 });
 
@@ -51,6 +48,10 @@ test('a script whose shebang names no program is reported as such', async t => {
     englishOf((await workspace.event('run.ended')).detail ?? ''),
     /the first line of .*agent\.sh names .*was not found\. Correct that line/,
   );
+  const journal = await workspace.journal();
+  assert.deepEqual(storedSentences(journal), []);
+  // Of the agent, and of the run.
+  assert.equal(messagesIn(journal).length, 2);
 });
 
 describe('a custom prompt, .omc/prompt.md', { concurrency: 2 }, () => {

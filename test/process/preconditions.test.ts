@@ -31,6 +31,7 @@ interface Lack {
   readonly words: RegExp;
   readonly prd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
   readonly isRepository?: false;
   readonly make: (workspace: Workspace) => Promise<unknown>;
 }
@@ -167,22 +168,36 @@ const REFUSED: readonly Lack[] = [
     words: /The mode "swarm" .* is active .*cancel/,
     make: workspace => workspace.write('.omc/swarm-state.json', '{"active":true}'),
   },
+  ...(
+    [
+      ['command', /nosuchprogram was not found on PATH .*Install it/, '--command', 'nosuchprogram'],
+      ['claude', /"no-such-claude", set as .*--claude-path/, '--claude-path', 'no-such-claude'],
+      ['sdk', /Agent SDK/, '--agent', 'sdk'],
+    ] as const
+  ).map(([id, words, ...flags]) => ({
+    what: `no program of the agent ${id}, before a branch is checked out`,
+    ...{ id, words, flags },
+    prd: onBranch('ralph/login'),
+    make: async () => undefined,
+  })),
 ];
 
 describe('preconditions of a run', { concurrency: 3 }, () => {
-  for (const { env = {}, id, isRepository, make, prd, what, words } of REFUSED) {
+  for (const { env = {}, flags = [], id, isRepository, make, prd, what, words } of REFUSED) {
     test(`${what}: doctor, --dry-run and run all refuse`, async t => {
       const options = { ...(prd && { prd }), ...(isRepository === false && { git: false }) };
       const workspace = await Workspace.create(t, options);
       await make(workspace);
       const before = await filesIn(workspace.files.stateDir);
-      const doctor = await workspace.cliWith(env, 'doctor', '--json', '--only', id).finished;
+      const doctor = await workspace.cliWith(env, 'doctor', '--json', '--only', id, ...flags)
+        .finished;
       const [found] = JSON.parse(doctor.stdout).checks;
       assert.deepEqual([doctor.code, found.id, found.level], [1, id, 'error'], doctor.stdout);
       assert.match([found.message, found.fix].join(' '), words);
-      for (const flags of [['--dry-run'], [], ['--detach']]) {
-        const { code, stderr } = await workspace.cliWith(env, 'run', ...AGENT, ...flags).finished;
-        assert.equal(code, 1, flags.join(' '));
+      const agent = flags.length === 0 ? AGENT : flags;
+      for (const way of [['--dry-run'], [], ['--detach']]) {
+        const { code, stderr } = await workspace.cliWith(env, 'run', ...agent, ...way).finished;
+        assert.equal(code, 1, way.join(' '));
         assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
         assert.match(stderr, words);
       }
@@ -195,6 +210,9 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
       );
       assert.equal((await workspace.journal()).length, 0);
       assert.deepEqual(await workspace.agents(), []);
+      if (flags.length > 0) {
+        assert.equal(workspace.git('branch', '--show-current'), 'main');
+      }
     });
   }
 
@@ -439,7 +457,12 @@ describe('stories that depend on each other', { concurrency: 3 }, () => {
   test('the cycle is named with the next step', async t => {
     const workspace = await Workspace.create(t, { stories });
     const circle = /A → B → A.*Remove one of these dependencies/;
-    for (const command of ['stories', 'next', 'doctor --only stories', 'run --dry-run']) {
+    for (const command of [
+      'stories',
+      'next',
+      'doctor --only stories',
+      'run --agent demo --dry-run',
+    ]) {
       assert.match((await workspace.cli(...command.split(' ')).finished).stdout, circle, command);
     }
     const { stdout } = await workspace.cli('next', '--json').finished;

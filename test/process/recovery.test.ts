@@ -640,11 +640,13 @@ describe('an agent that fails to start', () => {
 
   test('ends the run at once with the next step if there is no SDK', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const cli = workspace.cli('run', '--claude-path', path.join(workspace.folder, 'nothing'));
+    const program = path.join(workspace.notesDir, 'no-program');
+    await writeFile(program, '#!/no/such/interpreter\n', { mode: 0o755 });
+    const cli = workspace.cli('run', '--claude-path', program);
     assert.equal((await cli.finished).code, 1);
     assert.match(
       englishOf((await workspace.event('run.ended')).detail ?? ''),
-      /--claude-path|claudePath/,
+      /the first line of .*no-program names/,
     );
     assert.equal((await workspace.events('iteration.started')).length, 1);
   });

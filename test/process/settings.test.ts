@@ -142,6 +142,24 @@ describe('settings files', { concurrency: 4 }, () => {
     assert.equal((await workspace.agents()).length, 2);
   });
 
+  test('a program that is named but not chosen as the agent is told by doctor, --dry-run and run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const settings = { command: '/bin/mine', claudePath: fakeAgent('succeeds') };
+    const env = await ownSettings(workspace, settings);
+    const words =
+      /Claude Code does the work, and not \/bin\/mine: .*config\.json has "command", .* Add "agent": "command" there/;
+    for (const args of [['doctor', '--only', 'command'], ['run', '--dry-run'], ['run']]) {
+      const { code, stderr, stdout } = await workspace.cliWith(env, ...args).finished;
+      assert.equal(code, 0, stderr);
+      assert.match(stdout.replaceAll('\n', ' '), words, args.join(' '));
+    }
+    const chosen = ['run', '--new', '--dry-run', '--agent', 'claude'];
+    await workspace.cli('untick', 'US-001').finished;
+    const { stdout } = await workspace.cliWith(env, ...chosen).finished;
+    assert.match(stdout, /Agent: claude/);
+    assert.doesNotMatch(stdout, /does the work/);
+  });
+
   test('settings that only a person may set are refused from the workspace before any agent starts', async t => {
     const workspace = await Workspace.create(t);
     const env = await ownSettings(workspace, {});

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir } from 'node:fs/promises';
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Step, Workspace } from './ralph.ts';
 import type { Scenario } from './scenario.ts';
@@ -64,12 +64,12 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   notStarted: async t => {
     const workspace = await create(t, 1);
-    await workspace.cli('run', '--command', 'no-such-agent').finished;
+    await workspace.cli('run', '--command', await broken(workspace)).finished;
     return workspace;
   },
   startedLater: async t => {
     const workspace = await create(t, 1);
-    await workspace.cli('run', '--command', 'no-such-agent').finished;
+    await workspace.cli('run', '--command', await broken(workspace)).finished;
     await workspace.script([['work']], '--resume').finished;
     return workspace;
   },
@@ -187,3 +187,10 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   tools: scripted(1, [[...toolCalls, 'work']]),
 };
+
+/** A program that is there, so the run starts, and that the system cannot start. */
+async function broken({ notesDir }: Workspace): Promise<string> {
+  const file = path.join(notesDir, 'agent');
+  await writeFile(file, '#!/no/such/interpreter\n', { mode: 0o755 });
+  return file;
+}

@@ -123,8 +123,8 @@ describe('iterationRows', () => {
       notStarted: {
         kind: 'notStarted',
         message: say(
-          "{0} was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
-          'no-such-agent',
+          'The program that the first line of {0} names (after "#!") was not found. Correct that line; its end must not be a Windows line break.',
+          '/home/person/notes/agent',
         ),
       },
       exitCode: { kind: 'error', message: 'Out of order', exit: 3 },

@@ -81,7 +81,7 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
     'Failed',
     [
       'Failed',
-      "no-such-agent was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+      'The program that the first line of /home/person/notes/agent names (after "#!") was not found. Correct that line; its end must not be a Windows line break.',
     ],
   ],
   stopped: ['Stopped', ['Story done'], ['Stopped']],
@@ -317,6 +317,6 @@ describe('the stored state of runs', () => {
       }
     }
     // When the journals were recorded anew, only the second changes; when the fold has changed, raise FOLD_VERSION, too.
-    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [13, '65f474a9780a1dd0']);
+    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [13, 'f55c8482de2fd4e2']);
   });
 });

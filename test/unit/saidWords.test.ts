@@ -243,7 +243,7 @@ describe('in a German window', () => {
     );
     assert.match(
       told('notStarted', { type: 'run.ended' }),
-      /Es geht nicht weiter: no-such-agent wurde weder im PATH gefunden .* den Befehl des Agenten auf den vollständigen Pfad\.$/,
+      /Es geht nicht weiter: Das Programm, das die erste Zeile von .* nennt/,
     );
     assert.equal(said(say("the agent's command")), 'der Befehl des Agenten');
   });

@@ -11,6 +11,7 @@ import {
   configOf,
   fallbackAgentOf,
   resolveSettings,
+  unusedProgram,
 } from '../../src/orchestrator/settings/settings.ts';
 import { parseSettings } from '../../src/orchestrator/settings/settingsFile.ts';
 import {
@@ -382,7 +383,15 @@ describe('resolved settings', () => {
       ['command', 'amp', undefined, []],
     );
     assert.equal((await resolve({ preset: 'amp', agent: 'demo' })).agent, 'demo');
-    assert.equal((await resolve()).command, 'mine');
+    assert.equal((await resolve({ agent: 'command' })).command, 'mine');
+  });
+
+  test('a program is told as unused only where nobody has named another agent', async () => {
+    await using temp = await tempDir('settings-');
+    const { resolve } = await places(temp, { own: '{ "command": "mine" }' });
+    sameValue(unusedProgram(await resolve()), { setting: 'command', name: 'mine' });
+    assert.equal(unusedProgram(await resolve({ agent: 'claude' })), undefined);
+    assert.equal(unusedProgram(await resolve({ preset: 'amp' })), undefined);
   });
 
   test('the SDK is the fallback if it is installed', async () => {

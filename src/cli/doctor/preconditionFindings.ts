@@ -4,6 +4,7 @@ import {
   PRECONDITION_IDS,
 } from '../../orchestrator/preconditions/preconditions.ts';
 import { progressFileOf } from '../../orchestrator/run/runWork.ts';
+import { agentOf, unusedProgram } from '../../orchestrator/settings/settings.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf } from '../storyFiles.ts';
@@ -30,6 +31,12 @@ export async function preconditionFindings({
         files,
         env,
         settings,
+        // What is to be said of Claude Code, other checks say.
+        findAgent:
+          settings.agent === 'command'
+            ? async () => agentOf(settings).find?.({ cwd: files.workspace, env })
+            : undefined,
+        unusedProgram: unusedProgram(settings),
         progressFile: progressFileOf({ files, storyFile: file }),
       },
       stories,

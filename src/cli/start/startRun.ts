@@ -22,6 +22,7 @@ import {
   givenSettings,
   recalledSettings,
   rememberedSettings,
+  unusedProgram,
 } from '../../orchestrator/settings/settings.ts';
 import {
   DEFAULT_SETTINGS,
@@ -151,6 +152,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
     resume: chosen.resume,
     agent: agentOf(settings),
     fallbackAgent,
+    unusedProgram: unusedProgram(settings),
     config: configOf(settings),
     ...work,
     prepare,

@@ -238,6 +238,13 @@ export interface Agent {
   readonly id: 'claude' | 'sdk' | 'command' | 'demo';
   /** Parts of a request that have no effect on it. */
   readonly ignores?: readonly ('model' | 'effort' | 'maxTurns')[];
+  /**
+   * Finds its program without starting it.
+   * @param where.cwd from where a relative path leads
+   * @returns its path
+   * @throws {HumanError} if the agent cannot be started on this machine
+   */
+  find?(where: Pick<AgentRequest, 'cwd' | 'env'>): Promise<string>;
   /** @throws {HumanError} if the agent cannot be started on this machine (program not found, …) */
   command(request: AgentRequest): Promise<AgentCommand>;
   decoder(): AgentDecoder;

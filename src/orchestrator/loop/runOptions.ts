@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { Preparation } from '../planner/preparation.ts';
 import type { RunConfig } from '../settings/config.ts';
+import type { UnusedProgram } from '../settings/settings.ts';
 import type { Tracker } from '../trackers/tracker.ts';
 import type { OnLastWindow } from '../workspace/openWindows.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -28,6 +29,8 @@ export interface RunOptions {
   readonly agent: Agent;
   /** Used if `agent` fails to start twice. */
   readonly fallbackAgent?: Agent;
+  /** A program that the settings name, but do not choose as the agent. */
+  readonly unusedProgram?: UnusedProgram;
   readonly config: RunConfig;
   /** Absolute path; absent in free-form and plan mode. */
   readonly storyFile?: string;

@@ -69,11 +69,18 @@ function groundOf(
   { stories }: Snapshot,
   known: Pick<Ground, 'root'> & { readonly earlier?: RunState | undefined },
 ): Ground {
-  const { agent, askBranch, config, env, files, prepare, storyFile } = options;
+  const { agent, askBranch, config, env, files, prepare, storyFile, unusedProgram } = options;
   const { branch, flakyChecks, isolate, lanes, reviewer, verify } = config;
+  const isOpen =
+    prepare !== undefined ||
+    storyFile === undefined ||
+    stories?.stories.some(({ done }) => !done) === true;
   return {
     files,
     env,
+    // Where all is done, no agent is needed; what is wrong with the stories is said first.
+    findAgent: isOpen ? () => findAgent(options) : undefined,
+    unusedProgram,
     settings: { agent: agent.id, branch, flakyChecks, isolate, lanes, reviewer, verify },
     stories,
     progressFile: progressFileOf(options),
@@ -85,6 +92,22 @@ function groundOf(
     isContinued: known.earlier !== undefined,
     root: known.root,
   };
+}
+
+async function findAgent({
+  agent,
+  env,
+  fallbackAgent,
+  files: { workspace: cwd },
+}: RunOptions): Promise<string | undefined> {
+  try {
+    return await agent.find?.({ cwd, env });
+  } catch (error) {
+    if (fallbackAgent === undefined) {
+      throw error;
+    }
+    return fallbackAgent.find?.({ cwd, env });
+  }
 }
 
 /** @throws {HumanError} if there are neither stories nor a task */

@@ -1,4 +1,5 @@
 import { sentences, type Words } from '../../base/say.ts';
+import type { UnusedProgram } from '../settings/settings.ts';
 import type { Settings } from '../settings/settingTable.ts';
 import type { StoryList } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -11,6 +12,14 @@ export interface Ground {
     Settings,
     'agent' | 'branch' | 'flakyChecks' | 'isolate' | 'lanes' | 'reviewer' | 'verify'
   >;
+  /**
+   * Finds the program of the agent, or of the one that may replace it; absent if none is needed.
+   * @returns its path, if it has one of its own
+   * @throws {HumanError} if none can be started
+   */
+  readonly findAgent?: () => Promise<string | undefined>;
+  /** A program that the settings name, but do not choose. */
+  readonly unusedProgram?: UnusedProgram;
   /** As last read; absent without a readable story file. */
   readonly stories?: StoryList;
   /** Absolute path of the story file, if there is one. */

@@ -16,6 +16,7 @@ import { lanes } from './lanes.ts';
 import { otherMode } from './otherMode.ts';
 import { placesFolder } from './placesFolder.ts';
 import { type Ground, type Judgement, type Precondition, sentenceOf } from './precondition.ts';
+import { program } from './program.ts';
 import { progress } from './progress.ts';
 import { repository } from './repository.ts';
 import { reviewer } from './reviewer.ts';
@@ -46,6 +47,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   template,
   progress,
   flakyChecks,
+  program,
   reviewer,
   beads,
   disk,

@@ -65,8 +65,10 @@ export async function givenSettings({
   });
   const chosen = withoutUndefined(flags);
   const namesCommand = chosen.command !== undefined || chosen.preset !== undefined;
+  const agent = chosen.agent ?? recalled.agent ?? shared.agent ?? own.agent;
+  const isOther = agent !== undefined && agent !== 'command';
   return {
-    ...(namesCommand ? withoutCommand(own) : own),
+    ...(namesCommand || isOther ? withoutCommand(own) : own),
     ...shared,
     ...recalled,
     ...smallestBudgets(own, shared, recalled),
@@ -126,6 +128,20 @@ const COMMAND_SETTINGS: readonly SettingName[] = [
 
 function withoutCommand(settings: GivenSettings): GivenSettings {
   return only(settings, setting => !COMMAND_SETTINGS.includes(setting));
+}
+
+/** A program that the settings name, while they leave it open who works. */
+export interface UnusedProgram {
+  readonly setting: 'command' | 'preset';
+  readonly name: string;
+}
+
+/** @returns `undefined` if the agent is the program that is named, or none is */
+export function unusedProgram({ agent, command, preset }: Settings): UnusedProgram | undefined {
+  const name = command ?? preset;
+  return agent === 'command' || name === undefined
+    ? undefined
+    : { setting: command === undefined ? 'preset' : 'command', name };
 }
 
 function only(settings: GivenSettings, isKept: (setting: SettingName) => boolean): GivenSettings {

@@ -52,6 +52,7 @@ const VERSION_LIMIT_MS = 20_000;
 export function claudeAgent(options: ClaudeOptions = {}): Agent {
   return {
     id: 'claude',
+    find: ({ env }) => requireClaude(options, claudeEnv(options, env)),
     command: request => claudeCommand(options, request),
     decoder: (): AgentDecoder => new StreamJsonDecoder(),
   };
@@ -145,12 +146,19 @@ export function allowedToolsOf(options: ClaudeCodeOptions, request: AgentRequest
 async function claudeCommand(options: ClaudeOptions, request: AgentRequest): Promise<AgentCommand> {
   const env = claudeEnv(options, request.env);
   return {
-    file: (await findClaude(options.claudePath, env)) ?? notFound(),
+    file: await requireClaude(options, env),
     args: claudeArgs(options, request),
     // As an argument, the prompt would exceed the command line limit of Windows and appear in process lists.
     stdin: request.prompt,
     env,
   };
+}
+
+async function requireClaude(
+  { claudePath }: ClaudeOptions,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  return (await findClaude(claudePath, env)) ?? notFound();
 }
 
 function notFound(): never {

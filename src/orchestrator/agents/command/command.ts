@@ -58,6 +58,7 @@ export function commandAgent(options: CommandOptions): Agent {
       'effort',
       'maxTurns',
     ],
+    find: ({ cwd, env }) => findCommand(options.command, cwd, agentEnv(env)),
     command: request => commandFor(options, request),
     decoder: (): AgentDecoder => new CommandDecoder(),
   };
@@ -89,12 +90,7 @@ async function commandFor(options: CommandOptions, request: AgentRequest): Promi
   return { file, args, stdin: options.promptVia === 'stdin' ? request.prompt : '', env };
 }
 
-/**
- * @param cwd from where a relative path leads
- * @returns the absolute path of the program
- * @throws {HumanError} if there is none
- */
-export async function findCommand(
+async function findCommand(
   named: string,
   cwd: string,
   env: Readonly<Record<string, string>>,

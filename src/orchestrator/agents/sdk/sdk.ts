@@ -28,6 +28,7 @@ export interface SdkOptions extends ClaudeCodeOptions {
 export function sdkAgent(options: SdkOptions = {}): Agent {
   return {
     id: 'sdk',
+    find: ({ cwd, env }) => requireSdk(options, cwd, claudeEnv(options, env)),
     command: request => sdkCommand(options, request),
     decoder: (): AgentDecoder => new StreamJsonDecoder(),
   };
@@ -44,8 +45,7 @@ async function sdkCommand(options: SdkOptions, request: AgentRequest): Promise<A
     );
   }
   const env = claudeEnv(options, request.env);
-  const { sdkPath } = options;
-  const sdk = await findSdk({ sdkPath, cwd: request.cwd, env, home: homeOf(env) });
+  const sdk = await requireSdk(options, request.cwd, env);
   const claude = await findClaude(options.claudePath, env);
   const input: SdkRunnerRequest = {
     sdk,
@@ -57,6 +57,14 @@ async function sdkCommand(options: SdkOptions, request: AgentRequest): Promise<A
     env['ELECTRON_RUN_AS_NODE'] = '1';
   }
   return { file: process.execPath, args: [runner], stdin: JSON.stringify(input), env };
+}
+
+function requireSdk(
+  { sdkPath }: SdkOptions,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  return findSdk({ sdkPath, cwd, env, home: homeOf(env) });
 }
 
 function runnerProgram(): string {
