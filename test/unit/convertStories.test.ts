@@ -143,7 +143,11 @@ Some words.
     sameValue(model(listOf('prd.json', text)), {
       ...heading,
       // Without the line that is the title already.
-      stories: stories.map(story => ({ ...story, description: descriptions[story.id] ?? '' })),
+      stories: stories.map(story => ({
+        ...story,
+        id: story.id === '#3' ? 'US-001' : story.id,
+        description: descriptions[story.id] ?? '',
+      })),
     });
   });
 
@@ -158,9 +162,20 @@ Some words.
     }
   });
 
-  test('reports renumbered stories of a list without ids, if there are any', () => {
-    const { losses } = convert('PLAN.md', '- [ ] One\n- [ ] Two\n', 'yaml');
-    assert.deepEqual(losses, []);
+  test('without ids gets some in each format that has ids, and none in a plan', () => {
+    for (const [target, ids] of [
+      ['prd', ['US-001', 'US-002']],
+      ['yaml', ['T-1', 'T-2']],
+      ['tasks', ['T-1', 'T-2']],
+      ['plan', ['#1', '#2']],
+    ] as const) {
+      const { losses, text } = convert('PLAN.md', '- [ ] One\n- [ ] Two\n', target);
+      assert.deepEqual(losses, []);
+      sameValue(
+        listOf(NAMES[target], text).stories.map(({ id }) => id),
+        ids,
+      );
+    }
   });
 
   test('with words that look like Markdown loses no story in a plan', () => {

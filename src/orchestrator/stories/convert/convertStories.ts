@@ -8,8 +8,9 @@ import type { Story, StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
+import { withOwnIds } from './ownIds.ts';
 import { descriptionBelow, hasParagraphs, inPlanOrder, planText } from './planWriter.ts';
-import { taskGraphText, withOwnIds } from './tasksWriter.ts';
+import { taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
 /** A name by which the target's format is recognized. */
@@ -76,10 +77,13 @@ function storiesFor(target: Target, stories: readonly Story[]): readonly Story[]
   switch (target) {
     case 'plan':
       return inPlanOrder(stories);
+    case 'prd':
+      return withOwnIds(stories, number => `US-${String(number).padStart(3, '0')}`);
+    case 'yaml':
     case 'tasks':
-      return withOwnIds(stories);
+      return withOwnIds(stories, number => `T-${number}`);
     default:
-      return stories;
+      return assertNever(target);
   }
 }
 

@@ -1,33 +1,6 @@
-import { isNumberId } from '../../../base/numberId.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import { isDoneWord } from '../formats/prdKeys.ts';
 import { GRAPH_TYPE, isParkedTask } from '../formats/tasksFormat.ts';
-import type { Story } from '../story.ts';
-
-/** Stories of which each has an id of its own, as tasks of a graph need it; the ids of the others are kept. */
-export function withOwnIds(stories: readonly Story[]): readonly Story[] {
-  const used = new Set(stories.map(({ id }) => id));
-  const given = new Map<string, string>();
-  let next = 1;
-  for (const { id } of stories) {
-    if (isNumberId(id)) {
-      while (used.has(`T-${next}`)) {
-        next += 1;
-      }
-      used.add(`T-${next}`);
-      given.set(id, `T-${next}`);
-    }
-  }
-  const idOf = (id: string) => given.get(id) ?? id;
-  return stories.map(story => ({
-    ...story,
-    id: idOf(story.id),
-    // A title that is only the number of the story is none.
-    title: story.title === story.id ? idOf(story.id) : story.title,
-    dependsOn: story.dependsOn.map(idOf),
-    ...(story.discoveredFrom !== undefined && { discoveredFrom: idOf(story.discoveredFrom) }),
-  }));
-}
 
 /** Stories as the lines of a task graph. */
 export function taskGraphText(file: NewStoryFile, now: Date): string {
