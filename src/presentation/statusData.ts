@@ -63,6 +63,9 @@ function lanesData(run: WatchedRun): object {
     pausedLanes: state.pausedLanes ?? [],
     pausedStories: pausedStories(state),
     settledStories: settledStories(state),
+    queuedStories: [...state.cutOff, ...state.running].flatMap(({ queued, storyId }) =>
+      queued && storyId !== undefined ? [storyId] : [],
+    ),
     running: isActive
       ? inOrder(state.running).map(({ activity, lane, number, queued, step, storyId }) => ({
           iteration: number,

@@ -10,6 +10,7 @@ import {
   type Waiting,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
+import { type StoryStatus, storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -42,8 +43,9 @@ export async function statusText(
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
   const open = stories ? openIds(stories, run.state) : [];
+  const left = stories ? leftLines(stories, run) : [];
   const lines = [
-    ...statusLines(counted, work, now, open),
+    ...statusLines(counted, work, now, { open, left }),
     ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
     ...discoveredLine(discovered),
   ];
@@ -77,6 +79,29 @@ function openIds({ stories }: StoryList, { onlyStories }: RunState): readonly st
   );
 }
 
+/** What an ended run keeps of its stories until it continues. */
+function leftLines({ stories }: StoryList, run: WatchedRun): string[] {
+  const of = (kind: StoryStatus['kind']) =>
+    stories.flatMap(story =>
+      storyStatus(story, run, [run.state])?.kind === kind ? [shorten(story.id, 40)] : [],
+    );
+  const line = (kind: StoryStatus['kind'], words: (named: string, first: string) => string) => {
+    const [first, ...others] = of(kind);
+    return first === undefined ? [] : [words(shorten([first, ...others].join(', '), 200), first)];
+  };
+  return [
+    ...line(
+      'queued',
+      ids => `Waits to land, first when the run continues (ralph-fresh run --resume): ${ids}`,
+    ),
+    ...line(
+      'settling',
+      (ids, first) => `You settle: ${ids}. Land it with: ralph-fresh land ${shellWord(first)}`,
+    ),
+    ...line('paused', ids => `Still paused when the run continues: ${ids}`),
+  ];
+}
+
 /** How a run ended, and what has happened to its work since. */
 function endLines(state: RunState, outcome: RunOutcome, open: readonly string[]): string[] {
   const { text } = outcomeSentence(runEnd(state, outcome), english);
@@ -95,7 +120,7 @@ function statusLines(
   run: WatchedRun,
   work: string,
   now: number,
-  open: readonly string[],
+  { left, open }: { readonly left: readonly string[]; readonly open: readonly string[] },
 ): string[] {
   const { runId, state, alive } = run;
   if (state.phase === 'idle' && alive) {
@@ -107,7 +132,7 @@ function statusLines(
   const facts = `${work}${costFacts(state)}`;
   const { outcome } = runStanding(run);
   if (outcome !== undefined) {
-    return [...endLines(state, outcome, open), facts, ...heldLines(state, alive)];
+    return [...endLines(state, outcome, open), facts, ...left, ...heldLines(state, alive)];
   }
   const current = currentOf(state);
   // With lanes, others may continue while one agent waits; the time it waits for is shown all the same.

@@ -158,12 +158,11 @@ function stateByRuns(story: Story, run: SeenRun, states: readonly RunState[]): s
     case 'needsYou':
       return 'blocked';
     case 'queued':
-      return status.isActive ? 'running' : undefined;
+      return status.isActive ? 'running' : 'queued';
     case 'landing':
       return 'running';
     case 'returned':
       return 'failed';
-    case 'paused':
     case 'done':
     case 'doneByHand':
     case 'stuck':

@@ -58,6 +58,9 @@ function stateWords({ blockedBy, question, state }: StoryData): string {
   if (state === 'settling') {
     return 'you settle it';
   }
+  if (state === 'queued') {
+    return 'waits to land';
+  }
   if (state === 'parked') {
     return 'put aside';
   }

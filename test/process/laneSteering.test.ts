@@ -366,6 +366,8 @@ describe('controlling lanes', () => {
       assert.deepEqual(agents, ['US-002']);
       if (name === 'paused' || name === 'stopped') {
         await workspace.event('pause.started');
+        assert.match((await workspace.cli('status').finished).stdout, /paused stories: US-001/);
+        assert.match((await workspace.cli('stories').finished).stdout, /US-001 +paused/);
         assert.equal((await workspace.cli('resume', 'US-001').finished).code, 0);
       }
       assert.equal((await run.finished).code, ends, run.stderr);

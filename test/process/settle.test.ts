@@ -327,11 +327,19 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await told(workspace, 0, 'stop');
     assert.equal((await loop.finished).code, 130);
     const { place } = await settle(workspace);
+    assert.match(await told(workspace, 0, 'status'), /^You settle: US-002\. .*land US-002$/m);
     await solve(place);
     assert.match(
       await told(workspace, 0, 'land', 'US-002'),
       /US-002 lands first when the run continues: ralph-fresh run --resume/,
     );
+    assert.match(
+      await told(workspace, 0, 'status'),
+      /^Waits to land, first when the run continues \(ralph-fresh run --resume\): US-002$/m,
+    );
+    const { queuedStories } = JSON.parse(await told(workspace, 0, 'status', '--json'));
+    sameValue(queuedStories, ['US-002']);
+    assert.match(await told(workspace, 0, 'stories'), /US-002 +waits to land/);
     const second = workspace.scriptOf({}, '--lanes', '2');
     const { code, stderr, stdout } = await second.finished;
     assert.equal(code, 0, stdout + stderr);
