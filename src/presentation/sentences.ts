@@ -38,6 +38,8 @@ export interface RunEnd {
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since the event that ended the run. */
   readonly isAnswered?: boolean | undefined;
+  /** The question is not open any more: its story is done or skipped. */
+  readonly isSettled?: boolean | undefined;
   /** Questions of agents that nobody has answered. */
   readonly questions?: readonly Question[] | undefined;
   /** If the loop was killed: where it was. */
@@ -73,7 +75,18 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
   const isAnswered =
     state.answers.some(({ question }) => question === detail) && questionOf(state) === undefined;
-  const known = { outcome, iterations, stories, detail, skipped, isAnswered, open, circle };
+  const isSettled = !isAnswered && questionOf(state) === undefined;
+  const known = {
+    outcome,
+    iterations,
+    stories,
+    detail,
+    skipped,
+    isAnswered,
+    isSettled,
+    open,
+    circle,
+  };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
   const { uncommitted } = state;
   const hindrances = hindrancesOf(state);
@@ -152,7 +165,9 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       if (door === 'terminal' && end.isAnswered) {
         return t('It asked: {0} You have answered; run again to continue.', sentence(detail));
       }
-      return needsYou(end, t, door);
+      return end.isSettled
+        ? t('It asked: {0} That is settled; run again to continue.', sentence(detail))
+        : needsYou(end, t, door);
     case 'noReadyStory':
       if (end.circle !== undefined) {
         return t(

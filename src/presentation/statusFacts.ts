@@ -2,6 +2,7 @@ import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
+import { withoutOwnQuestion } from '../orchestrator/journal/stateChanges.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
@@ -45,8 +46,18 @@ export async function readStatus(files: RunFiles, watched: WatchedRun): Promise<
   return {
     ...looked,
     ...read,
+    run: looked.run.alive ? looked.run : withoutMoot(looked.run, read.stories),
     plan: await readPlan(files, state),
     discovered: (await waitingIn(files, read.stories)).length,
+  };
+}
+
+/** After the end of a run, a person may have finished a story whose agent had asked something. */
+function withoutMoot(run: WatchedRun, list: StoryList | undefined): WatchedRun {
+  const done = list?.stories.filter(story => story.done) ?? [];
+  return {
+    ...run,
+    state: done.reduce((state, { id }) => withoutOwnQuestion(state, id), run.state),
   };
 }
 

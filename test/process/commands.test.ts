@@ -778,6 +778,20 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
   });
 });
 
+test('a question is closed once its story is done, also by hand in the file', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  assert.equal((await workspace.run('asksHuman').finished).code, 2);
+  const text = await workspace.read('.omc/prd.json');
+  await workspace.write('.omc/prd.json', text.replace('"passes": false', '"passes": true'));
+  assert.match(
+    await printed(workspace, 'status'),
+    /^It asked: Blue or green\? That is settled; run again to continue\.$/m,
+  );
+  assert.deepEqual(JSON.parse(await printed(workspace, 'status', '--json')).questions, []);
+  await workspace.write('.omc/prd.json', text);
+  assert.match(await printed(workspace, 'status'), /Needs you: US-001 asks: Blue or green\?/);
+});
+
 describe('cancel', { concurrency: 4, ...posix }, () => {
   test('ends the run through its state file and waits until it is gone', async t => {
     const workspace = await Workspace.create(t);

@@ -454,6 +454,22 @@ describe('the fold of a run', () => {
     assert.equal(questionOf(fold(...bodies, answered))?.message, 'Which in 1?');
   });
 
+  test('a question is closed when its story is done, unless it was asked just then', () => {
+    const asks: RunEventBody = {
+      ...{ type: 'promise.seen', iteration: 1, signal: 'needsHuman', accepted: true },
+      message: 'Which?',
+    };
+    const asked = [started, iterationStarted(1, 'A'), asks];
+    const change = { type: 'story.changed', storyId: 'A', done: true } as const;
+    const open = (...bodies: RunEventBody[]) => questionOf(fold(...asked, ...bodies))?.message;
+    assert.equal(open({ ...change, by: 'outside' }), undefined);
+    assert.equal(open({ ...change, by: 'agent' }), 'Which?');
+    assert.equal(open(iterationEnded(1, 'storyDone')), 'Which?');
+    const again = [iterationEnded(1, 'needsHuman'), iterationStarted(2, 'A')];
+    assert.equal(open(...again, iterationEnded(2, 'progress')), 'Which?');
+    assert.equal(open(...again, iterationEnded(2, 'storyDone')), undefined);
+  });
+
   for (const { outcome, open, unanswered } of [
     { outcome: 'stopped', open: 'Which?', unanswered: [] },
     { outcome: 'needsHuman', open: undefined, unanswered: [{ question: 'Which?', storyId: 'A' }] },

@@ -30,6 +30,7 @@ import {
   withNotes,
   withoutKey,
   withoutLimit,
+  withoutOwnQuestion,
   withoutQuestion,
   withStory,
 } from './stateChanges.ts';
@@ -289,7 +290,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           );
     }
     case 'story.changed': {
-      const told = withoutSettling(withoutLost(state, event), event);
+      const settled = withoutSettling(withoutLost(state, event), event);
+      const told =
+        event.done && event.by === 'outside' ? withoutOwnQuestion(settled, event.storyId) : settled;
       return withStory(told, event.storyId, record => changed(record, event));
     }
     case 'story.ticked': {
@@ -407,13 +410,6 @@ function isLanding(
   return running.some(
     ({ candidate, number }) => number === iteration && candidate?.commit === hash,
   );
-}
-
-/** Nobody waits for an answer about a story that gets no agent. */
-function withoutOwnQuestion(state: RunState, storyId: string): RunState {
-  return storyNotes(state, storyId).question === undefined
-    ? state
-    : withoutQuestion(state, { storyId, message: undefined });
 }
 
 /** If a person lets the run continue after a question or an alert, they have dealt with it. */

@@ -1,7 +1,7 @@
 import type { RunEvent } from './events.ts';
 import { isFatalError } from './fatalError.ts';
 import { handledIn, type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
-import { storyOf, withNotes, withoutLimit, withStory } from './stateChanges.ts';
+import { storyOf, withNotes, withoutLimit, withoutOwnQuestion, withStory } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { afterIteration, notRefused } from './storyRecord.ts';
 
@@ -78,8 +78,15 @@ export function iterationEnded(
   const { iteration, outcome, storyId } = event;
   const current = runningIteration(state, iteration);
   const costUsd = event.costUsd ?? current?.costUsd ?? 0;
+  const { question } = storyNotes(state, storyId);
+  // What its own agent has just asked, a person should read, even if the story is done.
+  const isMoot =
+    outcome === 'storyDone' &&
+    storyId !== undefined &&
+    (question?.iteration ?? iteration) < iteration;
+  const before = isMoot ? withoutOwnQuestion(state, storyId) : state;
   const ended: RunState = {
-    ...withNotes(withoutLimit(state, iteration), storyId, notes => ({
+    ...withNotes(withoutLimit(before, iteration), storyId, notes => ({
       ...notes,
       lastIteration: { number: iteration, outcome },
     })),

@@ -128,6 +128,13 @@ export function withoutQuestion(
     : withNotes(state, settled.storyId, notes => ({ ...notes, question: undefined }));
 }
 
+/** Nobody waits for an answer about a story that gets no agent. */
+export function withoutOwnQuestion(state: RunState, storyId: string): RunState {
+  return storyNotes(state, storyId).question === undefined
+    ? state
+    : withoutQuestion(state, { storyId, message: undefined });
+}
+
 /** A person lets the run continue without an answer: the next agents are told what stayed open. */
 export function goneUnanswered(state: RunState, questions: readonly Question[]): RunState {
   return questions.reduce<RunState>(
