@@ -49,7 +49,7 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
     if (json) {
       printJson(data);
     } else {
-      print(iterationText(data));
+      print(iterationText(data, events));
     }
     return;
   }

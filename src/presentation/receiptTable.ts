@@ -1,7 +1,9 @@
 import { shorten, withoutControls } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import { iterationRows } from '../orchestrator/journal/iterationRows.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { duplicateWords } from './duplicateLines.ts';
-import { outcomeWord } from './iterationWords.ts';
+import { outcomeWord, reasonWords } from './iterationWords.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
@@ -54,17 +56,29 @@ export function receiptText(receipt: RunReceipt, t: Translate = english): string
   );
 }
 
-/** Receipt of one iteration, with its commits. */
-export function iterationText(receipt: RunReceipt, t: Translate = english): string {
+/**
+ * Receipt of one iteration, with its commits.
+ * @param events of its run: they say why it ended like this
+ */
+export function iterationText(
+  receipt: RunReceipt,
+  events: readonly RunEvent[],
+  t: Translate = english,
+): string {
   const [iteration] = receipt.iterations;
   if (iteration === undefined) {
     return '';
   }
+  const row = iterationRows(events, { alive: false }).find(
+    ({ number }) => number === iteration.iteration,
+  );
+  const reason = row?.reason && reasonWords(row.reason, t);
   const { commitList, duplicates, durationMs, inputTokens, model, outputTokens, story, title } =
     iteration;
   return withoutControls(
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
+      ...(reason === undefined ? [] : [reason]),
       ...(story === null
         ? []
         : [shorten(`${story}: ${titleNextTo(story, title ?? '')}`, MAX_SUBJECT)]),

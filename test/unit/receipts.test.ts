@@ -63,7 +63,7 @@ describe('the receipt of a run', () => {
     assert.ok(calls > 1, 'a reviewer is expected');
     assert.equal(models(reported)[0], 'model-1');
     assert.match(receiptText(receiptOf(reported)), /claude, model-1(?:, model-\d)*$/m);
-    assert.match(iterationText(receiptOf(reported, 1)), / · model-1$/m);
+    assert.match(iterationText(receiptOf(reported, 1), reported), / · model-1$/m);
 
     const untold = reviewed.map((event): RunEvent => {
       if (event.type === 'agent.init') {
@@ -104,7 +104,7 @@ describe('the receipt of a run', () => {
     assert.equal(receipt.total.costEstimated, true);
     const costs = receiptText(receipt).match(/(≈ )?\$[\d.]+/g);
     assert.deepEqual(costs, ['$0.25', '≈ $0.50', '$0.25', '≈ $0.50', '≈ $0.75']);
-    assert.match(iterationText(receiptOf(stopped, 2)), /≈ \$0\.50/);
+    assert.match(iterationText(receiptOf(stopped, 2), stopped), /≈ \$0\.50/);
   });
 
   test('uses the totals of the iteration for old journals, which have no others', () => {
@@ -153,6 +153,15 @@ describe('the receipt of a run', () => {
       ['US-001', null, null, 0.25],
     );
     assert.equal(one?.startedAt, all[again]?.at);
+  });
+
+  test('of one iteration says why its claim was refused', () => {
+    const text = (name: string) => {
+      const events = recorded(name);
+      return iterationText(receiptOf(events, 1), events);
+    };
+    assert.match(text('firstCheckRed'), /\nThe check test -f green failed \(exit code 1\)\.\n/);
+    assert.match(text('review'), /\nThe reviewer: There is no test\. Not met: It works/);
   });
 
   test('can show a single iteration', () => {
@@ -223,9 +232,9 @@ describe('the receipt as text', () => {
         }
       }),
     );
-    for (const text of [receiptText(receipt), iterationText(receipt)]) {
+    for (const text of [receiptText(receipt), iterationText(receipt, [])]) {
       assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
     }
-    assert.match(iterationText(receipt), /^ {2}0000002 red and more$/m);
+    assert.match(iterationText(receipt, []), /^ {2}0000002 red and more$/m);
   });
 });

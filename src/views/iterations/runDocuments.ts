@@ -183,7 +183,7 @@ async function documentText({ files }: Folder, query: Query): Promise<string> {
     case 'runReceipt':
       return `${receiptText({ ...receiptOf(events), run: runId }, translate)}\n`;
     case 'receipt':
-      return `${iterationText(receiptOf(events, query.iteration), translate)}\n`;
+      return `${iterationText(receiptOf(events, query.iteration), events, translate)}\n`;
     case 'checks': {
       const checks = checksOf(events, query.iteration);
       const dir = files.iterationDir(runId, query.iteration);
