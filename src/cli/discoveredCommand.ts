@@ -181,8 +181,8 @@ async function requireDiscovery(files: RunFiles, typed: string): Promise<KnownDi
       .join(', ');
     throw new UsageError(
       named === ''
-        ? say('There is no discovered work “{0}”, and none that waits.', shorten(id, 80))
-        : say('There is no discovered work “{0}”. There is {1}.', shorten(id, 80), named),
+        ? say('There is no discovered work "{0}", and none that waits.', shorten(id, 80))
+        : say('There is no discovered work "{0}". There is {1}.', shorten(id, 80), named),
     );
   }
   return found;

@@ -116,7 +116,7 @@ export async function whyNoStoryFile(
           TASK_MASTER_PLACE,
         ),
         choice: say(
-          'Let Task Master write them (“task-master parse-prd FILE”), or name another file with --file.',
+          'Let Task Master write them ("task-master parse-prd FILE"), or name another file with --file.',
         ),
       };
     }

@@ -183,7 +183,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
 
     const { code, stdout } = await workspace.cli('stories').finished;
     assert.equal(code, 0);
-    assert.match(stdout, /tasks\/task-3 - Mails\.md, line 4: The status “Nearly”/);
+    assert.match(stdout, /tasks\/task-3 - Mails\.md, line 4: The status "Nearly"/);
     const data = JSON.parse(await finish(workspace.cli('stories', '--json')));
     assert.deepEqual([data.format, data.problems[0].file], ['backlog', 'tasks/task-3 - Mails.md']);
     const doctor = await workspace.cli('doctor').finished;

@@ -89,7 +89,7 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     const env = { FAKE_BD_FORGETS: 'close' };
     const { code, stderr } = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /“bd close” has succeeded, but bd-a1 is still open\..*bd show bd-a1/);
+    assert.match(stderr, /"bd close" has succeeded, but bd-a1 is still open\..*bd show bd-a1/);
     assert.equal((await beads.inFile())['bd-a1'], 'open');
   });
 
@@ -98,13 +98,13 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     const file = path.join(workspace.folder, '.beads', 'issues.jsonl');
     const bd = await Bd.find(file, { env: workspace.env });
     await assert.rejects(async () => await bd?.create({ title: '' }), {
-      message: '“bd create” failed: title required (or use --file to create from markdown)',
+      message: '"bd create" failed: title required (or use --file to create from markdown)',
     });
     await assert.rejects(async () => await bd?.close('bd-x', 'done'), {
-      message: '“bd close” failed: Error: resolving ID bd-x: no issue found matching "bd-x"',
+      message: '"bd close" failed: Error: resolving ID bd-x: no issue found matching "bd-x"',
     });
     await assert.rejects(async () => await bd?.isClosed('bd-x'), {
-      message: '“bd show” failed: Error fetching bd-x: no issue found matching "bd-x"',
+      message: '"bd show" failed: Error fetching bd-x: no issue found matching "bd-x"',
     });
   });
 
@@ -142,14 +142,14 @@ describe('ticks of Beads issues', { concurrency: 4 }, () => {
     });
     const epic = await workspace.cli('tick', 'bd-e').finished;
     assert.equal(epic.code, 1);
-    assert.match(epic.stderr, /“bd close” failed: cannot close epic bd-e: 1 open child issue/);
+    assert.match(epic.stderr, /"bd close" failed: cannot close epic bd-e: 1 open child issue/);
     const locked = await workspace.cliWith({ FAKE_BD_FAILS: 'show' }, 'tick', 'bd-e.1').finished;
     assert.match(
       locked.stderr,
-      /“bd show” failed: Error: failed to open database: .*the database is locked by another dolt process/,
+      /"bd show" failed: Error: failed to open database: .*the database is locked by another dolt process/,
     );
     const option = await workspace.cli('tick', '--', '--force').finished;
-    assert.match(option.stderr, /“--force” is not an id that Beads gives/);
+    assert.match(option.stderr, /"--force" is not an id that Beads gives/);
     assert.deepEqual([...new Set(Object.values(await beads.inFile()))], ['open']);
     assert.equal(
       (await beads.calls()).some(call => call.includes('--force')),
@@ -372,7 +372,7 @@ describe('a bd that ends in an unusual way', { concurrency: 4 }, () => {
     const env = { FAKE_BD_KILLED: 'close' };
     const { code, stderr } = await workspace.cliWith(env, 'tick', 'bd-a1').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /“bd close” was ended from outside \(SIGKILL\)\. Try again\./);
+    assert.match(stderr, /"bd close" was ended from outside \(SIGKILL\)\. Try again\./);
     assert.equal(await statusOf(beads, 'bd-a1'), 'open');
   });
 });

@@ -188,8 +188,8 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
   test('a list of a tool in which no story can be read is named, with its problem', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const [file, text, words] of [
-      ['IMPLEMENTATION_PLAN.md', '', /: IMPLEMENTATION_PLAN\.md is empty\. .*“- \[ \] …”/],
-      ['PLAN.md', ' \n', /: PLAN\.md is empty\. .*“- \[ \] …”/],
+      ['IMPLEMENTATION_PLAN.md', '', /: IMPLEMENTATION_PLAN\.md is empty\. .*"- \[ \] …"/],
+      ['PLAN.md', ' \n', /: PLAN\.md is empty\. .*"- \[ \] …"/],
       ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
       ['.ralphy/tasks.yaml', '', /: \.ralphy.tasks\.yaml is empty\. Let the tool /],
       [
@@ -222,7 +222,7 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
         await refused(
           workspace,
           1,
-          /No story file was found in .*: \.taskmaster\/tasks\/tasks\.json has no tasks\. Let Task Master write them \(“task-master parse-prd FILE”\)/,
+          /No story file was found in .*: \.taskmaster\/tasks\/tasks\.json has no tasks\. Let Task Master write them \("task-master parse-prd FILE"\)/,
           ...command,
         );
       }

@@ -411,7 +411,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     const [{ id }] = await found(workspace);
     const before = await workspace.read(name);
     const said = await told(workspace, 1, 'discovered', 'accept', id);
-    assert.match(said, /Only BMAD adds stories .*sprint planning.*“Limit the log in: five tries”/);
+    assert.match(said, /Only BMAD adds stories .*sprint planning.*"Limit the log in: five tries"/);
     assert.match(said, new RegExp(`ralph-fresh discovered drop ${id}\n`));
     assert.equal(await workspace.read(name), before);
     // A later run does not know it by itself, and counts it like the list of stories.

@@ -490,7 +490,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       ...other,
     );
     await fails(
-      /octo\/garden has no milestone “v2”. It has: v1/,
+      /octo\/garden has no milestone "v2". It has: v1/,
       {},
       ...source(github),
       '--milestone',

@@ -230,7 +230,7 @@ suite('A folder of Backlog.md', () => {
       problemsOf(await list()).map(text => text.replace(/^(.{70}).*/, '$1…')),
       [
         'notAStory tasks/notes.md:1 tasks/notes.md is not read as a task: it ha…',
-        'unknownStatus tasks/task-1 - A.md:4 The status “Almost” is not one of …',
+        'unknownStatus tasks/task-1 - A.md:4 The status "Almost" is not one of …',
         'unknownDependency tasks/task-2 - B.md:8 task-2 waits for task-9, which…',
         'duplicateId tasks/task-4 - Again.md:2 The id task-3 is also that of ta…',
         'notAStory tasks/task-5 - E.md:1 tasks/task-5 - E.md is not read: it is…',
@@ -248,7 +248,7 @@ suite('A folder of Backlog.md', () => {
       'notAStory tasks/task-2 - \uFFFDbell.md:1 tasks/task-2 - \uFFFDbell.md is not read: its name has a character that a name of a task must not have. Rename it.',
       'notAStory tasks/task-3 - two\uFFFDlines.md:1 tasks/task-3 - two\uFFFDlines.md is not read: its name has a character that a name of a task must not have. Rename it.',
       'notAStory tasks/task-4 - a\uFFFDb.md:1 tasks/task-4 - a\uFFFDb.md is not read: its name has a character that a name of a task must not have. Rename it.',
-      'notAStory tasks/task-5.md:1 tasks/task-5.md is not read as a task: its front matter has no end. Write “---” on a line of its own below the last key.',
+      'notAStory tasks/task-5.md:1 tasks/task-5.md is not read as a task: its front matter has no end. Write "---" on a line of its own below the last key.',
     ];
     assert.deepEqual(problemsOf(await list()), said);
     // The text of the folder keeps them.

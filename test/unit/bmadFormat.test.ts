@@ -129,8 +129,8 @@ suite('A sprint status of BMAD', () => {
         ...[code, line, englishOf(message).slice(0, 30)],
       ]),
       [
-        ['unknownStatus', 15, 'The status “nearly” is not a w'],
-        ['notAStory', 16, '“chat” is not read as a story:'],
+        ['unknownStatus', 15, 'The status "nearly" is not a w'],
+        ['notAStory', 16, '"chat" is not read as a story:'],
       ],
     );
     assert.equal(parseStoryFile(FILE, 'development_status: {}\n').problems[0]?.code, 'noStories');
@@ -148,7 +148,7 @@ suite('A sprint status of BMAD', () => {
       if (!value.startsWith('|')) {
         assert.throws(
           () => editStoryDone(text, { id: '1-1-a' }, true, FILE),
-          /1-1-a cannot be changed on its own.* Write it in the file as “1-1-a: done”/,
+          /1-1-a cannot be changed on its own.* Write it in the file as "1-1-a: done"/,
           value,
         );
       }

@@ -258,11 +258,11 @@ describe('a story that is added', () => {
       }
       return undefined;
     };
-    assert.match(refusal('a.yaml', flow) ?? '', /Add it by hand: “Limit the log in: .*”/);
+    assert.match(refusal('a.yaml', flow) ?? '', /Add it by hand: "Limit the log in: .*"/);
     const sprint = 'development_status:\n  epic-1: in-progress\n  1-1-login: backlog\n';
     assert.match(
       refusal('sprint-status.yaml', sprint) ?? '',
-      /sprint planning .*“Limit the log in: .*”\. Then .*: ralph-fresh discovered drop /s,
+      /sprint planning .*"Limit the log in: .*"\. Then .*: ralph-fresh discovered drop /s,
     );
     assert.match(refusal('prd.json', '{') ?? '', /Line 1/);
     const twin = JSON.stringify([

@@ -673,7 +673,7 @@ describe('other formats', () => {
     assert.deepEqual(found?.fixes, ['setValue "nearly" ready-for-dev']);
     assert.deepEqual(found?.texts, [text.replace('nearly', 'ready-for-dev')]);
     const [alone] = diagnose(sprint('nearly'), 'sprint-status.yaml');
-    assert.match(englishOf(alone?.message ?? ''), /and “backlog” if it is not\.$/);
+    assert.match(englishOf(alone?.message ?? ''), /and "backlog" if it is not\.$/);
     assert.deepEqual(told(sprint('nearly'), 'sprint-status.yaml')[0]?.texts, [sprint('backlog')]);
     // What is no word, or what other lines share, is left to the person.
     for (const words of [['[nearly]'], ['&a nearly', '*a']]) {

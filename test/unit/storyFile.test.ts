@@ -240,7 +240,7 @@ describe('unusable files', () => {
     ['a word of Python', '{"passes": True}', 1, 12, /true, false or null/],
     ['a Markdown fence', '```json\n[]\n```', 1, 1, /Markdown fence/],
     ['a merge conflict', '[\n<<<<<<< HEAD\n]', 2, 1, /merge conflict/],
-    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is not JSON/],
+    ['text after the end', '[]\nDone!', 2, 1, /"Done!" is not JSON/],
     ['two documents', '[] []', 1, 4, /complete before/],
     ['nothing', '', 1, 1, /empty/],
     ['only space', ' \n ', 1, 1, /empty/],

@@ -401,7 +401,7 @@ describe('orchestration', () => {
     const unusual = 'tasks:\n- id: a\n- ? commits\n  : []\n  id: b\n';
     assert.throws(
       () => editStoryDone(unusual, { id: 'b' }, true, 'o.yaml'),
-      /Line 3: The state of b .* its own line “status: pending”/,
+      /Line 3: The state of b .* its own line "status: pending"/,
     );
   });
 
@@ -442,7 +442,7 @@ describe('orchestration', () => {
     );
     const { code, line, message } = problemOf('o.yaml', 'tasks:\n- Write the code\n- Test it\n');
     assert.deepEqual([code, line], ['noStories', 2]);
-    assert.match(englishOf(message), /plain text .* Write it as “- name: …”/);
+    assert.match(englishOf(message), /plain text .* Write it as "- name: …"/);
   });
 
   test('unknown dependencies and cycles are reported on their lines', () => {

@@ -95,7 +95,7 @@ export async function compactGraph(
   if (before === undefined) {
     throw new HumanError(
       say(
-        'There is no task graph at {0}. Make one of a prd.json with “ralph-fresh tasks import”, or of another list with “ralph-fresh convert FILE --to tasks”.',
+        'There is no task graph at {0}. Make one of a prd.json with "ralph-fresh tasks import", or of another list with "ralph-fresh convert FILE --to tasks".',
         graph,
       ),
     );

@@ -48,7 +48,7 @@ export async function addTrackedStory(
       sentences([
         say('{0} is in the database of Beads, but could not be added to {1}.', id, storyFile),
         error.said,
-        say('“bd show {0}” has it; “bd export” writes it.', id),
+        say('"bd show {0}" has it; "bd export" writes it.', id),
       ]),
     );
   }

@@ -115,7 +115,7 @@ function fixTitle({ kind, values }: StoryFix): string {
     removeField: l10n.t('Remove "{0}"', first),
     setAside: l10n.t('Keep this as "{1}", with an empty list "{0}"', first, second),
     removeEntry: l10n.t('Remove this entry'),
-    makeItem: l10n.t('Write it as “{0}”', first),
+    makeItem: l10n.t('Write it as "{0}"', first),
     makeStory: l10n.t('Make it a story with the id {0}', first),
     addFirstStory: l10n.t('Add a first story'),
     insertComma: l10n.t('Insert the missing comma'),

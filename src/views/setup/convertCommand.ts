@@ -63,9 +63,9 @@ async function whatIsUsed(folder: Folder, file: string): Promise<string> {
     return l10n.t('From then on, {0} is used.', plainSentence(relative(folder, file)));
   }
   return used === undefined
-    ? l10n.t('To use it, choose it with “Choose the Story File…”.')
+    ? l10n.t('To use it, choose it with "Choose the Story File…".')
     : l10n.t(
-        '{0} is still used then. To use the new file, choose it with “Choose the Story File…”.',
+        '{0} is still used then. To use the new file, choose it with "Choose the Story File…".',
         plainSentence(relative(folder, used)),
       );
 }

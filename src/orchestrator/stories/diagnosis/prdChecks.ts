@@ -263,7 +263,7 @@ function misnamedKey(
     severity: 'warning',
     key,
     message: say(
-      'The key “{0}” is ignored: rename it to "{1}" (or {2}).',
+      'The key "{0}" is ignored: rename it to "{1}" (or {2}).',
       plainText(key),
       usual,
       known

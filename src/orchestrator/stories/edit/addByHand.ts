@@ -29,13 +29,13 @@ function howTo(format: StoryFormatName, path: string, story: NewStory): Message 
     }
     case 'bmad':
       return say(
-        'Only BMAD adds stories to {0}. Add this one to its epics, and let its sprint planning update the file: “{1}”.',
+        'Only BMAD adds stories to {0}. Add this one to its epics, and let its sprint planning update the file: "{1}".',
         path,
         both,
       );
     default:
       return say(
-        'A story cannot be added to {0} automatically. Add it by hand: “{1}”.',
+        'A story cannot be added to {0} automatically. Add it by hand: "{1}".',
         path,
         both,
       );

@@ -167,7 +167,7 @@ function statusEdits(
   if (edit === undefined) {
     throw new HumanError(
       say(
-        'The status of {0} cannot be changed on its own, because of the way it is written: put it on one line in {1}, such as “status: {2}”.',
+        'The status of {0} cannot be changed on its own, because of the way it is written: put it on one line in {1}, such as "status: {2}".',
         plainText(id),
         plainText(part.name),
         openStatus,
@@ -198,7 +198,7 @@ function moved(
     if (edit === undefined) {
       throw new HumanError(
         say(
-          'The place of {0} cannot be changed, because of the way it is written: put it on one line in {1}, such as “ordinal: 1000”.',
+          'The place of {0} cannot be changed, because of the way it is written: put it on one line in {1}, such as "ordinal: 1000".',
           plainText(one.id),
           plainText(part.name),
         ),

@@ -91,7 +91,7 @@ function notTasks({ lines, parts, text }: Folder, others: readonly FolderPart[])
       part,
       message: isUnclosedMatter(text.slice(part.start, part.end))
         ? say(
-            '{0} is not read as a task: its front matter has no end. Write “---” on a line of its own below the last key.',
+            '{0} is not read as a task: its front matter has no end. Write "---" on a line of its own below the last key.',
             plainText(part.name),
           )
         : say(
@@ -137,7 +137,7 @@ function unknownStatuses(
           {
             code: 'unknownStatus',
             message: say(
-              'The status “{0}” is not one of those in the settings of the backlog ({1}), so the task counts as not done.',
+              'The status "{0}" is not one of those in the settings of the backlog ({1}), so the task counts as not done.',
               plainText(status),
               config.statuses.map(plainText).join(', '),
             ),

@@ -33,7 +33,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   if (!issues.some(({ entry }) => ownId(entry) !== undefined && 'title' in entry)) {
     const message =
       issues.length === 0
-        ? say('The file has no issues yet: add one with “bd create”.')
+        ? say('The file has no issues yet: add one with "bd create".')
         : say('The lines of this file are not Beads issues: each needs an id and a title.');
     return { code: 'noStories', message, line: 1, column: 1 };
   }

@@ -58,7 +58,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     return {
       code: 'noStories',
       message: say(
-        'The file has no stories under “{0}:”. Write each as “1-1-title: backlog”, or let the sprint planning of BMAD do it.',
+        'The file has no stories under "{0}:". Write each as "1-1-title: backlog", or let the sprint planning of BMAD do it.',
         LIST,
       ),
       line: 1,
@@ -74,7 +74,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ...others.map(({ key, span }) => ({
       code: 'notAStory' as const,
       message: say(
-        '“{0}” is not read as a story: BMAD begins them with the number of the epic and their own, as in “1-2-title”.',
+        '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
         plainText(key),
       ),
       ...lines.at(span.start),
@@ -84,7 +84,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       .map(({ key, span }) => ({
         code: 'unknownStatus' as const,
         message: say(
-          'The status of {0} is not one word, so the story counts as not done. Write it as “{0}: backlog”.',
+          'The status of {0} is not one word, so the story counts as not done. Write it as "{0}: backlog".',
           plainText(key),
         ),
         ...lines.at(span.start),
@@ -134,7 +134,7 @@ function statusEdits(text: string, map: YAMLMap, key: string, word: string): rea
   if (after.word !== word || !isDeepStrictEqual(after.root, rest(text).root)) {
     throw new HumanError(
       say(
-        'The status of {0} cannot be changed on its own: other lines share it (&, *), or it is not one word. Write it in the file as “{0}: {1}”.',
+        'The status of {0} cannot be changed on its own: other lines share it (&, *), or it is not one word. Write it in the file as "{0}: {1}".',
         plainText(key),
         word,
       ),

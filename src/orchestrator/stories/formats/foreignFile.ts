@@ -9,7 +9,7 @@ export function foreignAdvice(path: string, text: string): Message | undefined {
   const file = path.replaceAll('\\', '/');
   if (/(?:^|\/)\.taskmaster\/(?!tasks\/)[^/]*\.json$/.test(file)) {
     return say(
-      'These are settings of Task Master. Its tasks are in .taskmaster/tasks/tasks.json: name that file, or let “task-master parse-prd FILE” write it.',
+      'These are settings of Task Master. Its tasks are in .taskmaster/tasks/tasks.json: name that file, or let "task-master parse-prd FILE" write it.',
     );
   }
   const planner = PLANNERS.find(([, pattern]) => pattern.test(file))?.[0];

@@ -304,5 +304,5 @@ function unquoted(literal: string): string {
 }
 
 function quote(text: string): string {
-  return `“${plainText(text)}”`;
+  return `"${plainText(text)}"`;
 }

@@ -49,7 +49,7 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
 const FIX = say(
-  'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
+  'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
@@ -198,7 +198,7 @@ function editsOf(
         'Line {0}: {1}',
         line(),
         say(
-          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line “status: pending”.',
+          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line "status: pending".',
           plainText(id),
         ),
       ),
@@ -218,7 +218,7 @@ function findCommitsProblems(
       : {
           code: 'notHashes' as const,
           message: say(
-            '"{0}" is not a list of hashes, so the commits of this task cannot be listed there. Write “{0}: []”, and what is there now under another key.',
+            '"{0}" is not a list of hashes, so the commits of this task cannot be listed there. Write "{0}: []", and what is there now under another key.',
             COMMITS_KEY,
           ),
           ...placeOf(position, COMMITS_KEY),

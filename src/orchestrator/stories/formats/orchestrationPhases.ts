@@ -155,7 +155,7 @@ function notStories(
   return [
     ...tasks.map(offset => ({
       message: say(
-        'This task is a plain text without a place for its status, so it is not read. Write it as “- name: …” with “status: pending” on the next line.',
+        'This task is a plain text without a place for its status, so it is not read. Write it as "- name: …" with "status: pending" on the next line.',
       ),
       offset,
     })),
@@ -163,7 +163,7 @@ function notStories(
       .filter(item => !hasTasks(document, resolve(document, item)))
       .map(item => ({
         message: say(
-          'This phase has no tasks, so it is not read. Write it as “- name: …” with “tasks:” below.',
+          'This phase has no tasks, so it is not read. Write it as "- name: …" with "tasks:" below.',
         ),
         offset: startOf(item),
       })),

@@ -8,5 +8,5 @@ export function plainText(text: string): string {
 
 /** A value from outside, sanitized for a message. */
 export function quoted(value: unknown): string {
-  return `“${plainText(typeof value === 'string' ? value : JSON.stringify(value))}”`;
+  return `"${plainText(typeof value === 'string' ? value : JSON.stringify(value))}"`;
 }

@@ -20,21 +20,21 @@ import type { TextLines } from './textLines.ts';
 /** A Markdown file whose checkboxes are the stories. */
 export const plan: StoryFormat = {
   name: 'plan',
-  read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
+  read: (text, lines) => read(text, lines, idInText, say('Write each story as "- [ ] …".')),
 };
 
 /** A `tasks.md`, as Spec Kit and OpenSpec write it: what is added gets the next number. */
 export const tasksPlan: StoryFormat = {
   name: 'plan',
   read: (text, lines) =>
-    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), { isNumbered: true }),
+    read(text, lines, idInText, say('Write each story as "- [ ] …".'), { isNumbered: true }),
 };
 
 /** The tasks of Kiro: a task with parts is done after its parts, also if it stands above them. */
 export const kiroPlan: StoryFormat = {
   name: 'plan',
   read: (text, lines) =>
-    read(text, lines, idInText, say('Write each story as “- [ ] …”.'), {
+    read(text, lines, idInText, say('Write each story as "- [ ] …".'), {
       ...{ partsFirst: true, isNumbered: true },
     }),
 };
@@ -47,7 +47,7 @@ export const specsIndex: StoryFormat = {
       text,
       lines,
       line => specificationName(line) ?? idInText(line),
-      say('Write each specification that is to be worked on as “- [ ] `specs/name.md` …”.'),
+      say('Write each specification that is to be worked on as "- [ ] `specs/name.md` …".'),
     ),
 };
 
@@ -181,7 +181,7 @@ function notItems(lines: readonly MarkdownLine[]): StoryProblem[] {
     .filter(line => isAlmostCheckbox(line) && !(line.kind === 'plain' && line.isHidden))
     .map(({ line, text }) => ({
       code: 'notAStory',
-      message: say('This looks like a checkbox, but is not read as one. Write it as “- [ ] …”.'),
+      message: say('This looks like a checkbox, but is not read as one. Write it as "- [ ] …".'),
       line,
       column: leadingSpace(text) + 1,
     }));
@@ -198,7 +198,7 @@ function unknownMark(
         {
           code: 'unknownStatus',
           message: say(
-            'The mark “{0}” is not known here, so the item counts as not done. Write “[x]” if it is done, and “[ ]” if it is not.',
+            'The mark "{0}" is not known here, so the item counts as not done. Write "[x]" if it is done, and "[ ]" if it is not.',
             plainText(mark),
           ),
           ...lines.at(markOffset),

@@ -27,7 +27,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const tasks = readJsonLines(
     text,
     lines,
-    say('This line has another value: remove it, or add the task with “ralph tools task add”.'),
+    say('This line has another value: remove it, or add the task with "ralph tools task add".'),
   );
   if (!Array.isArray(tasks)) {
     return tasks;
@@ -35,7 +35,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   if (!tasks.some(({ entry }) => ownId(entry) !== undefined && 'title' in entry)) {
     const message =
       tasks.length === 0
-        ? say('The file has no tasks yet: add one with “ralph tools task add”.')
+        ? say('The file has no tasks yet: add one with "ralph tools task add".')
         : say(
             'The lines of this file are not tasks of ralph-orchestrator: each needs an id and a title.',
           );

@@ -97,7 +97,7 @@ export function findStatusProblems(
 
 function unknownStatusMessage(status: string, open: string): Message {
   return say(
-    'The status “{0}” is not a word that is known here, so the story counts as not done. Write “done” if it is done, and “{1}” if it is not.',
+    'The status "{0}" is not a word that is known here, so the story counts as not done. Write "done" if it is done, and "{1}" if it is not.',
     plainText(status),
     open,
   );

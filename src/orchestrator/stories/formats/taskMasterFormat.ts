@@ -250,7 +250,7 @@ function notTasks(lists: readonly TaskList[], lines: TextLines): StoryProblem[] 
             {
               code: 'notAStory' as const,
               message: say(
-                'This entry is not a task, so it is not read: add it with “task-master add-task”, and remove it here.',
+                'This entry is not a task, so it is not read: add it with "task-master add-task", and remove it here.',
               ),
               ...lines.at(spans[index]?.start ?? 0),
             },
@@ -304,6 +304,6 @@ function openingBracket(text: string, first: number): number {
 
 function noTasks(): Message {
   return say(
-    'The file has no tasks of Task Master, in “tasks” or in a tag with “tasks”. Let Task Master write them: “task-master parse-prd FILE”.',
+    'The file has no tasks of Task Master, in "tasks" or in a tag with "tasks". Let Task Master write them: "task-master parse-prd FILE".',
   );
 }

@@ -44,7 +44,7 @@ const PARKED_STATUS = new Set([
 ]);
 
 const FIX = say(
-  'Write one task per line, such as {"id": "T-1", "title": "…", "status": "ready"}, or import a PRD with “ralph-fresh tasks import”.',
+  'Write one task per line, such as {"id": "T-1", "title": "…", "status": "ready"}, or import a PRD with "ralph-fresh tasks import".',
 );
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {

@@ -92,7 +92,7 @@ export class Bd {
     if (issue === undefined) {
       throw new HumanError(
         say(
-          '“bd show {0}” did not say what the issue is. Look at it in {1}: bd show {0}',
+          '"bd show {0}" did not say what the issue is. Look at it in {1}: bd show {0}',
           id,
           this.dir,
         ),
@@ -110,7 +110,7 @@ export class Bd {
     if (!(await this.isClosed(id))) {
       throw new HumanError(
         say(
-          '“bd close” has succeeded, but {0} is still open. Look at it in {1}: bd show {0}',
+          '"bd close" has succeeded, but {0} is still open. Look at it in {1}: bd show {0}',
           id,
           this.dir,
         ),
@@ -139,7 +139,7 @@ export class Bd {
     const [issue] = created.success ? [created.data].flat() : [];
     if (issue === undefined) {
       throw new HumanError(
-        say('“bd create” did not say which id the new issue has. Look for it: bd list'),
+        say('"bd create" did not say which id the new issue has. Look for it: bd list'),
       );
     }
     return issue.id;
@@ -178,26 +178,26 @@ export class Bd {
     if (result.timedOut) {
       throw new BdTimeout(
         say(
-          '“bd {0}” did not answer within {1} seconds, so it was ended. Look whether another bd holds the database.',
+          '"bd {0}" did not answer within {1} seconds, so it was ended. Look whether another bd holds the database.',
           command,
           timeLimitMs / 1_000,
         ),
       );
     }
     if (result.isCanceled) {
-      throw new HumanError(say('“bd {0}” was ended, because the run stops.', command));
+      throw new HumanError(say('"bd {0}" was ended, because the run stops.', command));
     }
     if (result.signal !== undefined && !result.isMaxBuffer) {
       throw new HumanError(
-        say('“bd {0}” was ended from outside ({1}). Try again.', command, result.signal),
+        say('"bd {0}" was ended from outside ({1}). Try again.', command, result.signal),
       );
     }
     if (result.failed) {
       const said = reasonIn(`${result.stderr}`, `${result.stdout}`);
       throw new HumanError(
         said === ''
-          ? say('“bd {0}” failed with exit code {1}.', command, result.exitCode ?? '?')
-          : say('“bd {0}” failed: {1}', command, said),
+          ? say('"bd {0}" failed with exit code {1}.', command, result.exitCode ?? '?')
+          : say('"bd {0}" failed: {1}', command, said),
       );
     }
     return result.stdout;
@@ -207,7 +207,7 @@ export class Bd {
 /** @throws {HumanError} if `bd` would take it for an option */
 function requireId(id: string): string {
   if (!/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(id)) {
-    throw new HumanError(say('“{0}” is not an id that Beads gives. Correct it in the file.', id));
+    throw new HumanError(say('"{0}" is not an id that Beads gives. Correct it in the file.', id));
   }
   return id;
 }

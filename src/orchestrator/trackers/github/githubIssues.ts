@@ -105,7 +105,7 @@ async function milestoneNumber(
   }
   throw new HumanError(
     say(
-      '{0} has no milestone “{1}”. It has: {2}',
+      '{0} has no milestone "{1}". It has: {2}',
       ...[repository, milestone, titles.slice(0, 8).join(', ') || '–'],
     ),
   );

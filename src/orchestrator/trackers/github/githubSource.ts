@@ -28,7 +28,7 @@ export function repositoryOf(text: string): string {
     .replace(/(?:\.git)?\/?$/, '');
   if (!REPOSITORY.test(name)) {
     throw new UsageError(
-      say('“{0}” is not a repository of GitHub. Name it as owner/name.', text.slice(0, 100)),
+      say('"{0}" is not a repository of GitHub. Name it as owner/name.', text.slice(0, 100)),
     );
   }
   return name;

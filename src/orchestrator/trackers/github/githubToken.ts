@@ -47,7 +47,7 @@ export async function findGithubToken(env: Environment, baseUrl: string): Promis
   const host = hostOf(baseUrl);
   throw new HumanError(
     say(
-      'There is no token for {0}. Log in with “{1}”, or set {2} to a token that may read issues, and write them for comments.',
+      'There is no token for {0}. Log in with "{1}", or set {2} to a token that may read issues, and write them for comments.',
       ...(isPublic
         ? ['GitHub', 'gh auth login', 'GITHUB_TOKEN']
         : [host, `gh auth login --hostname ${host}`, 'GITHUB_ENTERPRISE_TOKEN']),
