@@ -188,6 +188,23 @@ describe('context', () => {
     assert.doesNotMatch(JSON.stringify(sections), /Use tabs/);
   });
 
+  test('the iteration is that of the run that would continue, or the first one of a new run', async t => {
+    const workspace = await shop(t);
+    const heading = async () => {
+      const { stdout } = await workspace.cli('context', 'US-001').finished;
+      return / - Iteration (\d+\/\d+)$/m.exec(stdout)?.[1];
+    };
+    const nothing = [[{ text: 'Nothing yet' }]];
+    await workspace.script(nothing, '--max-iterations', '1').finished;
+    assert.equal(await heading(), '1/20');
+    const more = ['--resume', '--max-iterations', '9', '--on-stuck', 'stop'];
+    await workspace.script(nothing, ...more, '--stuck-threshold', '1').finished;
+    const [, last] = await workspace.events('iteration.started');
+    assert.equal(last?.iteration, 2);
+    const { iteration } = (await workspace.events('iteration.started')).at(-1) ?? {};
+    assert.equal(await heading(), `${Number(iteration) + 1}/9`);
+  });
+
   test('--context-tokens limits it, 0 leaves it out, and it never exceeds the limit', async t => {
     const workspace = await shop(t);
     for (const limit of [120, 0]) {

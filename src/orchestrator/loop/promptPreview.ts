@@ -46,8 +46,11 @@ export async function previewPrompt({
   const place = userTree(files.workspace, storyFile);
   const snapshot = await readSnapshot(storyFile, place.git);
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
-  // A complete run is never continued: the next agent is the first one of a new run.
-  let state = newest.outcome === 'completed' ? INITIAL_RUN_STATE : newest;
+  // Such a run does not continue: the next agent is the first one of a new run.
+  const isOver =
+    newest.outcome === 'completed' ||
+    (newest.maxIterations > 0 && newest.iteration >= newest.maxIterations);
+  let state = isOver ? INITIAL_RUN_STATE : newest;
   const journal = new UnstoredJournal(state.lastSeq);
   const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
   journal.onDidAppend(event => {
@@ -60,7 +63,16 @@ export async function previewPrompt({
   const code = new CodeSearch(files.contextDir, { wait: true });
   try {
     const iteration = state.iteration + 1;
-    const run = { files, config, storyFile, code, journal, state: () => state };
+    // One that continues keeps its own limit.
+    const { maxIterations } = state.maxIterations > 0 ? state : config;
+    const run = {
+      files,
+      config: { ...config, maxIterations },
+      storyFile,
+      code,
+      journal,
+      state: () => state,
+    };
     // Its prompt includes them; they are not removed.
     await tellPendingHints(run, story.id);
     const briefing = await new Briefer(run, template, snapshot).brief({
