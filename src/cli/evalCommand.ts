@@ -89,6 +89,23 @@ async function evalDuplicates({ commits, json, list, repo }: EvalFlags): Promise
   await requireCommits(repo);
   const replayed = await replayDuplicates(repo, commits);
   const looked = replayed.reduce((sum, commit) => sum + commit.looked, 0);
+  if (replayed.length === 0) {
+    throw new HumanError(
+      say(
+        'The history of {0} is too short: there is no commit with an older one to compare it with. Name another repository with --repo.',
+        repo,
+      ),
+    );
+  }
+  if (looked === 0) {
+    throw new HumanError(
+      say(
+        'None of the newest {0} commits of {1} added a function or a file that could repeat others. Replay more with --commits.',
+        commits,
+        repo,
+      ),
+    );
+  }
   const reports = replayed.flatMap(({ duplicates, hash }) =>
     duplicates.map(duplicate => ({ commit: hash, ...duplicate })),
   );
@@ -98,7 +115,7 @@ async function evalDuplicates({ commits, json, list, repo }: EvalFlags): Promise
   }
   const concerned = replayed.filter(({ duplicates }) => duplicates.length > 0).length;
   const longest = Math.max(0, ...replayed.map(({ ms }) => ms));
-  const share = ((reports.length / (looked || 1)) * 100).toFixed(1);
+  const share = ((reports.length / looked) * 100).toFixed(1);
   print(
     `${replayed.length === 1 ? '1 commit' : `${replayed.length} commits`}, ${looked} new functions and files, ${reports.length} reports (${share} %) in ${concerned === 1 ? '1 commit' : `${concerned} commits`}. The longest search took ${Math.round(longest)} ms.`,
   );

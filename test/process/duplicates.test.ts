@@ -113,6 +113,20 @@ describe('existing code that an agent wrote again', { concurrency: 2 }, () => {
     assert.ok(Number(found?.seq) < Number(ended?.seq));
   });
 
+  test('eval duplicates without a commit to look at says so, and fails', async t => {
+    const workspace = await Workspace.create(t);
+    const evaluated = () => workspace.cli('eval', 'duplicates').finished;
+    const short = await evaluated();
+    assert.deepEqual([short.code, short.stdout], [1, '']);
+    assert.match(short.stderr, /^ralph-fresh: The history of .* is too short: .*--repo\.\n$/);
+    await workspace.write('notes.txt', 'No code\n');
+    workspace.git('add', '-A');
+    workspace.git('commit', '--quiet', '-m', 'Notes');
+    const idle = await evaluated();
+    assert.deepEqual([idle.code, idle.stdout], [1, '']);
+    assert.match(idle.stderr, /None of the newest 150 commits .* Replay more with --commits\./);
+  });
+
   test('eval duplicates replays the past, as words and as data', async t => {
     const workspace = await project(t);
     await workspace.write('page.js', COPY);
