@@ -125,8 +125,12 @@ class LaneRun {
     }
     await this.loop.until('the end of the run', () => false);
     const { code, signal, stderr, stdout } = this.loop.finished ?? {};
-    const isLeftAlone = code === 1 && /failed too often|has failed \d+ times/.test(stdout ?? '');
-    if ((code !== 0 && !isLeftAlone) || stderr !== '') {
+    const isLeft =
+      code === 1 &&
+      /failed too often|has failed \d+ times|does not have everything that has landed/.test(
+        stdout ?? '',
+      );
+    if ((code !== 0 && !isLeft) || stderr !== '') {
       throw new Violation(
         `the last loop ended with ${code ?? signal}: ${stderr?.trim()} ${stdout?.slice(-500)}`,
       );

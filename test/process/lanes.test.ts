@@ -181,7 +181,8 @@ describe('lanes', () => {
       ...['--lanes', '2'],
     );
     const { code, stdout, stderr } = await first.finished;
-    assert.equal(code, 0, stderr);
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, /COMPLETE after /);
     assert.match(stdout, /main follows as soon as these files are committed or stashed:/);
     const [held] = await workspace.events('target.held');
     assert.deepEqual([held?.['reason'], held?.['files']], ['localChanges', ['shared.txt']]);

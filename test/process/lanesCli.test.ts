@@ -172,7 +172,8 @@ describe('status', { concurrency: 2 }, () => {
     await workspace.write('a.txt', 'of the person\n');
     const finished = await workspace.script([[...commits('a.txt'), ...done('US-001')]], '--isolate')
       .finished;
-    assert.equal(finished.code, 0, finished.stderr);
+    // What a script is to take for done must be on the branch.
+    assert.equal(finished.code, 1, finished.stderr);
     const text = await told(workspace, 0, 'status');
     assert.match(
       text,

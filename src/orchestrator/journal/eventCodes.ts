@@ -134,3 +134,11 @@ export const EXIT_CODES: Readonly<Record<RunOutcome, number>> = {
   needsHuman: 2,
   stopped: 130,
 };
+
+/**
+ * The exit code of a run: what its branch does not have yet is no success, however complete the stories are.
+ * @param isHeld whether the branch could not follow what has landed
+ */
+export function exitCodeOf(outcome: RunOutcome, isHeld: boolean): number {
+  return outcome === 'completed' && isHeld ? 1 : EXIT_CODES[outcome];
+}

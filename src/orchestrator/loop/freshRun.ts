@@ -14,7 +14,7 @@ import {
 import { collectWork, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
-import { EXIT_CODES } from '../journal/eventCodes.ts';
+import { exitCodeOf } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type RunState, storyRecord } from '../journal/runState.ts';
 import { land } from '../landing/land.ts';
@@ -383,7 +383,7 @@ export class FreshRun {
     journal.append({
       type: 'run.ended',
       outcome,
-      exitCode: EXIT_CODES[outcome],
+      exitCode: exitCodeOf(outcome, run.state().held !== undefined),
       detail: detail && withTexts(detail, text => text.slice(0, 4_000)),
       open: open === undefined ? undefined : [...open],
       circle: circle === undefined ? undefined : [...circle],
