@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
 import { LiveIndex } from '../../src/orchestrator/context/liveIndex.ts';
 import { type PastUse, trustOf } from '../../src/orchestrator/context/pastUses.ts';
@@ -92,6 +93,7 @@ describe('an index that follows the commits', () => {
       ];
       assert.deepEqual(followed.paths, anew.paths, what);
       assert.deepEqual(followed.blobs, anew.blobs, what);
+      assert.deepEqual(followed.past.commits, anew.past.commits, what);
       assert.deepEqual(
         followed.content.scores(['made', 'one', 'other', 'new']),
         anew.content.scores(['made', 'one', 'other', 'new']),
@@ -122,6 +124,8 @@ describe('an index that follows the commits', () => {
         'quotes in a name': () => write('app/the "new".ts', 'export const one = 1;\n'),
         'a new content in quotes': () => write('app/the "new".ts', 'export const made = 1;\n'),
       }),
+      'what no keyboard has\n\nends the message\u0003': () => write('made.ts', 'const one = 1;\n'),
+      'what no keyboard has\n\n\u0001<\u0002 begins it': () => write('made.ts', 'const new = 1;\n'),
     };
     await follow('at the start');
     for (const [what, step] of Object.entries(steps)) {
@@ -131,6 +135,33 @@ describe('an index that follows the commits', () => {
       await follow(what);
       await git('checkout', '--', '.');
     }
+  });
+
+  test('is the same when a shallow clone gets the rest of its history', async () => {
+    await using temp = await tempDir('live-index-shallow-');
+    const origin = path.join(temp.path, 'origin');
+    const { commit, write } = gitFolder(() => ({ folder: origin, home: temp.path }));
+    await mkdir(origin);
+    await write('one.ts', 'export function one() {}\n');
+    await gitRepo(origin);
+    for (const word of ['two', 'three']) {
+      await write(`${word}.ts`, `export function ${word}() {}\n`);
+      await commit(`feat: ${word}`);
+    }
+    const folder = path.join(temp.path, 'clone');
+    const clone = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    await clone.git('clone', '--quiet', '--depth=1', pathToFileURL(origin).href, '.');
+    const at = await clone.head();
+    const file = path.join(temp.path, 'index.bin');
+    await new LiveIndex(file).at(folder, at);
+    await clone.git('fetch', '--quiet', '--unshallow');
+    const [stored, anew] = [
+      await new LiveIndex(file).at(folder, at),
+      await new LiveIndex(undefined).at(folder, at),
+    ];
+    assert.equal(anew.past.commits.length, 3);
+    assert.deepEqual(stored.past.commits, anew.past.commits);
   });
 
   test('is made anew if its file is damaged', async () => {

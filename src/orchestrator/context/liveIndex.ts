@@ -6,6 +6,7 @@ import {
   changedCommits,
   commitHashes,
   commitsSince,
+  isShallowClone,
   type PastCommit,
   pastCommits,
 } from '../git/fileHistory.ts';
@@ -90,9 +91,10 @@ export class LiveIndex {
     await this.open();
     this.stored ??= { vocabulary: new Vocabulary(), files: new Map(), commits: [] };
     const since = await this.commitsSince(dir, commit);
-    const [commits, tree] = await Promise.all([
+    const [commits, tree, isShallow] = await Promise.all([
       this.history(dir, commit, since),
       this.readTree(dir, commit, since, prefix),
+      since === undefined && isShallowClone(dir),
     ]);
     const files = this.filesOf(tree);
     const { current } = this;
@@ -112,7 +114,8 @@ export class LiveIndex {
       current?.index,
     );
     this.current = { key, index, tree, past };
-    this.stored = { ...this.stored, commits, head: commit };
+    // A shallow clone may get older commits at any time, so its history is always read as a whole.
+    this.stored = { ...this.stored, commits, head: isShallow ? undefined : commit };
     if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
       await writeIndex(this.file, this.stored);
       this.notWritten = 0;

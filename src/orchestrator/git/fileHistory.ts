@@ -18,11 +18,11 @@ export interface OwnCommit {
   readonly files: readonly string[];
 }
 
-const FORMAT = '--format=%x01%m%x02%P%x02%H%x02%ct%x02%s%x02%b%x03';
-/** Control characters stand between the parts: no path, and hardly a message, contains them. */
-const COMMIT = '\u0001';
-const PART = '\u0002';
-const FILES = '\u0003';
+const FORMAT = '--format=%x00%m%x00%P%x00%H%x00%ct%x00%s%x00%b%x00';
+/** No message contains it, and no path as git writes it. Any other character may be in a message. */
+const PART = '\0';
+/** What {@link FORMAT} tells of a commit, and the files. */
+const PARTS = 7;
 /** The mark of a commit that only the first one of `a...b` contains. */
 const ONLY_EARLIER = '<';
 const FIND_RENAMES = ['--find-renames', '-l2000', '--max-count'];
@@ -81,8 +81,8 @@ export async function commitsSince(
   const range = `${earlier}...${newest}`;
   const args = [...FIND_RENAMES, String(limit), range];
   const { code, stdout } = await gitResult(dir, logOf('--raw', ['--no-abbrev', ...args]));
-  const blocks = code === 0 ? stdout.toString('utf8').split(COMMIT).slice(1) : [];
-  if (code !== 0 || blocks.some(block => block.startsWith(ONLY_EARLIER))) {
+  const blocks = code === 0 ? blocksOf(stdout.toString('utf8')) : [];
+  if (code !== 0 || blocks.some(([mark]) => mark === ONLY_EARLIER)) {
     return undefined;
   }
   const plain = blocks.filter(block => !isMerge(block));
@@ -96,7 +96,7 @@ export async function commitsSince(
 }
 
 /** @param blocks newest first, with the output of `--raw` */
-function contentsIn(blocks: readonly string[]): Map<string, string> | undefined {
+function contentsIn(blocks: readonly Block[]): Map<string, string> | undefined {
   const contents = new Map<string, string>();
   for (const [facts = '', path = ''] of blocks.flatMap(linesOf)) {
     const [, , , blob = '', status] = facts.split(' ');
@@ -118,7 +118,12 @@ export async function commitHashes(
   return text.split('\n').filter(hash => hash !== '');
 }
 
-/** The same, with the paths that the files have at the newest of the commits. */
+/** Whether older commits may be missing. */
+export async function isShallowClone(dir: string): Promise<boolean> {
+  return (await runGit(dir, 'rev-parse', '--is-shallow-repository')).trim() === 'true';
+}
+
+/** What {@link changedCommits} gives, with the paths that the files have at the newest of the commits. */
 export function pastCommits(
   commits: readonly ChangedCommit[],
   isKnown: (file: string) => boolean,
@@ -156,7 +161,7 @@ export async function newestCommits(dir: string, count: number, skip = 0): Promi
 
 async function listed(dir: string, args: readonly string[]): Promise<ChangedCommit[]> {
   const text = await runGit(dir, ...logOf('--name-status', ['--no-merges', ...args]));
-  return text.split(COMMIT).slice(1).map(commitOf);
+  return blocksOf(text).map(commitOf);
 }
 
 function logOf(changes: '--name-status' | '--raw', args: readonly string[]): string[] {
@@ -166,14 +171,22 @@ function logOf(changes: '--name-status' | '--raw', args: readonly string[]): str
   ];
 }
 
-function isMerge(block: string): boolean {
-  const [, parents = ''] = block.split(PART, 2);
+/** A commit in the parts of {@link FORMAT}, with its files last. */
+type Block = readonly string[];
+
+function blocksOf(text: string): Block[] {
+  const parts = text.split(PART).slice(1);
+  return Array.from({ length: Math.floor(parts.length / PARTS) }, (_, at) =>
+    parts.slice(at * PARTS, (at + 1) * PARTS),
+  );
+}
+
+function isMerge([, parents = '']: Block): boolean {
   return parents.includes(' ');
 }
 
-function commitOf(block: string): ChangedCommit {
-  const [head = ''] = block.split(FILES, 1);
-  const [, , hash = '', time, subject = '', body = ''] = head.split(PART);
+function commitOf(block: Block): ChangedCommit {
+  const [, , hash = '', time, subject = '', body = ''] = block;
   // Of `:100644 100644 HASH HASH M`, as `--raw` tells it, only the status.
   const changes = linesOf(block).map(([facts = '', ...paths]) => [
     facts.slice(facts.lastIndexOf(' ') + 1),
@@ -183,7 +196,7 @@ function commitOf(block: string): ChangedCommit {
 }
 
 /** What a commit changed: what happened, path, and for a renamed file its new path. */
-function linesOf(block: string): string[][] {
-  const [, files = ''] = block.split(FILES, 2);
+function linesOf(block: Block): string[][] {
+  const files = block[PARTS - 1] ?? '';
   return files.split('\n').flatMap(line => (line === '' ? [] : [line.split('\t')]));
 }

@@ -1,6 +1,11 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { fileHistory, newestCommits, type PastCommit } from '../../git/fileHistory.ts';
+import {
+  fileHistory,
+  isShallowClone,
+  newestCommits,
+  type PastCommit,
+} from '../../git/fileHistory.ts';
 import { runGit } from '../../git/runGit.ts';
 import { blobSizes, blobTexts, treeFiles } from '../../git/treeFiles.ts';
 import type { IndexedFile } from '../codeIndex.ts';
@@ -76,7 +81,7 @@ async function parentOf(dir: string, commit: string): Promise<string | undefined
 
 /** @throws {HumanError} if this is a clone without them */
 export async function requireOlderCommits(dir: string): Promise<void> {
-  if ((await runGit(dir, 'rev-parse', '--is-shallow-repository')).trim() === 'true') {
+  if (await isShallowClone(dir)) {
     throw new HumanError(
       say(
         '{0} is a shallow clone: it has only the newest commits, and nothing to learn from before them. Get the others with "git fetch --unshallow", then try again.',
