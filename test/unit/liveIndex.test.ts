@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -172,17 +172,23 @@ describe('an index that follows the commits', () => {
     await write('src/one.ts', 'export function word() {}\n');
     await gitRepo(folder);
     const file = path.join(temp.path, 'index.bin');
+    await new LiveIndex(file).at(folder, await head());
+    const whole = await readFile(file, 'latin1');
     // The first four bytes are a length.
     for (const damaged of [
       '',
+      whole.replace('"subject"', '"subjekt"'),
+      whole.replace('"commits":[', '"commits":5,"":['),
+      whole.slice(0, -1),
       '\0\0',
       '\0'.repeat(100),
       '\xff'.repeat(100),
       '\x10\0\0\0\0\0\0\0{',
     ]) {
       await writeFile(file, damaged, 'latin1');
-      const { paths } = await new LiveIndex(file).at(folder, await head());
+      const { past, paths } = await new LiveIndex(file).at(folder, await head());
       assert.deepEqual(paths, ['src/one.ts'], JSON.stringify(damaged));
+      assert.equal(past.commits.length, 1);
     }
   });
 

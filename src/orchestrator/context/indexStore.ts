@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { openPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import type { ChangedCommit } from '../git/fileHistory.ts';
@@ -19,7 +20,9 @@ export interface StoredIndex {
 /** Changes with the format, and with what {@link FileWords} are. */
 const VERSION = 2;
 const MAX_BYTES = 512 * 1024 * 1024;
+/** The length of the header, and its checksum: what is damaged there would be no index, or one of another history. */
 const HEADER_BYTES = 8;
+const CHECKSUM_AT = 4;
 const PART_BYTES = 1024 * 1024;
 
 interface Header {
@@ -72,6 +75,7 @@ function* encoded({ commits, files, head, vocabulary }: StoredIndex): Generator<
   const text = Buffer.from(JSON.stringify(header));
   const start = Buffer.alloc(HEADER_BYTES);
   start.writeUInt32LE(text.length, 0);
+  start.writeUInt32LE(checksum(text), CHECKSUM_AT);
   yield start;
   yield text;
   yield* joined(all, ({ words }) => words);
@@ -113,7 +117,10 @@ async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
   if (textEnd > size) {
     return undefined;
   }
-  const text = await bytesAt(file, HEADER_BYTES, textEnd);
+  const text = new Uint8Array(await bytesAt(file, HEADER_BYTES, textEnd));
+  if (checksum(text) !== start.readUInt32LE(CHECKSUM_AT)) {
+    return undefined;
+  }
   const header = JSON.parse(new TextDecoder().decode(text)) as Header;
   if (header.version !== VERSION) {
     return undefined;
@@ -148,6 +155,10 @@ async function decoded(file: FileHandle): Promise<StoredIndex | undefined> {
   }
   const { commits, head } = header;
   return at === count ? { vocabulary, files, commits, head } : undefined;
+}
+
+function checksum(text: Uint8Array): number {
+  return createHash('sha1').update(text).digest().readUInt32LE(0);
 }
 
 /** @throws if the file has fewer */
