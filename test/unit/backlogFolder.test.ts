@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { englishOf } from '../../src/base/say.ts';
 import { readStoryProblems } from '../../src/orchestrator/stories/diagnosis/readProblems.ts';
 import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
@@ -10,7 +11,7 @@ import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats
 import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
-import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { problemWords, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,
@@ -236,6 +237,32 @@ suite('A folder of Backlog.md', () => {
         'notAStory tasks/task-5 - E.md:1 tasks/task-5 - E.md is not read: it is…',
       ],
     );
+  });
+
+  test('a file that is not UTF-8 is named, with its line there', async () => {
+    await listOf({ id: 'task-1', title: 'A' });
+    const content = Buffer.from('---\nid: task-2\ntitle: Caf\u00e9\n---\n', 'latin1');
+    await writeFile(path.join(dir, 'tasks', 'task-2.md'), content);
+    const file = await readStoryFile(dir);
+    assert.equal(file?.kind, 'invalid');
+    assert.equal(
+      englishOf(problemWords(file.problems[0])),
+      'tasks/task-2.md, line 3: The file is not UTF-8 text from here on: save it with the encoding UTF-8.',
+    );
+    await assert.rejects(
+      setStoryDone(dir, { id: 'task-1' }, true),
+      /backlog.tasks.task-2\.md, line 3, column 11: /,
+    );
+  });
+
+  test('a tag that YAML does not know is no warning on the terminal', async () => {
+    const warned: string[] = [];
+    const warn = ({ name }: Error) => warned.push(name);
+    process.on('warning', warn);
+    await listOf({ id: 'task-1', title: 'A', more: ['milestone: !!str {a: b}'] });
+    await nextTurn();
+    process.off('warning', warn);
+    assert.deepEqual(warned, []);
   });
 
   test('a task is never hidden: an odd name and unclosed front matter are reported', async () => {

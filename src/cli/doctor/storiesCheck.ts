@@ -38,11 +38,7 @@ export async function storiesCheck({
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .map(problem =>
-        problem.file === undefined
-          ? englishOf(problemWords(problem))
-          : `${problem.file}, line ${problem.line}: ${englishOf(problem.message)}`,
-      );
+      .map(problem => englishOf(problemWords(problem)));
     if (list.kind === 'invalid') {
       return [wrong('stories', problemOfFile(file, problems[0] ?? ''), null)];
     }

@@ -5,6 +5,8 @@ import { basename } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, type Words } from '../../base/say.ts';
+import { ofFile } from './formats/backlogProblems.ts';
+import { folderParts } from './formats/folderText.ts';
 import { foreignAdvice } from './formats/foreignFile.ts';
 import { formatOf } from './formats/formats.ts';
 import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
@@ -85,13 +87,19 @@ export function noStoryFile(path: string): Message {
   return say('There is no story file at {0}. Create it, or name another one.', path);
 }
 
-/** A problem with its line; without one if nothing of the file could be read. */
+/** A problem with its line, and its file in a folder; without a line if nothing of the file could be read. */
 export function problemWords({
   code,
   column,
+  file,
   line,
   message,
-}: Pick<StoryProblem, 'column' | 'line' | 'message'> & { readonly code: string }): Message {
+}: Pick<StoryProblem, 'column' | 'file' | 'line' | 'message'> & {
+  readonly code: string;
+}): Message {
+  if (file !== undefined) {
+    return say('{0}, line {1}: {2}', file, line, message);
+  }
   const isWhole = code === 'unreadable' && line === 1 && column === 1;
   return isWhole ? message : say('Line {0}: {1}', line, message);
 }
@@ -200,7 +208,14 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
   const read =
     unusable === undefined
       ? format.read(text, lines)
-      : { code: codeOf(format, problem), message: unusable.message, ...lines.at(unusable.offset) };
+      : ofFile(
+          {
+            code: codeOf(format, problem),
+            message: unusable.message,
+            ...lines.at(unusable.offset),
+          },
+          { lines, parts: folderParts(text) },
+        );
   if (!isStoryText(read)) {
     const problems = [advised(read, path, text)] as const;
     const file: StoryFile = { kind: 'invalid', format: format.name, path, problems, hash };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
@@ -241,7 +242,7 @@ function findStory(
     throw new HalfWritten(
       say(
         '{0}, line {1}, column {2}: {3} Nothing was written.',
-        file.path,
+        join(file.path, problem.file ?? ''),
         problem.line,
         problem.column,
         problem.message,

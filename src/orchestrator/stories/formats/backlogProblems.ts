@@ -148,8 +148,11 @@ function unknownStatuses(
   });
 }
 
-/** With the file that it is in, and its line there. */
-function ofFile(problem: StoryProblem, { lines, parts }: Folder): StoryProblem {
+/** A problem of the text of a folder, with its file and its line there. */
+export function ofFile(
+  problem: StoryProblem,
+  { lines, parts }: Pick<Folder, 'lines' | 'parts'>,
+): StoryProblem {
   const offset = lines.offsetOf(problem);
   const part = parts.findLast(({ start }) => start <= offset);
   return part === undefined

@@ -85,8 +85,8 @@ export function valueIn({ fields }: FrontMatter, key: string): unknown {
   }
   try {
     // Numbers as they are written: 1.10 is an id.
-    return (parse(`x:${field.raw.trimEnd()}`, { schema: 'failsafe' }) as { readonly x?: unknown })
-      .x;
+    const root = parse(`x:${field.raw.trimEnd()}`, { schema: 'failsafe', logLevel: 'error' });
+    return (root as { readonly x?: unknown }).x;
   } catch {
     return undefined;
   }
