@@ -137,6 +137,19 @@ suite('A sprint status of BMAD', () => {
     assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
   });
 
+  test('a merge key and a second document are named as they are written', () => {
+    const saidOf = (text: string) =>
+      parseStoryFile(FILE, text).problems.map(({ message }) => englishOf(message));
+    assert.match(
+      saidOf('development_status:\n  1-1-a: done\n  <<: {1-2-b: done}\n').join(),
+      /^"<<" is not read as a story: /,
+    );
+    assert.match(
+      saidOf('development_status:\n  1-1-a: done\n---\nx: 1\n').join(),
+      /keep the one with the stories\.$/,
+    );
+  });
+
   test('a status that is not a word of its own line is reported, and is never overwritten', () => {
     for (const value of ['[x]', '{a: b}', '\n    - x', '|\n    x\n    y']) {
       const text = `development_status:\n  1-1-a: ${value}\n  1-2-b: backlog\n`;

@@ -154,7 +154,8 @@ function entriesOf(map: YAMLMap, document: Document): Entry[] {
     const isWord = isScalar(meant);
     return [
       {
-        key: String(key.value),
+        // A merge key has a symbol as its value.
+        key: typeof key.value === 'symbol' ? (key.source ?? '') : String(key.value),
         status: isWord && meant.value !== null ? String(meant.value).trim() : '',
         isUnclear: !isWord && meant !== null && meant !== undefined,
         span: { start, end: Math.max(own?.range?.[1] ?? keyEnd, keyEnd) },

@@ -66,7 +66,7 @@ function repeatedKey({ items }: YAMLMap): number | undefined {
 function yamlMessage(code: string, message: string): Message {
   if (code === 'MULTIPLE_DOCS') {
     return say(
-      'The file has several YAML documents, separated by "---": keep the one with the phases.',
+      'The file has several YAML documents, separated by "---": keep the one with the stories.',
     );
   }
   const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
