@@ -192,6 +192,20 @@ describe('an index that follows the commits', () => {
     }
   });
 
+  test('is there also if it cannot be stored', async () => {
+    await using temp = await tempDir('live-index-not-stored-');
+    const folder = path.join(temp.path, 'project');
+    const { head, write } = gitFolder(() => ({ folder, home: temp.path }));
+    await mkdir(folder);
+    await write('src/one.ts', 'export function word() {}\n');
+    await gitRepo(folder);
+    // A folder in its place fails for every user, as a full disk would.
+    const file = path.join(temp.path, 'index.bin');
+    await mkdir(file);
+    const { paths } = await new LiveIndex(file).at(folder, await head());
+    assert.deepEqual(paths, ['src/one.ts']);
+  });
+
   test('is the same also behind merges, and when they are taken back', async () => {
     await using temp = await tempDir('live-index-merges-');
     const folder = path.join(temp.path, 'project');

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HumanError } from '../../base/humanError.ts';
 import {
   type ChangedCommit,
   type CommitsSince,
@@ -117,8 +118,18 @@ export class LiveIndex {
     // A shallow clone may get older commits at any time, so its history is always read as a whole.
     this.stored = { ...this.stored, commits, head: isShallow ? undefined : commit };
     if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
-      await writeIndex(this.file, this.stored);
-      this.notWritten = 0;
+      const isWritten = await writeIndex(this.file, this.stored).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof HumanError) {
+            // A link stands there: a person should know.
+            throw error;
+          }
+          // The file only saves time: on a full disk, the next process reads everything again.
+          return false;
+        },
+      );
+      this.notWritten = isWritten ? 0 : this.notWritten;
     }
     return index;
   }
