@@ -6,3 +6,18 @@ export function once<T>(make: () => T): () => T {
     return made.value;
   };
 }
+
+/**
+ * Like {@link once}, for what may fail, such as loading code: calls share one attempt, and the first call after a failure
+ * tries again.
+ */
+export function onceItSucceeds<T>(make: () => Promise<T>): () => Promise<T> {
+  let attempt: Promise<T> | undefined;
+  return () => {
+    attempt ??= make().catch((error: unknown) => {
+      attempt = undefined;
+      throw error;
+    });
+    return attempt;
+  };
+}

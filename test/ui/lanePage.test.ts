@@ -96,6 +96,9 @@ async function look(
  */
 function faintEdges(body: HTMLElement): string[] {
   const luminance = (color: string) => {
+    if (!color.startsWith('rgb(')) {
+      throw new Error(`The color "${color}" is of a kind that is not compared.`);
+    }
     const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map(part => {
       const share = Number(part) / 255;
       return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -332,6 +335,7 @@ test.describe('in one window', () => {
       page.getByRole('table', { name: 'Lanes', exact: true }).getByRole('row'),
     ).toHaveCount(101);
     await page.getByText('Show as table').first().click();
+    await expect(page.locator('.lane .bar.returned').first()).toBeVisible();
     await look(workbench, page, '7-sixteen');
 
     await test.step('a bar that is merged with others keeps the keyboard focus', async () => {

@@ -77,7 +77,7 @@ export async function requireIdle(files: RunFiles, work: KeptStoryWork): Promise
   if (storyNotes(state, storyId).settling !== undefined) {
     throw new HumanError(
       say(
-        'You settle the conflict of {0} now. Give it back first ("Give Back" in VS Code, or "ralph-fresh places settle {0} --cancel"), then try again.',
+        'You settle the conflict of {0} now. Give it back first ("Give Conflict Back" in VS Code, or "ralph-fresh places settle {0} --cancel"), then try again.',
         id,
       ),
     );

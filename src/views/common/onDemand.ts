@@ -1,5 +1,6 @@
 import { commands, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { onceItSucceeds } from '../../base/once.ts';
 import { DisposableStore } from './disposableStore.ts';
 import { registerCommands } from './registerCommand.ts';
 
@@ -13,7 +14,8 @@ export class OnDemand<T extends Disposable> implements Disposable {
   private readonly log: LogOutputChannel;
   private readonly standIn: () => Disposable;
   private standIns: Disposable;
-  private loading: Promise<T> | undefined;
+  /** The feature; created by the first call. */
+  readonly get = onceItSucceeds(() => this.make());
 
   /**
    * @param ids commands that the feature registers itself when it is created
@@ -31,16 +33,6 @@ export class OnDemand<T extends Disposable> implements Disposable {
     const actions = Object.fromEntries(ids.map(id => [id, loadAndRun(id)]));
     this.standIn = () => registerCommands(log, actions);
     this.standIns = this.standIn();
-  }
-
-  /** The feature; created by the first call. */
-  get(): Promise<T> {
-    this.loading ??= this.make().catch((error: unknown) => {
-      // The next call tries again.
-      this.loading = undefined;
-      throw error;
-    });
-    return this.loading;
   }
 
   /** Loads the feature without waiting for it; a failure is logged. */

@@ -1,5 +1,5 @@
 import { Disposable, type LogOutputChannel, type Memento } from 'vscode';
-import { once } from '../../base/once.ts';
+import { onceItSucceeds } from '../../base/once.ts';
 import { reportingErrors } from '../common/errors.ts';
 import type { Folders } from '../folders/folders.ts';
 import { onDidEndAnswering } from '../run/answeringNow.ts';
@@ -17,7 +17,7 @@ export function alertsOnDemand(
   person: Memento,
   log: LogOutputChannel,
 ): Disposable {
-  const loaded = once(async () => {
+  const loaded = onceItSucceeds(async () => {
     const { runAlerts } = await import('./runAlerts.ts');
     return runAlerts(folders, workspace, person, log);
   });

@@ -37,13 +37,13 @@ suite('Fixes of a story file', () => {
     const aside = path.join(folder, 'aside.json');
     // The editor must not write the file again.
     await vscode.workspace.saveAll(false);
-    await rename(prdFile, aside);
     const tasks = [
       { id: 'task-1', title: 'A' },
       { id: 'task-2', title: 'B', dependencies: ['task_1'] },
     ];
-    await writeBacklog(backlog, tasks);
     try {
+      await rename(prdFile, aside);
+      await writeBacklog(backlog, tasks);
       const file = path.join(backlog, 'tasks', 'task-2 - B.md');
       const document = await vscode.workspace.openTextDocument(file);
       const editor = await vscode.window.showTextDocument(document);
@@ -65,7 +65,7 @@ suite('Fixes of a story file', () => {
       assert.equal(problem && document.getText(problem.range), 'task_1');
     } finally {
       await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
-      await rm(backlog, { recursive: true });
+      await rm(backlog, { recursive: true, force: true });
       await rename(aside, prdFile);
     }
   });
