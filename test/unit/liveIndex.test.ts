@@ -154,14 +154,20 @@ describe('an index that follows the commits', () => {
     await clone.git('clone', '--quiet', '--depth=1', pathToFileURL(origin).href, '.');
     const at = await clone.head();
     const file = path.join(temp.path, 'index.bin');
-    await new LiveIndex(file).at(folder, at);
-    await clone.git('fetch', '--quiet', '--unshallow');
-    const [stored, anew] = [
-      await new LiveIndex(file).at(folder, at),
-      await new LiveIndex(undefined).at(folder, at),
-    ];
-    assert.equal(anew.past.commits.length, 3);
-    assert.deepEqual(stored.past.commits, anew.past.commits);
+    const live = new LiveIndex(file);
+    for (const [more, commits] of [
+      ['--depth=1', 1],
+      ['--deepen=1', 2],
+      ['--unshallow', 3],
+    ] as const) {
+      await clone.git('fetch', '--quiet', more);
+      const anew = await new LiveIndex(undefined).at(folder, at);
+      assert.equal(anew.past.commits.length, commits);
+      for (const index of [live, new LiveIndex(file)]) {
+        assert.deepEqual((await index.at(folder, at)).past.commits, anew.past.commits, more);
+      }
+    }
+    assert.equal(await live.at(folder, at), await live.at(folder, at), 'now it is kept');
   });
 
   test('is made anew if its file is damaged', async () => {

@@ -41,7 +41,8 @@ const NOTHING_NEW: CommitsSince = { commits: [], hasMerges: false, contents: new
 
 /** An index with what the next one can use of it. */
 interface Current {
-  readonly key: string;
+  /** What was asked for; `undefined`: the same may have another answer. */
+  readonly key: string | undefined;
   readonly index: CodeIndex;
   readonly tree: readonly TreeFile[];
   readonly past: readonly PastCommit[];
@@ -114,8 +115,8 @@ export class LiveIndex {
       this.stored.vocabulary,
       current?.index,
     );
-    this.current = { key, index, tree, past };
     // A shallow clone may get older commits at any time, so its history is always read as a whole.
+    this.current = { key: isShallow ? undefined : key, index, tree, past };
     this.stored = { ...this.stored, commits, head: isShallow ? undefined : commit };
     if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
       const isWritten = await writeIndex(this.file, this.stored).then(
