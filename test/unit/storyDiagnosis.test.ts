@@ -427,6 +427,27 @@ describe('other formats', () => {
     assert.equal(fixAll('.ralph/tasks.jsonl', lines('gone', 'gone')), lines());
   });
 
+  test('an id that is named often has its fixes made once, and is not taken out where it is named too often', () => {
+    const text = (id: string, times: number) =>
+      orchestration(
+        task('T-1'),
+        task('T-2', `        depends_on: [${Array(times).fill(id).join(', ')}]\n`),
+      );
+    const fixesOf = (times: number) => {
+      const found = diagnose(text('t1', times), 'o.yaml');
+      assert.equal(found.length, times);
+      const [first = [], ...others] = found.map(({ fixes }) => fixes());
+      // The same object: each fix that is tried reads the whole text.
+      assert.ok(others.every(fixes => fixes === first));
+      return first.map(({ kind }) => kind);
+    };
+    assert.deepEqual(fixesOf(10), ['replaceDependency', 'removeDependency']);
+    assert.deepEqual(fixesOf(11), ['replaceDependency']);
+    assert.equal(fixAll('o.yaml', text('t1', 11)), text('T-1', 11));
+    assert.equal(fixAll('o.yaml', text('gone', 10)), text('', 0));
+    assert.equal(fixAll('o.yaml', text('gone', 11)), text('gone', 11));
+  });
+
   test('a cycle is ended where a task names the next one twice', () => {
     const text = (needs: string) =>
       orchestration(

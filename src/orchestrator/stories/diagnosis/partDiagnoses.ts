@@ -47,6 +47,9 @@ export interface Trial extends Candidate {
   readonly problem: StoryProblem;
 }
 
+/** An id that a story names more often stays: taking it out reads the whole text once for each place. */
+const MAX_NAMED = 10;
+
 /** How often a text is read again, at most, to find the fixes that can be applied together. */
 const MAX_TRIES = 20;
 
@@ -150,9 +153,18 @@ export class PartDiagnoses {
     problem: StoryProblem,
     candidates: () => readonly Candidate[],
   ): StoryDiagnosis {
-    if (span === undefined) {
-      return plain;
-    }
+    const [found = plain] =
+      span === undefined ? [] : this.atEach([span], plain, problem, candidates);
+    return found;
+  }
+
+  /** One diagnosis at each place; they share their fixes, because each trial reads the whole text. */
+  private atEach(
+    spans: readonly Span[],
+    plain: StoryDiagnosis,
+    problem: StoryProblem,
+    candidates: () => readonly Candidate[],
+  ): readonly StoryDiagnosis[] {
     const mustChoose = OF_TOOLS.has(this.file.list.format);
     const trials = once(() =>
       candidates().flatMap(({ edits, isClear, ...candidate }): readonly Trial[] =>
@@ -161,21 +173,20 @@ export class PartDiagnoses {
           : [],
       ),
     );
-    const found: StoryDiagnosis = {
-      ...plain,
-      ...span,
-      fixes: once(() =>
-        trials()
-          .filter(trial => this.isExact([trial]))
-          .map(({ edits, isClear, kind, values }) => ({ kind, values, isClear, edits })),
-      ),
-    };
-    this.candidates.set(found, () =>
+    const fixes = once(() =>
       trials()
-        .filter(({ isClear }) => isClear)
-        .slice(0, 1),
+        .filter(trial => this.isExact([trial]))
+        .map(({ edits, isClear, kind, values }) => ({ kind, values, isClear, edits })),
     );
-    return found;
+    return spans.map(({ end, start }) => {
+      const found: StoryDiagnosis = { ...plain, start, end, fixes };
+      this.candidates.set(found, () =>
+        trials()
+          .filter(({ isClear }) => isClear)
+          .slice(0, 1),
+      );
+      return found;
+    });
   }
 
   /** Each unknown id where it stands; those that a story has from its group in one sentence. */
@@ -192,11 +203,10 @@ export class PartDiagnoses {
     }
     for (const { id, parts } of found) {
       const message = unknownDependencyMessage(own, [id]);
-      for (const part of parts) {
-        yield this.at(part.span, { ...plain, message }, problem, () =>
-          this.unknownFixes(id, parts, own, position),
-        );
-      }
+      const spans = parts.map(({ span }) => span);
+      yield* this.atEach(spans, { ...plain, message }, problem, () =>
+        this.unknownFixes(id, parts, own, position),
+      );
     }
   }
 
@@ -246,6 +256,9 @@ export class PartDiagnoses {
     const [first, ...others] = this.dependencies(position, id);
     if (others.length === 0 || first?.removal === undefined) {
       return first?.removal;
+    }
+    if (others.length >= MAX_NAMED) {
+      return undefined;
     }
     let now = text;
     let left: StoryParts | undefined = parts;
