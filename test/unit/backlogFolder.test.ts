@@ -249,6 +249,11 @@ suite('A folder of Backlog.md', () => {
       englishOf(problemWords(file.problems[0])),
       'tasks/task-2.md, line 3: The file is not UTF-8 text from here on: save it with the encoding UTF-8.',
     );
+    const { problems } = await readStoryProblems(dir);
+    assert.deepEqual(
+      problems.map(({ column, file, line, severity }) => [file, line, column, severity]),
+      [['tasks/task-2.md', 3, 11, 'error']],
+    );
     await assert.rejects(
       setStoryDone(dir, { id: 'task-1' }, true),
       /backlog.tasks.task-2\.md, line 3, column 11: /,

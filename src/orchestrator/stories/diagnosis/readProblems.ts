@@ -24,7 +24,7 @@ export interface ToldProblem {
 
 /**
  * Reads a story file with all its problems, in the order of the file.
- * @throws HumanError only if there is no file at `path`
+ * @throws HumanError if there is no file at `path`, or a folder cannot be read any more
  */
 export async function readStoryProblems(
   path: string,
@@ -57,6 +57,6 @@ export async function readStoryProblems(
   };
 }
 
-function facts({ code, message, line, column }: Omit<ToldProblem, 'severity'>) {
-  return { code, message, line, column };
+function facts({ code, column, file, line, message }: Omit<ToldProblem, 'severity'>) {
+  return { code, message, line, column, ...(file !== undefined && { file }) };
 }
