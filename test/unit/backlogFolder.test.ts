@@ -239,6 +239,18 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
+  test('an unknown task is said to be missing in the folder, and not in the file', async () => {
+    const said =
+      'task-1 waits for gone, which this folder does not have: correct the id, or remove it when that story is done elsewhere.';
+    const { problems } = await listOf({ id: 'task-1', title: 'A', dependencies: ['gone'] });
+    for (const found of [problems, (await readStoryProblems(dir)).problems]) {
+      assert.deepEqual(
+        found.map(({ message }) => englishOf(message)),
+        [said],
+      );
+    }
+  });
+
   test('a file that is not UTF-8 is named, with its line there', async () => {
     await listOf({ id: 'task-1', title: 'A' });
     const content = Buffer.from('---\nid: task-2\ntitle: Caf\u00e9\n---\n', 'latin1');

@@ -70,7 +70,7 @@ function* unknownDependencies(
     if (unknown.length > 0) {
       yield {
         code: 'unknownDependency',
-        message: unknownDependencyMessage(story.id, unknown),
+        message: unknownDependencyMessage(story, unknown),
         ...placeOf(story, 'dependencies'),
         subject: { position: story.position, ids: unknown },
       };
@@ -82,12 +82,20 @@ function* unknownDependencies(
  * Shared by the reader and the editor, which find the problem in different ways.
  * @param unknown ids that a story depends on; up to five are named
  */
-export function unknownDependencyMessage(id: string, unknown: readonly string[]): Message {
-  return say(
-    '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
-    plainText(id),
-    unknown.slice(0, 5).map(plainText).join(', '),
-  );
+export function unknownDependencyMessage(
+  { file, id }: Pick<Story, 'file' | 'id'>,
+  unknown: readonly string[],
+): Message {
+  const words = [plainText(id), unknown.slice(0, 5).map(plainText).join(', ')] as const;
+  return file === undefined
+    ? say(
+        '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
+        ...words,
+      )
+    : say(
+        '{0} waits for {1}, which this folder does not have: correct the id, or remove it when that story is done elsewhere.',
+        ...words,
+      );
 }
 
 /**

@@ -193,16 +193,17 @@ export class PartDiagnoses {
   private *unknown(
     problem: StoryProblem,
     plain: StoryDiagnosis,
-    { id: own, position }: Story,
+    story: Story,
   ): Generator<StoryDiagnosis> {
+    const { id: own, position } = story;
     const { ids = [] } = problem.subject ?? {};
     const found = ids.map(id => ({ id, parts: this.dependencies(position, id) }));
     const inherited = found.flatMap(({ id, parts }) => (parts.length === 0 ? [id] : []));
     if (inherited.length > 0) {
-      yield { ...plain, message: unknownDependencyMessage(own, inherited) };
+      yield { ...plain, message: unknownDependencyMessage(story, inherited) };
     }
     for (const { id, parts } of found) {
-      const message = unknownDependencyMessage(own, [id]);
+      const message = unknownDependencyMessage(story, [id]);
       const spans = parts.map(({ span }) => span);
       yield* this.atEach(spans, { ...plain, message }, problem, () =>
         this.unknownFixes(id, parts, own, position),
