@@ -2,7 +2,11 @@ import { messageOf } from '../base/messageOf.ts';
 import { say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { PRECONDITION_IDS } from '../orchestrator/preconditions/preconditions.ts';
-import { resolveSettings } from '../orchestrator/settings/settings.ts';
+import {
+  givenSettings,
+  type UnusedProgram,
+  unusedProgram,
+} from '../orchestrator/settings/settings.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../orchestrator/settings/settingTable.ts';
 import type { Finding } from '../presentation/doctorReport.ts';
 import { claudeCheck } from './doctor/claudeCheck.ts';
@@ -47,8 +51,12 @@ export const CHECK_IDS: readonly string[] = [
  */
 export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]> {
   const { only } = workspace;
-  const { settings, finding } = await readSettings(workspace);
-  const preconditions = await preconditionFindings({ ...workspace, settings });
+  const { finding, settings, unused } = await readSettings(workspace);
+  const preconditions = await preconditionFindings({
+    ...workspace,
+    settings,
+    unusedProgram: unused,
+  });
   const found = await Promise.all(
     CHECKS.filter(([id]) => only?.includes(id) ?? true).map(([id, check]) =>
       check({ ...workspace, settings }).catch((error: unknown) => [
@@ -63,15 +71,19 @@ export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]>
   return [...preconditions, ...found.flat(), finding];
 }
 
-async function readSettings({
-  env,
-  files: { workspace },
-  flags,
-}: DiagnosedWorkspace): Promise<{ readonly settings: Settings; readonly finding: Finding }> {
+async function readSettings({ env, files: { workspace }, flags }: DiagnosedWorkspace): Promise<{
+  readonly settings: Settings;
+  readonly finding: Finding;
+  readonly unused?: UnusedProgram;
+}> {
   const { platform } = process;
   try {
-    const settings = await resolveSettings({ flags, workspace, env, platform });
-    return { settings, finding: good(SETTINGS, 'The settings files are valid.') };
+    const given = await givenSettings({ flags, workspace, env, platform });
+    return {
+      settings: { ...DEFAULT_SETTINGS, ...given },
+      finding: good(SETTINGS, 'The settings files are valid.'),
+      unused: unusedProgram(given),
+    };
   } catch (error) {
     return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy(SETTINGS, error) };
   }

@@ -153,6 +153,9 @@ describe('settings files', { concurrency: 4 }, () => {
       assert.equal(code, 0, stderr);
       assert.match(stdout.replaceAll('\n', ' '), words, args.join(' '));
     }
+    const demo = ['doctor', '--only', 'command', '--agent', 'demo', '--command', '/bin/other'];
+    const told = await workspace.cliWith(env, ...demo).finished;
+    assert.doesNotMatch(told.stdout, /does the work/);
     const chosen = ['run', '--new', '--dry-run', '--agent', 'claude'];
     await workspace.cli('untick', 'US-001').finished;
     const { stdout } = await workspace.cliWith(env, ...chosen).finished;

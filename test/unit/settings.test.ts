@@ -10,6 +10,7 @@ import {
   agentOf,
   configOf,
   fallbackAgentOf,
+  givenSettings,
   resolveSettings,
   unusedProgram,
 } from '../../src/orchestrator/settings/settings.ts';
@@ -47,6 +48,8 @@ async function places(
     ownFile,
     resolve: (flags: GivenSettings = {}): Promise<Settings> =>
       resolveSettings({ flags, workspace: folder, env, platform }),
+    given: (flags: GivenSettings = {}): Promise<GivenSettings> =>
+      givenSettings({ flags, workspace: folder, env, platform }),
   };
 }
 
@@ -388,10 +391,17 @@ describe('resolved settings', () => {
 
   test('a program is told as unused only where nobody has named another agent', async () => {
     await using temp = await tempDir('settings-');
-    const { resolve } = await places(temp, { own: '{ "command": "mine" }' });
-    sameValue(unusedProgram(await resolve()), { setting: 'command', name: 'mine' });
-    assert.equal(unusedProgram(await resolve({ agent: 'claude' })), undefined);
-    assert.equal(unusedProgram(await resolve({ preset: 'amp' })), undefined);
+    const { given } = await places(temp, { own: '{ "command": "mine" }' });
+    sameValue(unusedProgram(await given()), { setting: 'command', name: 'mine' });
+    const elsewhere: readonly GivenSettings[] = [
+      { agent: 'claude' },
+      { preset: 'amp' },
+      { agent: 'demo', command: '/bin/mine' },
+      { agent: 'sdk', preset: 'amp' },
+    ];
+    for (const flags of elsewhere) {
+      assert.equal(unusedProgram(await given(flags)), undefined, JSON.stringify(flags));
+    }
   });
 
   test('the SDK is the fallback if it is installed', async () => {

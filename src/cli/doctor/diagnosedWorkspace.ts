@@ -1,3 +1,4 @@
+import type { UnusedProgram } from '../../orchestrator/settings/settings.ts';
 import type { GivenSettings, Settings } from '../../orchestrator/settings/settingTable.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 
@@ -18,4 +19,6 @@ export interface DiagnosedWorkspace {
 /** A workspace with the settings that a run would have. */
 export interface ConfiguredWorkspace extends DiagnosedWorkspace {
   readonly settings: Settings;
+  /** A program that the settings name, but do not choose as the agent. */
+  readonly unusedProgram?: UnusedProgram;
 }

@@ -4,7 +4,7 @@ import {
   PRECONDITION_IDS,
 } from '../../orchestrator/preconditions/preconditions.ts';
 import { progressFileOf } from '../../orchestrator/run/runWork.ts';
-import { agentOf, unusedProgram } from '../../orchestrator/settings/settings.ts';
+import { agentOf } from '../../orchestrator/settings/settings.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf } from '../storyFiles.ts';
@@ -18,6 +18,7 @@ export async function preconditionFindings({
   only,
   settings,
   storyFile,
+  unusedProgram,
 }: ConfiguredWorkspace): Promise<readonly Finding[]> {
   const isWanted = (id: string) => only?.includes(id) ?? true;
   if (!PRECONDITION_IDS.some(isWanted)) {
@@ -36,7 +37,7 @@ export async function preconditionFindings({
           settings.agent === 'command'
             ? async () => agentOf(settings).find?.({ cwd: files.workspace, env })
             : undefined,
-        unusedProgram: unusedProgram(settings),
+        unusedProgram,
         progressFile: progressFileOf({ files, storyFile: file }),
       },
       stories,

@@ -123,7 +123,8 @@ export async function startRun(asking: StartRequest): Promise<number> {
       : { ...recalledSettings(earlier.settings ?? {}), ...chosenLanes(earlier) };
   const remembered = { ...recalled, ...flagged };
   const { storyFile } = workOf(files, request, places, chosen);
-  const settings = await settingsFor(await given({ ...recalled, ...iterationsOf(chosen) }), {
+  const chosenSettings = await given({ ...recalled, ...iterationsOf(chosen) });
+  const settings = await settingsFor(chosenSettings, {
     planDir: earlier?.planDir ?? places.planDir,
     storyFile,
   });
@@ -152,7 +153,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
     resume: chosen.resume,
     agent: agentOf(settings),
     fallbackAgent,
-    unusedProgram: unusedProgram(settings),
+    unusedProgram: unusedProgram(chosenSettings),
     config: configOf(settings),
     ...work,
     prepare,

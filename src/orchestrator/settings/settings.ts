@@ -130,16 +130,23 @@ function withoutCommand(settings: GivenSettings): GivenSettings {
   return only(settings, setting => !COMMAND_SETTINGS.includes(setting));
 }
 
-/** A program that the settings name, while they leave it open who works. */
+/** A program that the person's own file names, while nobody says who works. */
 export interface UnusedProgram {
   readonly setting: 'command' | 'preset';
   readonly name: string;
 }
 
-/** @returns `undefined` if the agent is the program that is named, or none is */
-export function unusedProgram({ agent, command, preset }: Settings): UnusedProgram | undefined {
+/**
+ * @param given without defaults: a flag that names a program chooses the agent as well, so only the person's own file
+ * can name one and leave the agent open
+ */
+export function unusedProgram({
+  agent,
+  command,
+  preset,
+}: GivenSettings): UnusedProgram | undefined {
   const name = command ?? preset;
-  return agent === 'command' || name === undefined
+  return agent !== undefined || name === undefined
     ? undefined
     : { setting: command === undefined ? 'preset' : 'command', name };
 }
