@@ -428,6 +428,24 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     assert.match(git(workspace, 'log', '-1', '--format=%s', 'ralph/todo'), /US-001/);
   });
 
+  test('may bring the program of the agent along', async t => {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
+    git(workspace, 'switch', '-qc', 'ralph/todo');
+    await workspace.write('agent.sh', '#!/bin/sh\necho "Nothing yet"\n');
+    git(workspace, 'add', 'agent.sh');
+    git(workspace, 'update-index', '--chmod=+x', 'agent.sh');
+    git(workspace, 'commit', '-qm', 'agent');
+    git(workspace, 'switch', '-qf', 'main');
+    const run = (...args: readonly string[]) =>
+      workspace.cli('run', '--max-iterations', '1', '--command', ...args).finished;
+    assert.match((await run('./other.sh')).stderr, /other\.sh/);
+    assert.match((await run('./agent.sh', '--branch', 'stay')).stderr, /agent\.sh/);
+    assert.deepEqual(await workspace.runIds(), []);
+    const { stderr } = await run('./agent.sh');
+    assert.equal((await workspace.events('agent.started')).length, 1, stderr);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');
+  });
+
   test('uncommitted changes block the switch, unless --branch stay is set', async t => {
     const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
     await workspace.write('file.txt', 'one\n');

@@ -37,6 +37,7 @@ export async function preconditionFindings({
           settings.agent === 'command'
             ? async () => agentOf(settings).find?.({ cwd: files.workspace, env })
             : undefined,
+        agentProgram: settings.agent === 'command' ? settings.command : undefined,
         unusedProgram,
         progressFile: progressFileOf({ files, storyFile: file }),
       },

@@ -238,6 +238,8 @@ export interface Agent {
   readonly id: 'claude' | 'sdk' | 'command' | 'demo';
   /** Parts of a request that have no effect on it. */
   readonly ignores?: readonly ('model' | 'effort' | 'maxTurns')[];
+  /** Its program as the settings name it, if it may be one of the workspace's own files. */
+  readonly program?: string;
   /**
    * Finds its program without starting it.
    * @param where.cwd from where a relative path leads

@@ -218,8 +218,29 @@ async function currentBranch(dir: string): Promise<string> {
   return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
 }
 
+/**
+ * Whether a branch that is not the current one has a file. Changes nothing.
+ * @param dir absolute path of a folder in the work tree
+ * @param file relative to `dir`, and in it
+ * @throws {HumanError} if the name is invalid, or git refuses
+ */
+export async function hasOnOtherBranch(
+  dir: string,
+  branchName: string,
+  file: string,
+): Promise<boolean> {
+  return (
+    (await isOnOtherBranch(dir, branchName)) &&
+    (await isRevision(dir, `${HEADS}${branchName}:./${file}`))
+  );
+}
+
 async function hasBranch(dir: string, name: string): Promise<boolean> {
-  return (await runGit(dir, 'rev-parse', '--verify', '--quiet', HEADS + name)) !== '';
+  return isRevision(dir, HEADS + name);
+}
+
+async function isRevision(dir: string, name: string): Promise<boolean> {
+  return (await runGit(dir, 'rev-parse', '--verify', '--quiet', name)) !== '';
 }
 
 async function switchTo(dir: string, name: string, exists: boolean): Promise<void> {

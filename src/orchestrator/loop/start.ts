@@ -80,6 +80,7 @@ function groundOf(
     env,
     // Where all is done, no agent is needed; what is wrong with the stories is said first.
     findAgent: isOpen ? () => findAgent(options) : undefined,
+    agentProgram: agent.program,
     unusedProgram,
     settings: { agent: agent.id, branch, flakyChecks, isolate, lanes, reviewer, verify },
     stories,

@@ -18,6 +18,8 @@ export interface Ground {
    * @throws {HumanError} if none can be started
    */
   readonly findAgent?: () => Promise<string | undefined>;
+  /** The agent's program as the settings name it, if it may be one of the workspace's own files. */
+  readonly agentProgram?: string;
   /** A program that the settings name, but do not choose. */
   readonly unusedProgram?: UnusedProgram;
   /** As last read; absent without a readable story file. */

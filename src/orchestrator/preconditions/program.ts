@@ -1,12 +1,22 @@
+import path from 'node:path';
+import { isWithin } from '../../base/isWithin.ts';
 import { say } from '../../base/say.ts';
+import { hasOnOtherBranch } from '../git/branch.ts';
 import { ownSettingsFile } from '../settings/ownSettingsFile.ts';
-import type { Precondition } from './precondition.ts';
+import type { Ground, Precondition } from './precondition.ts';
 
 /** The agent's program is there, and it is the one that the settings name. */
 export const program: Precondition = {
   id: 'command',
-  async judge({ env, findAgent, settings: { agent }, unusedProgram }) {
-    const file = await findAgent?.();
+  async judge(ground) {
+    const { env, findAgent, settings, unusedProgram } = ground;
+    const { agent } = settings;
+    const file = await findAgent?.().catch(async (error: unknown) => {
+      if (await comesWithBranch(ground)) {
+        return ground.agentProgram;
+      }
+      throw error;
+    });
     if (unusedProgram !== undefined) {
       const { name, setting } = unusedProgram;
       return {
@@ -25,3 +35,24 @@ export const program: Precondition = {
       : { level: 'holds', message: `The agent is ${file}` };
   },
 };
+
+/** Whether the program will be there only after the checkout of the branch that the story file names. */
+async function comesWithBranch({
+  agentProgram = '',
+  files: { workspace },
+  settings,
+  stories,
+}: Ground): Promise<boolean> {
+  const wanted = stories?.branchName ?? '';
+  const file = path.resolve(workspace, agentProgram);
+  return (
+    settings.branch !== 'stay' &&
+    wanted !== '' &&
+    /[\\/]/.test(agentProgram) &&
+    isWithin(workspace, file) &&
+    // What is wrong with the branch, its own precondition says.
+    hasOnOtherBranch(workspace, wanted, path.relative(workspace, file).replaceAll('\\', '/')).catch(
+      () => false,
+    )
+  );
+}

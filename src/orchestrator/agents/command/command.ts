@@ -58,6 +58,7 @@ export function commandAgent(options: CommandOptions): Agent {
       'effort',
       'maxTurns',
     ],
+    program: options.command,
     find: ({ cwd, env }) => findCommand(options.command, cwd, agentEnv(env)),
     command: request => commandFor(options, request),
     decoder: (): AgentDecoder => new CommandDecoder(),
