@@ -84,10 +84,10 @@ export async function codePointers(
     const blob = index.blobs[index.numbers.get(file) ?? -1];
     return blob === undefined ? [] : [{ file, path: shown(file), blob }];
   });
-  const symbols = await memory.symbolsOf(query.dir, known);
+  const definitions = await memory.definitionsOf(query.dir, known);
   const words = storyWords(text);
   const signatures = new Map(
-    known.map(({ file }, i) => [file, signaturesOf(symbols[i] ?? [], words)] as const),
+    known.map(({ file }, i) => [file, signaturesOf(definitions[i] ?? [], words)] as const),
   );
   return {
     files: chosen.map(({ path: file, reason }) => ({

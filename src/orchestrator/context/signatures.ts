@@ -6,14 +6,29 @@ const MAX_SIGNATURES = 3;
 /** In UTF-16 units. */
 const MAX_LENGTH = 120;
 
-/**
- * What a file defines, as lines without bodies: first what fits the story, then what other files can use, then the
- * rest, in their order. No constants, whose values may be secrets.
- * @param words of the story
- */
-export function signaturesOf(symbols: readonly CodeSymbol[], words: ReadonlySet<string>): string[] {
+/** Of a symbol, what its signature in a prompt needs. */
+export type Definition = Pick<CodeSymbol, 'isExported' | 'kind' | 'name' | 'signature'>;
+
+/** What a prompt may show. No constants, whose values may be secrets. */
+export function definitionsIn(symbols: readonly CodeSymbol[]): Definition[] {
   return symbols
     .filter(({ kind }) => kind !== 'constant')
+    .map(({ isExported, kind, name, signature }) => ({
+      ...{ kind, name, signature },
+      ...(isExported !== undefined && { isExported }),
+    }));
+}
+
+/**
+ * What a file defines, as lines without bodies: first what fits the story, then what other files can use, then the
+ * rest, in their order.
+ * @param words of the story
+ */
+export function signaturesOf(
+  definitions: readonly Definition[],
+  words: ReadonlySet<string>,
+): string[] {
+  return definitions
     .map(({ isExported, kind, name, signature }) => ({
       signature: signature.slice(0, MAX_LENGTH),
       rank:

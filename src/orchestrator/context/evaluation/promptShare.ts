@@ -2,7 +2,7 @@ import { CodeIndex } from '../codeIndex.ts';
 import type { CodePointers } from '../codePointers.ts';
 import { storyWords } from '../codeWords.ts';
 import { rankedFiles } from '../ranking.ts';
-import { signaturesOf } from '../signatures.ts';
+import { definitionsIn, signaturesOf } from '../signatures.ts';
 import { symbolsOf } from '../symbols/symbolsOf.ts';
 import type { Replay } from './replay.ts';
 
@@ -44,7 +44,10 @@ export function promptShare(
     const pointers = rankedFiles(index, title, FILES).map(({ path, reason }, i) => ({
       path,
       reason,
-      signatures: i < SIGNED ? signaturesOf(symbolsOf(path, texts.get(path) ?? ''), words) : [],
+      signatures:
+        i < SIGNED
+          ? signaturesOf(definitionsIn(symbolsOf(path, texts.get(path) ?? '')), words)
+          : [],
     }));
     const section = sectionOf({ files: pointers, commits: [] });
     const needed = [...changed].slice(0, NEEDED);
