@@ -557,6 +557,23 @@ describe('other formats', () => {
     assert.deepEqual(kept?.fixes, []);
   });
 
+  test('the message about a word that is not known names the word that the fix writes', () => {
+    const task = { id: 't-1', title: 'a', status: 'nearly' };
+    for (const [file, text, word] of [
+      ['.beads/issues.jsonl', JSON.stringify(task), 'open'],
+      ['.ralph/agent/tasks.jsonl', JSON.stringify(task), 'open'],
+      ['.ralph/tasks.jsonl', JSON.stringify({ ...task, blockedBy: [] }), 'ready'],
+      ['.taskmaster/tasks/tasks.json', JSON.stringify({ tasks: [{ ...task, id: 1 }] }), 'pending'],
+      ['prd.json', prd(story({ passes: undefined, status: 'nearly' })), 'pending'],
+      ['o.yaml', 'tasks:\n  - {id: a, name: a, status: nearly}\n', 'pending'],
+      ['sprint-status.yaml', 'development_status:\n  1-1-a: nearly\n', 'backlog'],
+    ] as const) {
+      const { found, fixes } = only(text, file);
+      assert.match(englishOf(found.message), new RegExp(`and "${word}" if it is not\\.$`), file);
+      assert.match(fixes[0]?.values[1] ?? '', new RegExp(`^"?${word}"?$`), file);
+    }
+  });
+
   test('a word that is not known becomes the word of the other open stories', () => {
     const yaml = orchestration(
       task('T1', '        status: "erledigt"\n'),

@@ -20,6 +20,8 @@ export const beads: StoryFormat = { name: 'beads', read };
 
 /** The priority of an issue that says none, as in `bd create`. */
 const USUAL_PRIORITY = 2;
+/** The status of an issue that is not done. */
+const OPEN = 'open';
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const issues = readJsonLines(
@@ -51,6 +53,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       find(
         issues.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, key),
+        OPEN,
       ),
     ),
   );
@@ -60,13 +63,13 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems,
     // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
-      setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+      setMembers(text, startOf(story), new Map([['status', done ? 'closed' : OPEN]])),
     add: story => [appendLine(text, JSON.stringify(newIssue(story)))],
     parts: jsonParts(text, position => issues[position]?.start, {
       keys: ['dependencies'],
       idKey: 'depends_on_id',
       read: (value, position) => blockerIn(value, issues[position]?.entry),
-      openWord: 'open',
+      openWord: OPEN,
       hasFixedIds: true,
     }),
     spanOf: position => issues[position] ?? { start: 0, end: 0 },
@@ -83,7 +86,7 @@ function newIssue({ from, id, title, why }: NewStory) {
     id,
     title,
     ...(why !== undefined && { description: why }),
-    status: 'open',
+    status: OPEN,
     priority: USUAL_PRIORITY,
     issue_type: 'task',
     ...(from !== undefined && {

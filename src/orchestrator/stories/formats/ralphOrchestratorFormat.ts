@@ -17,6 +17,8 @@ export const ralphOrchestrator: StoryFormat = { name: 'ralphOrchestrator', read 
 
 /** Its own word for a task that it has given up: it is over, but does not free what waits for it. */
 const GIVEN_UP = 'failed';
+/** The status of a task that is not done. */
+const OPEN = 'open';
 
 /** Whether JSON lines are its tasks: their ids are made of the time. */
 export function isRalphOrchestratorText(text: string): boolean {
@@ -57,13 +59,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, key),
+          OPEN,
         ),
       ),
     ),
     // Nothing else: a time written by us could not be removed with the tick.
     edits: (story, done) =>
-      setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
-    parts: jsonParts(text, position => tasks[position]?.start, { openWord: 'open' }),
+      setMembers(text, startOf(story), new Map([['status', done ? 'closed' : OPEN]])),
+    parts: jsonParts(text, position => tasks[position]?.start, { openWord: OPEN }),
     spanOf: position => tasks[position] ?? { start: 0, end: 0 },
     move: (...move) => moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move),
   };

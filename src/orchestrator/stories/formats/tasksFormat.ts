@@ -81,7 +81,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         }),
       ),
       ...[findChoiceProblems, findStatusProblems].flatMap(find =>
-        find(entries, (position, key) => placeOf({ position }, [key])),
+        find(entries, (position, key) => placeOf({ position }, [key]), USUAL.openWord),
       ),
     ],
   );
