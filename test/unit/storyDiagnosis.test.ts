@@ -849,6 +849,16 @@ describe('a folder of Backlog.md', () => {
     assert.deepEqual([noTask?.code, noTask?.start, noTask?.fixes()], ['notAStory', 0, []]);
     assert.equal(diagnoseTaskFile('backlog', folder(tasks), 'tasks/c.md', text), undefined);
   });
+
+  test('a large folder is not read while somebody types, however short the task is', () => {
+    const text = task('task-1', 'status: Almost');
+    const problemsWith = (length: number) => {
+      const tasks = { a: text, b: task('task-2', 'status: Done') + 'x'.repeat(length) };
+      return diagnoseTaskFile('backlog', folder(tasks), 'tasks/a.md', text)?.diagnoses.length;
+    };
+    assert.equal(problemsWith(1_000_000), 1);
+    assert.equal(problemsWith(1_100_000), undefined);
+  });
 });
 
 test('a correction that would make a cycle is not offered, and does not keep others from being applied', () => {

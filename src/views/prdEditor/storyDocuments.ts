@@ -16,7 +16,7 @@ import type { Folders } from '../folders/folders.ts';
 const PAUSE_MS = 250;
 /** Files that may contain stories; other files are not read at all. */
 const MAY_HOLD_STORIES = /\.(?:json|jsonl|ndjson|md|markdown|mdx|ya?ml)$/i;
-/** Maximum number of UTF-16 units read while somebody types; the file on disk may be larger. */
+/** Maximum number of UTF-16 units of a file that is read while somebody types; on disk it may be larger. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** A file of a folder of tasks. */

@@ -16,6 +16,8 @@ import { syntaxFixes } from './syntaxFixes.ts';
 const MAX_PROBLEMS = 1_000;
 /** Maximum number of rounds of clear fixes, because a fix may reveal the next problem. */
 const MAX_ROUNDS = 50;
+/** Maximum length of a folder that is read while somebody types in one of its files: the whole of it, each time. */
+const MAX_FOLDER_LENGTH = 1024 * 1024;
 /** Formats with a checkbox for each story. */
 const PLANS: ReadonlySet<StoryFormatName> = new Set(['plan', 'specsIndex']);
 
@@ -43,7 +45,7 @@ export function diagnoseStories(path: string, content: string): DiagnosedStories
  * @param folder its path
  * @param content of the folder as one text, see `folderText.ts`
  * @param text of the file, without byte order mark
- * @returns `undefined` if the folder has no such file
+ * @returns `undefined` if the folder has no such file, or is too large to be read at each pause
  */
 export function diagnoseTaskFile(
   folder: string,
@@ -51,6 +53,9 @@ export function diagnoseTaskFile(
   name: string,
   text: string,
 ): DiagnosedStories | undefined {
+  if (content.length + text.length > MAX_FOLDER_LENGTH) {
+    return undefined;
+  }
   const whole = withFile(content, name, text);
   const part = whole === undefined ? undefined : folderParts(whole).find(one => one.name === name);
   if (whole === undefined || part === undefined) {
