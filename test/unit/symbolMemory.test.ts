@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
+import { LiveIndex } from '../../src/orchestrator/context/liveIndex.ts';
 import { SymbolMemory } from '../../src/orchestrator/context/symbolMemory.ts';
 import { treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
 import { gitRepo, tempDir } from '../support/cleanEnv.ts';
@@ -45,6 +47,27 @@ describe('what files define, remembered', () => {
     }
     assert.ok(small.size > 300 && small.size <= 500, `${small.size}`);
     assert.ok(full.size > 500);
+  });
+
+  test('does not change the answer of a query', async () => {
+    await using temp = await tempDir('symbol-memory-query-');
+    const { commit, folder, write } = await projectIn(temp.path, ['word', 'other']);
+    // A module under another address has a memory of its own.
+    const cold = async (at: string): Promise<typeof codePointers> =>
+      (await import(`../../src/orchestrator/context/codePointers.ts?cold=${at}`)).codePointers;
+    for (const changed of ['word', 'changed', 'word', 'others']) {
+      await write('word.ts', `export function ${changed}(text: string) {}\n`);
+      const at = await commit(`the ${changed}`);
+      const index = await new LiveIndex(undefined).at(folder, at);
+      for (const title of ['word', 'changed', 'other']) {
+        const query = { dir: folder, commit: at, title, text: '', pinned: ['word.ts'], barred: [] };
+        const [warm, anew] = await Promise.all(
+          [codePointers, await cold(`${at}-${title}`)].map(ask => ask(index, query, [], '')),
+        );
+        assert.deepEqual(warm, anew);
+        assert.deepEqual(warm?.files[0]?.signatures, [`export function ${changed}(text: string)`]);
+      }
+    }
   });
 
   test('has a limit by its size, and keeps no values of constants', async () => {
