@@ -197,12 +197,16 @@ describe('context', () => {
     const nothing = [[{ text: 'Nothing yet' }]];
     await workspace.script(nothing, '--max-iterations', '1').finished;
     assert.equal(await heading(), '1/20');
-    const more = ['--resume', '--max-iterations', '9', '--on-stuck', 'stop'];
-    await workspace.script(nothing, ...more, '--stuck-threshold', '1').finished;
-    const [, last] = await workspace.events('iteration.started');
-    assert.equal(last?.iteration, 2);
-    const { iteration } = (await workspace.events('iteration.started')).at(-1) ?? {};
-    assert.equal(await heading(), `${Number(iteration) + 1}/9`);
+    const more = ['--resume', '--max-iterations', '9'];
+    const stopped = workspace.script([[{ text: 'Slow' }, { wait: 'never' }]], ...more);
+    await workspace.agent(2);
+    await workspace.cli('stop').finished;
+    await stopped.finished;
+    assert.equal(await heading(), '3/9');
+    const stuck = ['--on-stuck', 'stop', '--stuck-threshold', '1'];
+    await workspace.script(nothing, ...more, ...stuck).finished;
+    assert.equal((await workspace.events('run.ended')).at(-1)?.outcome, 'stuck');
+    assert.equal(await heading(), '1/20', 'only --resume continues such a run');
   });
 
   test('--context-tokens limits it, 0 leaves it out, and it never exceeds the limit', async t => {

@@ -12,6 +12,7 @@ import type { RunConfig } from '../settings/config.ts';
 import type { Story } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import { continuesLast } from './resume.ts';
 import { tellPendingHints } from './tellHints.ts';
 
 /** What a story's prompt depends on. */
@@ -46,11 +47,8 @@ export async function previewPrompt({
   const place = userTree(files.workspace, storyFile);
   const snapshot = await readSnapshot(storyFile, place.git);
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
-  // Such a run does not continue: the next agent is the first one of a new run.
-  const isOver =
-    newest.outcome === 'completed' ||
-    (newest.maxIterations > 0 && newest.iteration >= newest.maxIterations);
-  let state = isOver ? INITIAL_RUN_STATE : newest;
+  // Otherwise, the next agent is the first one of a new run.
+  let state = continuesLast({}, newest) ? newest : INITIAL_RUN_STATE;
   const journal = new UnstoredJournal(state.lastSeq);
   const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
   journal.onDidAppend(event => {

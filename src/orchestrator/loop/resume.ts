@@ -127,7 +127,8 @@ function requireResumable(
   return newest;
 }
 
-function continuesLast(choice: RunChoice, state: RunState): boolean {
+/** Whether a run continues the last one without `--resume`, if the work is the same. */
+export function continuesLast(choice: RunChoice, state: RunState): boolean {
   const wasCutOff =
     state.cutOff.some(({ settled }) => settled) ||
     state.phase === 'running' ||
