@@ -15,6 +15,7 @@ import { type Delivered, deliverRequest } from '../orchestrator/workspace/reques
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
+import { stillAsking } from '../presentation/statusFacts.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { howToContinue, livingLoop } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
@@ -167,7 +168,8 @@ async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Pr
 async function answer(text: string, { cwd, story: typed }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
-  const state = await requireRun(files, 'answer');
+  const run = await requireRun(files, 'answer');
+  const state = (await livingLoop(files)) === undefined ? await stillAsking(files, run) : run;
   const asked = openQuestions(state).flatMap(({ storyId: id }) => id ?? []);
   const storyId = typed && (await typedId(files, typed, asked));
   if (storyId === undefined && asked.length > 1) {

@@ -46,19 +46,22 @@ export async function readStatus(files: RunFiles, watched: WatchedRun): Promise<
   return {
     ...looked,
     ...read,
-    run: looked.run.alive ? looked.run : withoutMoot(looked.run, read.stories),
+    run: looked.run.alive ? looked.run : { ...looked.run, state: withoutMoot(state, read.stories) },
     plan: await readPlan(files, state),
     discovered: (await waitingIn(files, read.stories)).length,
   };
 }
 
+/** An ended run, with only the questions that still wait for an answer. */
+export async function stillAsking(files: RunFiles, state: RunState): Promise<RunState> {
+  const { stories } = await look(await storyFileOf(files, state));
+  return withoutMoot(state, stories);
+}
+
 /** After the end of a run, a person may have finished a story whose agent had asked something. */
-function withoutMoot(run: WatchedRun, list: StoryList | undefined): WatchedRun {
+function withoutMoot(ended: RunState, list: StoryList | undefined): RunState {
   const done = list?.stories.filter(story => story.done) ?? [];
-  return {
-    ...run,
-    state: done.reduce((state, { id }) => withoutOwnQuestion(state, id), run.state),
-  };
+  return done.reduce((state, { id }) => withoutOwnQuestion(state, id), ended);
 }
 
 /** After the end of a run, a person may have brought in what its branch could not follow to, or be on another branch. */

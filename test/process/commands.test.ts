@@ -751,6 +751,18 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     assert.ok(codes.includes('hintsNotTold'));
   });
 
+  test('after the end of a run, nobody waits for an answer about a story that is done by now', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    assert.equal((await workspace.run('asksHuman').finished).code, 2);
+    const prd = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/prd.json', prd.replace('"passes": false', '"passes": true'));
+    assert.equal((await json(workspace, 'status')).question, null);
+    await refused(workspace, 1, /no open question.*hint/, 'answer', 'Blue');
+    await refused(workspace, 1, /no open question/, 'answer', 'Blue', '--story', 'US-001');
+    await workspace.write('.omc/prd.json', prd);
+    assert.match(await printed(workspace, 'answer', 'Green'), /^Answered: Blue or green\?/);
+  });
+
   test('answer, hint and skip take effect when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
