@@ -441,6 +441,12 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     assert.match((await run('./other.sh')).stderr, /other\.sh/);
     assert.match((await run('./agent.sh', '--branch', 'stay')).stderr, /agent\.sh/);
     assert.deepEqual(await workspace.runIds(), []);
+    const tried = await run('./agent.sh', '--dry-run');
+    assert.match(
+      tried.stdout,
+      /^Command: .*agent\.sh.*, which comes with the branch$/m,
+      tried.stderr,
+    );
     const { stderr } = await run('./agent.sh');
     assert.equal((await workspace.events('agent.started')).length, 1, stderr);
     assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');

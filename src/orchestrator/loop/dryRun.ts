@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { englishOf } from '../../base/say.ts';
+import type { Agent, AgentRequest } from '../agents/agent.ts';
 import { agentRequest } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import { CodeSearch } from '../context/codeSearch.ts';
@@ -110,16 +111,15 @@ export async function dryRun(
   const choice = start.story === undefined ? {} : choiceOf(start.story);
   const nothing = { run: () => 0, iteration: () => 0 };
   const maxBudgetUsd = new BudgetLedger(config, nothing).reserve(start.iteration).usd;
-  const { args, file } = await agent.command(
-    agentRequest(config, {
-      cwd: files.workspace,
-      prompt,
-      ...choice,
-      promptFile: path.join(files.iterationDir(options.runId, start.iteration), 'prompt.md'),
-      env: options.env,
-      maxBudgetUsd,
-    }),
-  );
+  const request = agentRequest(config, {
+    cwd: files.workspace,
+    prompt,
+    ...choice,
+    promptFile: path.join(files.iterationDir(options.runId, start.iteration), 'prompt.md'),
+    env: options.env,
+    maxBudgetUsd,
+  });
+  const command = await commandLine(agent, request);
   const made = sections.map(({ name, tokens }) => `${name} ${tokens}`).join(', ');
   const chosen = [
     ...(choice.model === undefined ? [] : [`model ${choice.model}`]),
@@ -129,7 +129,17 @@ export async function dryRun(
   if (start.story !== undefined && chosen.length > 0) {
     facts.push(`Chosen by ${start.story.id}: ${chosen.join(', ')}`);
   }
-  return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
+  return `${[...facts, `Command: ${command}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
+}
+
+async function commandLine(agent: Agent, request: AgentRequest): Promise<string> {
+  const { program } = agent;
+  // The run may start nevertheless: such a program comes with the branch of the stories.
+  if (program !== undefined && (await agent.find?.(request).catch(() => '')) === '') {
+    return `${quoted(program)}, which comes with the branch`;
+  }
+  const { args, file } = await agent.command(request);
+  return [file, ...args].map(quoted).join(' ');
 }
 
 function budgetWords({ budgetUsd, iterationBudgetUsd }: RunConfig): string {
