@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { blobTexts, checkedOutTexts, treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
@@ -262,6 +263,23 @@ describe('GitRepository', () => {
       texts,
     );
     assert.deepEqual(await checkedOutTexts(folder, []), []);
+  });
+
+  test('no file gets the text of another where git ends at one that it cannot fetch', async () => {
+    await write('b.txt', 'two\n');
+    await write('c.txt', 'three\n');
+    await commit('more');
+    await git('config', 'uploadpack.allowFilter', 'true');
+    const clone = path.join(temp.path, 'clone');
+    await mkdir(clone);
+    const { git: inClone } = gitFolder(() => ({ folder: clone, home: temp.path }));
+    const { href } = pathToFileURL(folder);
+    await inClone('clone', '--quiet', '--filter=blob:none', '--no-checkout', href, '.');
+    await inClone('show', 'HEAD:a.txt', 'HEAD:c.txt');
+    await inClone('remote', 'set-url', 'origin', `${href}-nowhere`);
+    const blobs = (await treeFiles(clone, 'HEAD')).map(({ blob }) => blob);
+    const [first, missing, last = 'three\n'] = await blobTexts(clone, blobs);
+    assert.deepEqual([first, missing, last], ['one\n'.repeat(20), undefined, 'three\n']);
   });
 
   test('an option in place of a commit is refused', async () => {

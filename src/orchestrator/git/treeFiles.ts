@@ -46,7 +46,10 @@ export async function blobSizes(
   );
 }
 
-/** The contents of blobs, in their order; undefined where the repository does not have one. */
+/**
+ * The contents of blobs, in their order; undefined where the repository does not have one, and for those that git has
+ * not given.
+ */
 export async function blobTexts(
   dir: string,
   blobs: readonly string[],
@@ -57,6 +60,10 @@ export async function blobTexts(
   let at = 0;
   return blobs.map(() => {
     const end = stdout.indexOf('\n', at);
+    if (end < 0) {
+      // A partial clone that cannot reach its remote: git ends at the first blob that is missing.
+      return undefined;
+    }
     const [, type, size] = stdout.toString('utf8', at, end).split(' ');
     at = end + 1;
     if (type !== 'blob') {
