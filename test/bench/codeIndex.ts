@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -44,20 +44,27 @@ export async function codeIndex(): Promise<Row[]> {
     const search = new CodeSearch(folder, { wait: true });
     const first = await ask(search, parent);
     const refreshed = await ask(search, head);
+    writeFileSync(path.join(repository, 'src', 'added.ts'), textOf(FILES, 0));
+    execFileSync('git', ['add', 'src/added.ts'], { cwd: repository });
+    const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+    execFileSync('git', [...who, 'commit', '--quiet', '-m', 'add a file'], { cwd: repository });
+    const newest = hashOf('main');
+    const added = await ask(search, newest);
     const queries: number[] = [];
     for (let i = 0; i < QUERIES; i++) {
       const title = `fix ${word(i * 31)} and ${word(i * 7 + 3)} of ${word(400 + i)}`;
-      queries.push(await ask(search, head, title));
+      queries.push(await ask(search, newest, title));
     }
     clearInterval(watch);
     await search.dispose();
     const another = new CodeSearch(folder, { wait: true });
-    const opened = await ask(another, head);
+    const opened = await ask(another, newest);
     await another.dispose();
     const mb = Math.round((highest - before) / 1e6);
     return [
       row(`index of ${FILES} files and ${COMMITS} commits, first built`, first, 10_000),
       row('the same, refreshed after a commit', refreshed, 300),
+      row('the same, after a commit that adds a file', added, 300),
       row('the same, a query (median)', median(queries), 50),
       row('the same, opened from its file', opened, undefined),
       {
