@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { CodeIndex } from '../../src/orchestrator/context/codeIndex.ts';
 import { codeWords, kindWords, storyWords } from '../../src/orchestrator/context/codeWords.ts';
 import { scored } from '../../src/orchestrator/context/evaluation/evaluate.ts';
+import { fileWordsOf } from '../../src/orchestrator/context/fileWords.ts';
 import { rankedFiles, reasonOf } from '../../src/orchestrator/context/ranking.ts';
 import { signalsOf } from '../../src/orchestrator/context/signals.ts';
 import { best } from '../../src/orchestrator/context/values.ts';
@@ -55,6 +56,64 @@ describe('the index of the code', () => {
           }
         }
       }),
+    );
+  });
+
+  test('an index made from an earlier one says the same as a new one, whatever files came, went or moved', () => {
+    // Few paths and texts, so that files change, come back, and have the content of another.
+    const some = ['a.ts', 'b.ts', 'a/a.ts', 'a/b_test.ts', 'b/a.ts', 'b/b.ts'];
+    const change = fc.tuple(
+      fc.constantFrom(...some),
+      fc.option(fc.constantFrom('', 'one two', 'two three', 'def one\ntwo two'), {
+        nil: undefined,
+      }),
+    );
+    // More than an index takes over.
+    const many = Array.from(
+      { length: 60 },
+      (_, i) => [`many/part${i}.ts`, `one part${i}`] as const,
+    );
+    const gone = many.map(([path]) => [path, undefined] as const);
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.array(change, { minLength: 1, maxLength: 4 }) },
+      { weight: 1, arbitrary: fc.constantFrom(many, gone) },
+    );
+    const commits = ['one', 'a two', 'fix: three'].map((subject, i) => ({
+      ...{ hash: `${i}`.repeat(40), subject, body: '' },
+      ...{ files: some.slice(i, 2 * i + 1), size: i + 1 },
+    }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), fc.nat(3), (steps, past) => {
+        const vocabulary = new Vocabulary();
+        const words = new Map<string, ReturnType<typeof fileWordsOf>>();
+        const texts = new Map<string, string>();
+        let index: CodeIndex | undefined;
+        for (const own of steps) {
+          for (const [path, now] of own) {
+            if (now === undefined) {
+              texts.delete(path);
+            } else {
+              texts.set(path, now);
+              words.set(now, words.get(now) ?? fileWordsOf(now, vocabulary));
+            }
+          }
+          const all = Array.from(texts, ([path, text]) => ({ path, text })).sort((a, b) =>
+            a.path < b.path ? -1 : 1,
+          );
+          const history = commits.slice(past);
+          const found = all.flatMap(({ path, text }) => {
+            const known = words.get(text);
+            return known === undefined ? [] : [{ path, words: known }];
+          });
+          index = new CodeIndex(found, history, vocabulary, index);
+          const anew = CodeIndex.of(all, history);
+          for (const story of ['one', 'fix: three in a_test', 'two part7 of many']) {
+            assert.deepEqual(signalsOf(index, story), signalsOf(anew, story));
+            assert.deepEqual(rankedFiles(index, story, 20), rankedFiles(anew, story, 20));
+          }
+        }
+      }),
+      { numRuns: 40 },
     );
   });
 

@@ -110,6 +110,29 @@ describe('an index that follows the commits', () => {
       'a written file again': () => write('app/two.ts', 'export const other = 3;\n'),
       'a file that is too large': () => write('app/two.ts', 'new one\n'.repeat(30_000)),
       'no file': () => rm(file('app/two.ts')),
+      'the file again': () => write('app/two.ts', 'export const other = 4;\n'),
+      'another path': () => rename(file('app/two.ts'), file('app/four.ts')),
+      // As bytes, the second name is the later one; as characters of JavaScript, the first one is.
+      'names in the order of their bytes': () =>
+        Promise.all(
+          ['～', '😀'].map(name => write(`app/${name}.ts`, `export const ${name} = 1;\n`)),
+        ),
+      'paths that are swapped': async () => {
+        for (const [from, to] of [
+          ['four', 'five'],
+          ['～', 'four'],
+          ['five', '～'],
+        ]) {
+          await rename(file(`app/${from}.ts`), file(`app/${to}.ts`));
+          await commit(`${from} is ${to} now`);
+        }
+        await write('made.ts', 'export const made = 2;\n');
+      },
+      'a folder in place of a file': async () => {
+        await rm(file('app/four.ts'));
+        await write('app/four.ts/new.ts', 'export const new = 1;\n');
+        await write('app/four.ts-new.ts', 'new\n');
+      },
       'an image': () => write('app/image.png', 'new'),
       ...(isLinkPossible && {
         'a program': () => chmod(file('app/one.ts'), 0o755),
@@ -120,6 +143,10 @@ describe('an index that follows the commits', () => {
         'another link': async () => {
           await rm(file('app/one.ts'));
           await symlink('two.ts', file('app/one.ts'));
+        },
+        'a file in place of a link': async () => {
+          await rm(file('app/one.ts'));
+          await write('app/one.ts', 'export const one = 2;\n');
         },
         'quotes in a name': () => write('app/the "new".ts', 'export const one = 1;\n'),
         'a new content in quotes': () => write('app/the "new".ts', 'export const made = 1;\n'),

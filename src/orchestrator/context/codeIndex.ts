@@ -5,7 +5,7 @@ import { HistoryIndex } from './historyIndex.ts';
 import { PassageIndex } from './passageIndex.ts';
 import { largest, logarithmic, type Values } from './values.ts';
 import { Vocabulary } from './vocabulary.ts';
-import { countsOf, type WordCounts, WordIndex, weighted } from './wordIndex.ts';
+import { countsOf, type Earlier, type WordCounts, WordIndex, weighted } from './wordIndex.ts';
 
 /** A file with its text. */
 export interface IndexedFile {
@@ -61,9 +61,20 @@ interface Message {
   readonly kinds: readonly string[];
 }
 
+/** What a path says by itself. */
+interface PathWords {
+  readonly path: WordCounts;
+  readonly name: WordCounts;
+  readonly words: ReadonlySet<string>;
+  /** What the file is about, by its name: files with the same one belong together. */
+  readonly subject: string;
+}
+
 /** What the paths alone say. */
 interface PathFacts {
+  readonly paths: readonly string[];
   readonly numbers: ReadonlyMap<string, number>;
+  readonly ofPaths: readonly PathWords[];
   readonly pathIndex: WordIndex;
   readonly names: WordIndex;
   readonly pathWords: readonly ReadonlySet<string>[];
@@ -93,8 +104,7 @@ export class CodeIndex {
 
   /**
    * @param vocabulary the one that the files' words are numbers of
-   * @param earlier an index with the same vocabulary: what commits say is taken from it, and what the paths say if they are
-   *   the same
+   * @param earlier an index with the same vocabulary: what commits, paths and contents say is taken from it
    */
   constructor(
     files: readonly FileOfIndex[],
@@ -106,24 +116,28 @@ export class CodeIndex {
     this.blobs = files.map(({ blob }) => blob);
     this.sizes = files.map(({ words }) => words.size);
     this.largestSize = largest(Float64Array.from(this.sizes));
-    // With the same paths, a file has the same number.
-    const alike = earlier && haveSame(earlier.paths, this.paths) ? earlier : undefined;
-    this.facts = alike?.facts ?? pathFactsOf(this.paths, vocabulary);
+    this.facts =
+      earlier && haveSame(earlier.paths, this.paths)
+        ? earlier.facts
+        : pathFactsOf(this.paths, vocabulary, earlier?.facts);
+    const moved = movedTo(this.numbers, earlier?.paths ?? []);
+    const before = <Index>(index: Index | undefined): Earlier<Index> | undefined =>
+      index && { index, moved };
     this.past = pastOf(this.facts.numbers, history, vocabulary, earlier?.past.said);
     this.content = new WordIndex(
       vocabulary,
       files.map(({ words }) => words.content),
-      alike?.content,
+      before(earlier?.content),
     );
     this.definitions = new WordIndex(
       vocabulary,
       files.map(({ words }) => words.definitions),
-      alike?.definitions,
+      before(earlier?.definitions),
     );
     this.passages = new PassageIndex(
       vocabulary,
       files.map(({ words }) => words.passages),
-      alike?.passages,
+      before(earlier?.passages),
     );
   }
 
@@ -179,32 +193,71 @@ export function haveSame(before: readonly string[], now: readonly string[]): boo
   return before.length === now.length && before.every((path, i) => path === now[i]);
 }
 
-function pathFactsOf(paths: readonly string[], vocabulary: Vocabulary): PathFacts {
-  const indexOf = (texts: readonly string[]): WordIndex =>
-    new WordIndex(
-      vocabulary,
-      texts.map(text => countsOf(vocabulary.numbersOf(text))),
-    );
-  const folders = paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+/** By the number that a file had: its number now; -1 if it is gone. @param before the paths by that number */
+function movedTo(numbers: PathFacts['numbers'], before: readonly string[]): Int32Array {
+  const moved = new Int32Array(before.length);
+  before.forEach((path, file) => {
+    moved[file] = numbers.get(path) ?? -1;
+  });
+  return moved;
+}
+
+function pathFactsOf(
+  paths: readonly string[],
+  vocabulary: Vocabulary,
+  earlier?: PathFacts,
+): PathFacts {
+  const numbers = new Map(paths.map((path, file) => [path, file]));
+  const moved = earlier && movedTo(numbers, earlier.paths);
+  const before = paths.map(path => earlier?.numbers.get(path) ?? -1);
+  const ofPaths = paths.map(
+    (path, file) => earlier?.ofPaths[before[file] ?? -1] ?? pathWordsOf(path, vocabulary),
+  );
+  const indexOf = (counts: readonly WordCounts[], index: WordIndex | undefined): WordIndex =>
+    new WordIndex(vocabulary, counts, index && moved && { index, moved });
   // Many files share a folder.
   const known = new Map<string, { number: number; words: ReadonlySet<string>; size: number }>();
-  const folderOf = folders.map(folder => {
+  const folderOf = paths.map((path, file) => {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
     const own = known.get(folder) ?? {
-      ...{ number: known.size, words: new Set(codeWords(folder)), size: 0 },
+      number: known.size,
+      words: earlier?.folderWords[before[file] ?? -1] ?? new Set(codeWords(folder)),
+      size: 0,
     };
     known.set(folder, own);
     own.size += 1;
     return own;
   });
   return {
-    numbers: new Map(paths.map((path, file) => [path, file])),
+    paths,
+    numbers,
+    ofPaths,
     folders: Uint32Array.from(folderOf, ({ number }) => number),
     folderSizes: Uint32Array.from(known.values(), ({ size }) => size),
-    pathIndex: indexOf(paths),
-    names: indexOf(paths.map(nameOf)),
-    pathWords: paths.map(path => new Set(codeWords(path))),
+    pathIndex: indexOf(
+      ofPaths.map(({ path }) => path),
+      earlier?.pathIndex,
+    ),
+    names: indexOf(
+      ofPaths.map(({ name }) => name),
+      earlier?.names,
+    ),
+    pathWords: ofPaths.map(({ words }) => words),
     folderWords: folderOf.map(({ words }) => words),
-    partners: partnersOf(paths),
+    partners: partnersOf(ofPaths.map(({ subject }) => subject)),
+  };
+}
+
+function pathWordsOf(path: string, vocabulary: Vocabulary): PathWords {
+  const name = nameOf(path);
+  return {
+    path: countsOf(vocabulary.numbersOf(path)),
+    name: countsOf(vocabulary.numbersOf(name)),
+    words: new Set(codeWords(path)),
+    subject: name
+      .toLowerCase()
+      .replace(/\..*$/s, '')
+      .replace(/^tests?[_-]|[_-]?(?:tests?|specs?|it)$/g, ''),
   };
 }
 
@@ -213,13 +266,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function partnersOf(paths: readonly string[]): number[][] {
-  const subjects = paths.map(path =>
-    nameOf(path)
-      .toLowerCase()
-      .replace(/\..*$/s, '')
-      .replace(/^tests?[_-]|[_-]?(?:tests?|specs?|it)$/g, ''),
-  );
+function partnersOf(subjects: readonly string[]): number[][] {
   const together = new Map<string, number[]>();
   subjects.forEach((subject, file) => {
     const same = together.get(subject);

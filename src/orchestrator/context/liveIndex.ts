@@ -7,6 +7,7 @@ import {
   changedCommits,
   commitHashes,
   commitsSince,
+  hasMoves,
   isShallowClone,
   type PastCommit,
   pastCommits,
@@ -14,6 +15,7 @@ import {
 import {
   blobSizes,
   blobTexts,
+  changedTree,
   checkedOutContent,
   type TreeFile,
   treeFiles,
@@ -106,7 +108,7 @@ export class LiveIndex {
     const isKnown = (file: string) => known.has(file);
     // What older commits changed has other names only if files were moved since.
     const past =
-      isAlike && since?.contents
+      isAlike && since?.contents && !hasMoves(since.commits)
         ? [...pastCommits(since.commits, isKnown), ...current.past].slice(0, HISTORY)
         : pastCommits(commits, isKnown);
     const index = new CodeIndex(
@@ -151,14 +153,11 @@ export class LiveIndex {
   ): Promise<readonly TreeFile[]> {
     const { tree: known } = this.current ?? {};
     const contents = since?.contents;
-    // Git's list of all files is only needed if there are other files than before.
+    // Git's list of all files is only needed if it is not clear what has changed.
     const tree =
       known === undefined || contents === undefined
         ? await shownFiles(dir, commit)
-        : known.map(file => {
-            const blob = contents.get(file.path);
-            return blob === undefined ? file : { ...file, blob };
-          });
+        : changedTree(known, new Map([...contents].filter(([file]) => isShownPath(file))));
     await this.readNew(dir, tree, prefix);
     return tree;
   }

@@ -1,5 +1,5 @@
 import type { Vocabulary } from './vocabulary.ts';
-import { changedSince, type WordCounts } from './wordIndex.ts';
+import { changesSince, type Earlier, type WordCounts } from './wordIndex.ts';
 
 const K = 1.2;
 const B = 0.75;
@@ -19,17 +19,18 @@ export class PassageIndex {
 
   /**
    * @param files the passages of each file
-   * @param earlier an index with the same vocabulary and files, of which a few may have changed: only these are counted
+   * @param earlier an index with the same vocabulary: if only a few files came, went or have changed, only these are
+   *   counted
    */
   constructor(
     vocabulary: Vocabulary,
     files: readonly (readonly WordCounts[])[],
-    earlier?: PassageIndex,
+    earlier?: Earlier<PassageIndex>,
   ) {
     this.vocabulary = vocabulary;
     this.files = files;
     this.found = new Uint32Array(vocabulary.size);
-    const changed = earlier && changedSince(earlier.files, files);
+    const changes = earlier && changesSince(earlier.index.files, files, earlier.moved);
     const totals = { count: 0, length: 0 };
     const add = (passages: readonly WordCounts[] = [], sign: 1 | -1 = 1): void => {
       for (const { from, to, weights, words } of passages) {
@@ -41,12 +42,15 @@ export class PassageIndex {
         totals.count += sign;
       }
     };
-    if (earlier && changed) {
-      this.found.set(earlier.found);
-      totals.count = earlier.count;
-      totals.length = earlier.length;
-      for (const file of changed) {
-        add(earlier.files[file], -1);
+    if (earlier && changes) {
+      const before = earlier.index;
+      this.found.set(before.found);
+      totals.count = before.count;
+      totals.length = before.length;
+      for (const file of changes.gone) {
+        add(before.files[file], -1);
+      }
+      for (const file of changes.added) {
         add(files[file]);
       }
     } else {

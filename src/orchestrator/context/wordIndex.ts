@@ -92,20 +92,26 @@ interface Postings {
   readonly weights: WordCounts['weights'];
 }
 
-/** Documents whose words are others than in the postings. */
+/** What is not in the postings. */
 interface Replaced {
-  readonly documents: ReadonlySet<number>;
-  /** By word: how many of these documents had it. */
+  /** By word: how many of the documents had it that are gone or have other words now. */
   readonly had: ReadonlyMap<number, number>;
-  /** By word: these documents that have it now. */
+  /** By word: the documents that have it now, of those that came or have other words. */
   readonly have: ReadonlyMap<
     number,
     readonly { readonly document: number; readonly weight: number }[]
   >;
 }
 
-/** If more documents have changed, new postings are faster. */
+/** If more documents came, went or have changed, new postings are faster. */
 const MAX_REPLACED = 50;
+
+/** What an index was made from before. */
+export interface Earlier<Index> {
+  readonly index: Index;
+  /** By the number that a document had: its number now; -1 if it is gone. */
+  readonly moved: Int32Array;
+}
 
 /**
  * An inverted index that scores documents by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
@@ -114,22 +120,35 @@ const MAX_REPLACED = 50;
 export class WordIndex {
   private readonly vocabulary: Vocabulary;
   private readonly postings: Postings;
+  /** By document of the postings: its number; -1 if it is gone or has other words now. */
+  private readonly numbers: Int32Array;
   private readonly replaced: Replaced;
   private readonly lengths: Float64Array;
   private readonly meanLength: number;
 
   /**
    * @param counts the words of each document
-   * @param earlier an index with the same vocabulary whose documents are the same, but for a few that have changed: its
-   *   postings are used again
+   * @param earlier an index with the same vocabulary: if only a few documents came, went or have changed, its postings are
+   *   used again
    */
-  constructor(vocabulary: Vocabulary, counts: readonly WordCounts[], earlier?: WordIndex) {
+  constructor(vocabulary: Vocabulary, counts: readonly WordCounts[], earlier?: Earlier<WordIndex>) {
     this.vocabulary = vocabulary;
-    const changed = earlier && changedSince(earlier.postings.counts, counts);
-    this.postings = earlier && changed ? earlier.postings : postingsOf(counts, vocabulary.size);
-    this.replaced = replacedBy(changed ?? [], this.postings.counts, counts);
-    this.lengths = this.postings.lengths.slice();
-    for (const document of changed ?? []) {
+    const changes = earlier?.index.changesTo(counts, earlier.moved);
+    this.postings =
+      earlier && changes ? earlier.index.postings : postingsOf(counts, vocabulary.size);
+    const { added, gone, numbers } = changes ?? allOf(counts);
+    this.numbers = numbers;
+    this.replaced = {
+      had: countedIn(gone.map(place => this.postings.counts[place] ?? NO_WORDS)),
+      have: listed(added, counts),
+    };
+    this.lengths = new Float64Array(counts.length);
+    numbers.forEach((number, place) => {
+      if (number >= 0) {
+        this.lengths[number] = this.postings.lengths[place] ?? 0;
+      }
+    });
+    for (const document of added) {
       this.lengths[document] = lengthOf(counts[document] ?? NO_WORDS);
     }
     this.meanLength = meanOfFilled(this.lengths);
@@ -162,11 +181,10 @@ export class WordIndex {
   /** Calls a function with each document that has the word. */
   forEach(word: string, use: (document: number, weight: number) => void): void {
     const { documents, weights } = this.postings;
-    const replaced = this.replaced.documents;
     const { from, number, to } = this.rangeOf(word);
     for (let at = from; at < to; at++) {
-      const document = documents[at] ?? 0;
-      if (replaced.size === 0 || !replaced.has(document)) {
+      const document = this.numbers[documents[at] ?? 0] ?? -1;
+      if (document >= 0) {
         use(document, weights[at] ?? 0);
       }
     }
@@ -186,6 +204,12 @@ export class WordIndex {
       });
     }
     return scores;
+  }
+
+  /** What is different between the postings and other documents. @param moved the numbers of this index's documents there */
+  private changesTo(counts: readonly WordCounts[], moved: Int32Array): Changes | undefined {
+    const numbers = this.numbers.map(number => moved[number] ?? -1);
+    return changesSince(this.postings.counts, counts, numbers);
   }
 
   private countOf(word: string): number {
@@ -237,37 +261,77 @@ function lengthOf({ from, to, weights }: WordCounts): number {
   return length;
 }
 
-/** The documents that have other words; `undefined` if there are too many, or their numbers are others. */
-export function changedSince<T>(before: readonly T[], now: readonly T[]): number[] | undefined {
-  if (before.length !== now.length) {
-    return undefined;
-  }
-  const changed: number[] = [];
-  for (let document = 0; document < now.length; document++) {
-    if (before[document] !== now[document]) {
-      changed.push(document);
-      if (changed.length > MAX_REPLACED) {
-        return undefined;
-      }
-    }
-  }
-  return changed;
+/** What is different between two lists of documents. */
+interface Changes {
+  /** By number before: the number now of a document that is the same; -1 for all others. */
+  readonly numbers: Int32Array;
+  /** The numbers before of those that are gone or have other words. */
+  readonly gone: readonly number[];
+  /** The numbers now of those that came or have other words. */
+  readonly added: readonly number[];
 }
 
-function replacedBy(
-  changed: readonly number[],
-  before: readonly WordCounts[],
-  now: readonly WordCounts[],
-): Replaced {
-  const had = new Map<number, number>();
-  const have = new Map<number, { document: number; weight: number }[]>();
-  for (const document of changed) {
-    const old = before[document] ?? NO_WORDS;
-    for (let i = old.from; i < old.to; i++) {
-      const word = old.words[i] ?? 0;
-      had.set(word, (had.get(word) ?? 0) + 1);
+/**
+ * Compares two lists of documents.
+ * @param moved by number before: the number now; -1 if it is gone
+ * @returns `undefined` if too many are different
+ */
+export function changesSince<T>(
+  before: readonly T[],
+  now: readonly T[],
+  moved: Int32Array,
+): Changes | undefined {
+  const numbers = new Int32Array(before.length);
+  const isKept = new Uint8Array(now.length);
+  const gone: number[] = [];
+  for (let place = 0; place < before.length; place++) {
+    const number = moved[place] ?? -1;
+    const isSame = number >= 0 && now[number] === before[place];
+    numbers[place] = isSame ? number : -1;
+    if (isSame) {
+      isKept[number] = 1;
+    } else if (gone.push(place) > MAX_REPLACED) {
+      return undefined;
     }
-    const { from, to, weights, words } = now[document] ?? NO_WORDS;
+  }
+  const added: number[] = [];
+  for (let number = 0; number < now.length; number++) {
+    if (isKept[number] === 0 && added.push(number) > MAX_REPLACED) {
+      return undefined;
+    }
+  }
+  return { numbers, gone, added };
+}
+
+/** No changes. */
+function allOf({ length }: readonly unknown[]): Changes {
+  const numbers = new Int32Array(length);
+  for (let number = 0; number < length; number++) {
+    numbers[number] = number;
+  }
+  return { numbers, gone: [], added: [] };
+}
+
+/** By word: how many of the documents have it. */
+function countedIn(documents: readonly WordCounts[]): Map<number, number> {
+  const counted = new Map<number, number>();
+  for (const { from, to, words } of documents) {
+    for (let i = from; i < to; i++) {
+      const word = words[i] ?? 0;
+      counted.set(word, (counted.get(word) ?? 0) + 1);
+    }
+  }
+  return counted;
+}
+
+/** By word: which of the documents have it. */
+function listed(
+  documents: readonly number[],
+  counts: readonly WordCounts[],
+): Map<number, { document: number; weight: number }[]> {
+  const have = new Map<number, { document: number; weight: number }[]>();
+  for (const document of documents) {
+    const { from, to, weights, words } = counts[document] ?? NO_WORDS;
     for (let i = from; i < to; i++) {
       const word = words[i] ?? 0;
       const known = have.get(word) ?? [];
@@ -275,7 +339,7 @@ function replacedBy(
       known.push({ document, weight: weights[i] ?? 0 });
     }
   }
-  return { documents: new Set(changed), had, have };
+  return have;
 }
 
 function postingsOf(counts: readonly WordCounts[], vocabularySize: number): Postings {

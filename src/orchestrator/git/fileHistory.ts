@@ -64,8 +64,8 @@ export interface CommitsSince {
   readonly commits: readonly ChangedCommit[];
   /** There are merges among them, so not all of them are newer than each commit before the earlier one. */
   readonly hasMerges: boolean;
-  /** The new contents by path, as hashes; only if nothing else changed: no file came, went, moved or became a link. */
-  readonly contents: ReadonlyMap<string, string> | undefined;
+  /** The new contents by path, as hashes, or `undefined` for no file any more; absent if they are not clear. */
+  readonly contents: ReadonlyMap<string, string | undefined> | undefined;
 }
 
 /**
@@ -96,17 +96,32 @@ export async function commitsSince(
 }
 
 /** @param blocks newest first, with the output of `--raw` */
-function contentsIn(blocks: readonly Block[]): Map<string, string> | undefined {
-  const contents = new Map<string, string>();
-  for (const [facts = '', path = ''] of blocks.flatMap(linesOf)) {
-    const [, , , blob = '', status] = facts.split(' ');
+function contentsIn(blocks: readonly Block[]): Map<string, string | undefined> | undefined {
+  const contents = new Map<string, string | undefined>();
+  const add = (path: string, blob: string | undefined): void => {
+    if (!contents.has(path)) {
+      contents.set(path, blob);
+    }
+  };
+  for (const [facts = '', first = '', second] of blocks.flatMap(linesOf)) {
+    const path = second ?? first;
     // Git puts an unusual path into quotes.
-    if (status !== 'M' || path.startsWith('"')) {
+    if (first.startsWith('"') || path.startsWith('"')) {
       return undefined;
     }
-    contents.set(path, contents.get(path) ?? blob);
+    const [, mode = '', , blob, status = ''] = facts.split(' ');
+    // Otherwise it is gone, or a link or submodule.
+    add(path, mode.startsWith('100') ? blob : undefined);
+    if (status.startsWith('R')) {
+      add(first, undefined);
+    }
   }
   return contents;
+}
+
+/** Whether files were moved, so that earlier commits changed files that have other paths now. */
+export function hasMoves(commits: readonly ChangedCommit[]): boolean {
+  return commits.some(({ changes }) => changes.some(([status = '']) => status.startsWith('R')));
 }
 
 /** The hashes of {@link changedCommits}, which takes much less time. */

@@ -25,6 +25,46 @@ export async function treeFiles(dir: string, commit: string): Promise<TreeFile[]
 }
 
 /**
+ * What {@link treeFiles} gives after a change.
+ * @param contents the new contents by path, as hashes; `undefined`: there is no file any more
+ */
+export function changedTree(
+  files: readonly TreeFile[],
+  contents: ReadonlyMap<string, string | undefined>,
+): TreeFile[] {
+  const left = new Map(contents);
+  const tree: TreeFile[] = [];
+  for (const file of files) {
+    const blob = left.has(file.path) ? left.get(file.path) : file.blob;
+    left.delete(file.path);
+    if (blob !== undefined) {
+      tree.push({ path: file.path, blob });
+    }
+  }
+  for (const [path, blob] of left) {
+    if (blob !== undefined) {
+      tree.splice(placeOf(tree, path), 0, { path, blob });
+    }
+  }
+  return tree;
+}
+
+/** Where a new path belongs: git sorts the bytes, which are in another order than JavaScript's characters. */
+function placeOf(files: readonly TreeFile[], path: string): number {
+  const bytes = Buffer.from(path);
+  let [from, to] = [0, files.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (bytes.compare(Buffer.from(files[middle]?.path ?? '')) < 0) {
+      to = middle;
+    } else {
+      from = middle + 1;
+    }
+  }
+  return from;
+}
+
+/**
  * The sizes of blobs in bytes; without those that the repository does not have. Git looks at each one, so ask only for
  * those that matter.
  */
