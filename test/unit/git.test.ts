@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { blobTexts, checkedOutTexts, treeFiles } from '../../src/orchestrator/git/treeFiles.ts';
+import {
+  blobTexts,
+  changedTree,
+  checkedOutTexts,
+  treeFiles,
+} from '../../src/orchestrator/git/treeFiles.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
@@ -280,6 +285,32 @@ describe('GitRepository', () => {
     const blobs = (await treeFiles(clone, 'HEAD')).map(({ blob }) => blob);
     const [first, missing, last = 'three\n'] = await blobTexts(clone, blobs);
     assert.deepEqual([first, missing, last], ['one\n'.repeat(20), undefined, 'three\n']);
+  });
+
+  test('the files after a change are in the order of git, at once also if a large folder was moved', () => {
+    const filesOf = (paths: readonly string[]) => paths.map(path => ({ path, blob: '1' }));
+    const ordered = ['a-b/x', 'a.b', 'a/b', 'a0', 'é', '～', '😀'];
+    for (let added = 0; added < 1 << ordered.length; added++) {
+      const isAdded = (_: string, i: number) => ((added >> i) & 1) === 1;
+      const before = ordered.filter((path, i) => !isAdded(path, i));
+      const contents = new Map<string, string | undefined>([['gone', undefined]]);
+      for (const path of ordered.filter(isAdded)) {
+        contents.set(path, '1');
+      }
+      const changed = changedTree(filesOf([...before, 'gone']), contents);
+      assert.deepEqual(changed, filesOf(ordered));
+    }
+    const large = Array.from({ length: 100_000 }, (_, i) => `${100_000 + i}/`);
+    const contents = new Map<string, string | undefined>();
+    for (const folder of large) {
+      contents.set(`${folder}b`, '1').set(`${folder}a`, undefined);
+    }
+    const before = filesOf(large.flatMap(folder => [`${folder}a`, `${folder}c`]));
+    const started = performance.now();
+    const changed = changedTree(before, contents);
+    assert.ok(performance.now() - started < 5_000);
+    const expected = large.flatMap(folder => [`${folder}b`, `${folder}c`]).join(' ');
+    assert.ok(changed.map(({ path }) => path).join(' ') === expected);
   });
 
   test('an option in place of a commit is refused', async () => {

@@ -41,17 +41,24 @@ export function changedTree(
       tree.push({ path: file.path, blob });
     }
   }
-  for (const [path, blob] of left) {
-    if (blob !== undefined) {
-      tree.splice(placeOf(tree, path), 0, { path, blob });
-    }
+  const added = [...left]
+    .flatMap(([path, blob]) =>
+      blob === undefined ? [] : [{ path, blob, bytes: Buffer.from(path) }],
+    )
+    .sort((a, b) => a.bytes.compare(b.bytes));
+  // With `splice`, each would move all that follow: a minute for a folder of 100,000 files that was moved.
+  const parts: TreeFile[][] = [];
+  let taken = 0;
+  for (const { blob, bytes, path } of added) {
+    const place = placeOf(tree, bytes);
+    parts.push(tree.slice(taken, place), [{ path, blob }]);
+    taken = place;
   }
-  return tree;
+  return [...parts, tree.slice(taken)].flat();
 }
 
 /** Where a new path belongs: git sorts the bytes, which are in another order than JavaScript's characters. */
-function placeOf(files: readonly TreeFile[], path: string): number {
-  const bytes = Buffer.from(path);
+function placeOf(files: readonly TreeFile[], bytes: Buffer): number {
   let [from, to] = [0, files.length];
   while (from < to) {
     const middle = (from + to) >> 1;
