@@ -108,6 +108,8 @@ const noise: readonly RegExp[] = [
   /Throttler is disposed/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
+  // When a key of a menu changes, VS Code draws the lines of a view again that it has drawn, also one that has just moved.
+  /TreeError \[[\w.]+\] Data tree node not found: .*\n.*\n.*\.rerender \(/,
   // Without a network, there is no gallery of extensions.
   /Error while getting the latest version for the extension/,
 ];
