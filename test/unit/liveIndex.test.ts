@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { codePointers } from '../../src/orchestrator/context/codePointers.ts';
 import { LiveIndex } from '../../src/orchestrator/context/liveIndex.ts';
 import { type PastUse, trustOf } from '../../src/orchestrator/context/pastUses.ts';
-import { gitRepo, tempDir } from '../support/cleanEnv.ts';
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
 const query = (dir: string, commit: string, title: string) => ({
@@ -199,11 +199,7 @@ describe('an index that follows the commits', () => {
 
   test('is made anew if its file is damaged', async () => {
     await using temp = await tempDir('live-index-damaged-');
-    const folder = path.join(temp.path, 'project');
-    const { head, write } = gitFolder(() => ({ folder, home: temp.path }));
-    await mkdir(folder);
-    await write('src/one.ts', 'export function word() {}\n');
-    await gitRepo(folder);
+    const { folder, head } = await oneFile(temp);
     const file = path.join(temp.path, 'index.bin');
     await new LiveIndex(file).at(folder, await head());
     const whole = await readFile(file, 'latin1');
@@ -227,11 +223,7 @@ describe('an index that follows the commits', () => {
 
   test('is there also if it cannot be stored', async () => {
     await using temp = await tempDir('live-index-not-stored-');
-    const folder = path.join(temp.path, 'project');
-    const { head, write } = gitFolder(() => ({ folder, home: temp.path }));
-    await mkdir(folder);
-    await write('src/one.ts', 'export function word() {}\n');
-    await gitRepo(folder);
+    const { folder, head } = await oneFile(temp);
     // A folder in its place fails for every user, as a full disk would.
     const file = path.join(temp.path, 'index.bin');
     await mkdir(file);
@@ -312,3 +304,13 @@ describe('what was used before', () => {
     assert.equal(trustOf(hit).get('never given'), undefined);
   });
 });
+
+/** A repository whose one commit has one file of code. */
+async function oneFile(temp: TempDir) {
+  const folder = path.join(temp.path, 'project');
+  const { head, write } = gitFolder(() => ({ folder, home: temp.path }));
+  await mkdir(folder);
+  await write('src/one.ts', 'export function word() {}\n');
+  await gitRepo(folder);
+  return { folder, head };
+}
