@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Command } from '../../src/views/common/contributions.ts';
+import { menuFacts } from '../../src/views/stories/storyNodes.ts';
 import { STATE_KINDS } from '../../src/views/stories/storyState.ts';
-import { menuFacts } from '../../src/views/stories/storyTree.ts';
-import { aStory } from '../support/storyList.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -69,11 +68,9 @@ test('places, work and terminals go by the run of the folder of the story, which
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
   const commands = [Command.showStoryTerminal, Command.openPlace, Command.discardWork];
-  const offered = (hasRun: boolean, hasPlace: boolean, hasWork: boolean) => {
-    const facts = menuFacts({
-      ...{ story: aStory({ id: 'US-001' }), state: { kind: 'paused' }, hasPlace, hasWork },
-      ...{ commits: [], hasConflict: false, lastRun: { hasRun } },
-    });
+  const offered = (hasRun: boolean, place: boolean, work: boolean) => {
+    const holds = { hasRun, place, work, conflict: false, commits: false };
+    const facts = menuFacts({ done: false }, { kind: 'paused' }, holds);
     return commands.filter(command =>
       items
         .filter(item => item.command === command && item.when.includes('ralphFresh.stories'))

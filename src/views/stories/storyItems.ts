@@ -21,7 +21,6 @@ import {
   type EpicNode,
   type FolderNode,
   isOpenable,
-  menuFacts,
   type ProblemNode,
   type StoryNode,
   type StoryTreeNode,
@@ -128,7 +127,7 @@ function storyItem(node: StoryNode): TreeItem {
   item.id = `story:${folder}:${key}`;
   item.description = words;
   item.iconPath = stateIcon(state);
-  item.contextValue = menuFacts(node);
+  item.contextValue = node.menu;
   item.checkboxState = {
     state: story.done ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked,
     tooltip: story.done

@@ -4,18 +4,23 @@ import { hasPlace, type RunState, storyNotes } from '../../orchestrator/journal/
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { idsWithReports } from '../../orchestrator/stories/reportNote.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
-import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
-import { commitsByStory, isAtWork, needsUser, runsOnFile, storyStates } from './storyState.ts';
+import {
+  commitsByStory,
+  isAtWork,
+  needsUser,
+  runsOnFile,
+  type StoryState,
+  storyStates,
+} from './storyState.ts';
 import {
   type DiscoveredNode,
   type EpicNode,
   type FolderNode,
-  type FolderRun,
   type FolderSummary,
   isOpenable,
-  type NodeFacts,
   type ProblemNode,
   type RootNode,
   type StoryNode,
@@ -40,6 +45,9 @@ export interface StoryChanges {
   /** Existing lines that have changed. */
   readonly changed: readonly (FolderNode | EpicNode | StoryNode | DiscoveredNode)[];
 }
+
+/** What the line of a story shows, and what its menu depends on. */
+type NodeFacts = Pick<StoryNode, 'commits' | 'menu' | 'state' | 'story'>;
 
 /** The lines of one folder. */
 export class StoryNodes {
@@ -135,7 +143,7 @@ export class StoryNodes {
     const storyState = storyStates(file.stories, { run, states });
     const commits = commitsByStory(states);
     const keys = storyKeys(file.stories);
-    const lastRun = folderRun(facts.run);
+    const hasRun = hasBegun(facts.run);
     const worked = workedOn(states);
     const known = this.stories;
     this.stories = new Map();
@@ -143,13 +151,18 @@ export class StoryNodes {
       const key = keys.get(story) ?? story.id;
       const state = storyState.get(story) ?? { kind: 'ready' };
       const { conflict, settling } = storyNotes(run.state, story.id);
-      const hasConflict = (conflict ?? settling) !== undefined;
-      const now = {
-        ...{ story, state, hasConflict, commits: commits.get(story.id) ?? [], lastRun },
-        // Nothing of a done story depends on them, so its line need not be drawn again.
-        hasPlace: !story.done && hasPlace(run.state, story.id),
-        hasWork: !story.done && worked.has(story.id),
-      };
+      const own = commits.get(story.id) ?? [];
+      const menu = menuFacts(story, state, {
+        // Of the story's folder, which need not be the active one.
+        hasRun,
+        // Nothing of a done story depends on place and work, so its line need not be drawn again.
+        place: !story.done && hasPlace(run.state, story.id),
+        work: !story.done && worked.has(story.id),
+        // A person can settle it, or does so.
+        conflict: (conflict ?? settling) !== undefined,
+        commits: own.length > 0,
+      });
+      const now = { story, state, commits: own, menu };
       const node = known.get(key) ?? newStory(key, folder, now);
       if (!isSame(node, now)) {
         changed.push(node);
@@ -272,9 +285,9 @@ function isAsking(run: WatchedRun): boolean {
   );
 }
 
-function folderRun({ alive, state }: WatchedRun): FolderRun {
+function hasBegun({ alive, state }: WatchedRun): boolean {
   // A story that was ticked before any run has a journal, too, but without a run.
-  return { hasRun: alive || state.startedAt !== undefined };
+  return alive || state.startedAt !== undefined;
 }
 
 /** Ids of the stories that an agent in a place of its own has worked on, in any run. */
@@ -326,11 +339,25 @@ function isCounted({ story, state }: StoryNode): boolean {
 function isSame(node: StoryNode, now: NodeFacts): boolean {
   return (
     (node.story === now.story || JSON.stringify(node.story) === JSON.stringify(now.story)) &&
-    node.hasConflict === now.hasConflict &&
+    node.menu === now.menu &&
     node.commits.length === now.commits.length &&
-    node.lastRun.hasRun === now.lastRun.hasRun &&
-    node.hasPlace === now.hasPlace &&
-    node.hasWork === now.hasWork &&
     JSON.stringify(node.state) === JSON.stringify(now.state)
   );
+}
+
+/** What a story's menu depends on besides its state, in the order of its facts. */
+const MENU_WORDS = ['hasRun', 'place', 'work', 'conflict', 'commits'] as const;
+
+/** Facts about a story for the menus. */
+export function menuFacts(
+  { done }: Pick<Story, 'done'>,
+  state: StoryState,
+  holds: Readonly<Record<(typeof MENU_WORDS)[number], boolean>>,
+): string {
+  const agent = state.kind === 'running' ? state.agent : undefined;
+  return [
+    ...['story', done ? 'done' : 'open', state.kind],
+    ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
+    ...MENU_WORDS.filter(word => holds[word]),
+  ].join('.');
 }

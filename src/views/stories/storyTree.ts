@@ -48,26 +48,9 @@ export interface StoryNode {
   parent: EpicNode | FolderNode | undefined;
   story: Story;
   state: StoryState;
-  /** A person can settle a conflict of its newest work, or does so. */
-  hasConflict: boolean;
-  /** Its agent, or the person who settles its conflict, has a place of its own that no other story has got since. */
-  hasPlace: boolean;
-  /** An agent in a place of its own has worked on it. */
-  hasWork: boolean;
   commits: readonly RecordedCommit[];
-  lastRun: FolderRun;
-}
-
-/** What the line of a story shows, and what its menu depends on. */
-export type NodeFacts = Pick<
-  StoryNode,
-  'commits' | 'hasConflict' | 'hasPlace' | 'hasWork' | 'lastRun' | 'state' | 'story'
->;
-
-/** The last run of a story's folder, which need not be the active folder. */
-export interface FolderRun {
-  /** There has been one. */
-  readonly hasRun: boolean;
+  /** What its menu depends on, see `menuFacts`. */
+  menu: string;
 }
 
 /** A condition for a story to be done. */
@@ -114,28 +97,6 @@ export interface DiscoveryNode {
 /** A line at the top of its folder. */
 export type RootNode = EpicNode | StoryNode | ProblemNode | DiscoveredNode;
 export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode | DiscoveryNode;
-
-/** Facts about a story for the menus, of which `.commits` is the last. */
-export function menuFacts({
-  commits,
-  hasConflict,
-  hasPlace,
-  hasWork,
-  lastRun,
-  state,
-  story,
-}: NodeFacts): string {
-  const agent = state.kind === 'running' ? state.agent : undefined;
-  return [
-    ...['story', story.done ? 'done' : 'open', state.kind],
-    ...(agent ? [agent.isLast ? 'lane.isLast' : 'lane'] : []),
-    ...(lastRun.hasRun ? ['hasRun'] : []),
-    ...(hasPlace ? ['place'] : []),
-    ...(hasWork ? ['work'] : []),
-    ...(hasConflict ? ['conflict'] : []),
-    ...(commits.length > 0 ? ['commits'] : []),
-  ].join('.');
-}
 
 /**
  * The lines below a line. Created each time, since they are not kept.
