@@ -1,9 +1,7 @@
-import path from 'node:path';
 import {
   type CancellationToken,
   EventEmitter,
   type LogOutputChannel,
-  l10n,
   type Memento,
   type TreeDataProvider,
   type TreeItem,
@@ -15,9 +13,10 @@ import type { Disposable } from '../../base/emitter.ts';
 import type { Criterion } from '../../orchestrator/stories/story.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
-import { ContextKey, View } from '../common/contributions.ts';
+import { Command, ContextKey, View } from '../common/contributions.ts';
 import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { remember } from '../common/remember.ts';
 import { Throttle } from '../common/throttle.ts';
@@ -25,8 +24,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { DetailLines } from './detailLines.ts';
 import { MinuteHand } from './minuteHand.ts';
-import { storiesMessage } from './storiesMessage.ts';
-import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
+import { StoriesFrame } from './storiesFrame.ts';
 import { storyDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTreeItem } from './storyItems.ts';
@@ -46,20 +44,34 @@ const FOLLOW_MS = 100;
 /** Key under which the window stores the filter. */
 const FILTER_KEY = 'storyFilter';
 
+/** What `storyActions.ts` registers when it is loaded. */
+const ACTIONS = [
+  Command.tickStory,
+  Command.untickStory,
+  Command.openStory,
+  Command.openStoryFile,
+  Command.chooseStoryFile,
+  Command.showRunStories,
+  Command.refreshStories,
+  Command.filterStories,
+  Command.clearFilter,
+  Command.moveStoryUp,
+  Command.moveStoryDown,
+  Command.acceptDiscovered,
+  Command.editDiscovered,
+  Command.dropDiscovered,
+];
+
 /** The Stories view: the stories of the window's folders, with states and checkboxes. */
 export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode>, StoryLines {
   private readonly changeEmitter = this.own(
     new EventEmitter<StoryTreeNode | StoryTreeNode[] | undefined>(),
   );
   readonly onDidChangeTreeData = this.changeEmitter.event;
-  private readonly storyFileKey = new ContextKeyValue<'none' | 'broken' | 'ready'>(
-    ContextKey.storyFile,
-  );
   private readonly filteredKey = new ContextKeyValue<boolean>(ContextKey.filtered);
-  private readonly discoveredKey = new ContextKeyValue<boolean>(ContextKey.discovered);
-  private readonly otherListKey = new ContextKeyValue<boolean>(ContextKey.otherList);
   private readonly folders: Folders;
   private readonly view: TreeView<StoryTreeNode>;
+  private readonly frame: StoriesFrame;
   private readonly nodes = new Map<Folder, StoryNodes>();
   /** Folders whose stories are needed; the others are not read. */
   private readonly known = new Set<Folder>();
@@ -96,7 +108,16 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     if (isFiltering(this.currentFilter)) {
       this.filteredKey.set(true);
     }
-    const actions = this.own(storyActionsOnDemand(this, folders, log));
+    const actions = this.own(
+      new OnDemand(
+        ACTIONS,
+        async () => {
+          const { storyActions } = await import('./storyActions.ts');
+          return () => storyActions(this, folders, log);
+        },
+        log,
+      ),
+    );
     this.view = this.own(
       window.createTreeView(View.stories, {
         treeDataProvider: this,
@@ -105,6 +126,11 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
         showCollapseAll: true,
       }),
     );
+    this.frame = new StoriesFrame(this.view, folders, {
+      nodesOf: folder => this.nodesOf(folder),
+      leftOf: folder => this.left.get(folder),
+      knows: folder => this.known.has(folder),
+    });
     this.own(
       this.view.onDidChangeCheckboxState(({ items }) =>
         reportingErrors(log, async () => (await actions.get()).tickBoxes(items)),
@@ -112,7 +138,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     );
     this.own(folders.inEach(folder => this.follow(folder)));
     this.own(folders.onDidChange(() => this.updateAll()));
-    this.own(folders.onDidChangeActive(() => this.tellAround()));
+    this.own(folders.onDidChangeActive(() => this.frame.update(this.currentFilter)));
     this.own(this.view.onDidChangeVisibility(({ visible }) => this.minutes.follow(visible)));
     this.own(
       this.view.onDidChangeSelection(({ selection: [node] }) => {
@@ -276,7 +302,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
       }
       this.known.add(folder);
       this.updateNodes(folder);
-      this.tellAround();
+      this.frame.update(this.currentFilter);
       this.minutes.follow(this.isVisible);
     }
   }
@@ -286,10 +312,10 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
       return;
     }
     if (folder.stories.current === undefined || this.left.has(folder)) {
-      void this.lookOnBranch(folder).then(() => this.tellAround());
+      void this.lookOnBranch(folder).then(() => this.frame.update(this.currentFilter));
     }
     const { isRearranged, changed } = this.updateNodes(folder);
-    this.tellAround();
+    this.frame.update(this.currentFilter);
     if (isRearranged) {
       const isOne = this.folders.all.length < 2;
       this.changeEmitter.fire(isOne ? undefined : this.nodesOf(folder).line);
@@ -324,7 +350,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
         this.updateNodes(folder);
       }
     }
-    this.tellAround();
+    this.frame.update(this.currentFilter);
     this.changeEmitter.fire(undefined);
     this.minutes.follow(this.isVisible);
   }
@@ -340,55 +366,6 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     });
     const changed = changes.changed.filter(({ kind }) => hasFolderLine || kind !== 'folder');
     return { ...changes, changed };
-  }
-
-  /**
-   * Updates everything around the list: sentences above it, file name and badge, and which welcome an empty list
-   * shows.
-   */
-  private tellAround(): void {
-    const { active, all } = this.folders;
-    const file = active?.stories.current;
-    if (active !== undefined && this.known.has(active)) {
-      this.storyFileKey.set(
-        file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
-      );
-    }
-    const message = storiesMessage(this.folders, this.currentFilter, {
-      nodesOf: folder => this.nodesOf(folder),
-      leftOf: folder => this.left.get(folder),
-    });
-    // Setting even the same message lays out the whole list again, and closes an open hover.
-    if (this.view.message !== message) {
-      this.view.message = message;
-    }
-    this.discoveredKey.set(all.some(folder => this.nodesOf(folder).hasDiscovered));
-    this.otherListKey.set(all.some(folder => folder.otherStoryFile !== undefined));
-    const description =
-      all.length === 1 && active && file && active.stories.knownFiles.length > 1
-        ? path.relative(active.path, file.path)
-        : '';
-    if (this.view.description !== description) {
-      this.view.description = description;
-    }
-    this.showBadge();
-  }
-
-  private showBadge(): void {
-    const count = this.folders.all.reduce(
-      (sum, folder) => sum + this.nodesOf(folder).needingUser,
-      0,
-    );
-    if (this.view.badge?.value !== (count || undefined)) {
-      this.view.badge =
-        count === 0
-          ? undefined
-          : {
-              value: count,
-              tooltip:
-                count === 1 ? l10n.t('1 story needs you') : l10n.t('{0} stories need you', count),
-            };
-    }
   }
 }
 
