@@ -1115,6 +1115,20 @@ describe('revert', { concurrency: 3 }, () => {
     await printed(workspace, 'untick', 'US-001');
     assert.deepEqual(await workspace.done(), []);
   });
+
+  test('reverts nothing while the story file cannot be read, since the story would stay done', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.run('succeeds').finished;
+    const head = workspace.git('rev-parse', 'HEAD');
+    const prd = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/prd.json', '{ "userStories": [ {');
+    const broken = /prd\.json: Line 1: /;
+    await refused(workspace, 1, broken, 'revert', 'US-001');
+    await refused(workspace, 1, broken, 'revert', '--iteration', '1');
+    assert.equal(workspace.git('rev-parse', 'HEAD'), head);
+    await workspace.write('.omc/prd.json', prd);
+    assert.match(await printed(workspace, 'revert', 'US-001'), /Reopened: US-001/);
+  });
 });
 
 describe('rollback', { concurrency: 3 }, () => {

@@ -15,8 +15,8 @@ import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { changedIn, isFolderText } from '../stories/formats/folderText.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
-import type { Story } from '../stories/story.ts';
-import { readStoryList } from '../stories/storyFile.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { problemOfFile, problemWords, readStoryFile } from '../stories/storyFile.ts';
 import { isStoryFolder } from '../stories/storyFolder.ts';
 import { requireBd, type TrackerAccess, tellBeads } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
@@ -59,7 +59,7 @@ export async function planWorkRevert(
   files: RunFiles,
   { of, states, storyFile }: WorkRevertOptions,
 ): Promise<WorkRevert> {
-  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  const list = storyFile === undefined ? undefined : await storiesOf(storyFile);
   const recorded = await commitsOfWork(files, { of, states, list });
   const git = new GitRepository(files.workspace);
   if ((await git.root()) === undefined) {
@@ -117,6 +117,18 @@ export async function planWorkRevert(
     storyFile,
     isStoryFileCommitted: edited !== undefined,
   };
+}
+
+/**
+ * The stories that a revert may have to open again.
+ * @throws {HumanError} if the file cannot be read: the story would stay done without its work
+ */
+async function storiesOf(storyFile: string): Promise<StoryList | undefined> {
+  const file = await readStoryFile(storyFile);
+  if (file?.kind === 'invalid') {
+    throw new HumanError(problemOfFile(storyFile, problemWords(file.problems[0])));
+  }
+  return file;
 }
 
 /**
