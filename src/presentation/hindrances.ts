@@ -3,8 +3,8 @@ import type { Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
-import { openStatus } from '../orchestrator/journal/storyStatus.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
+import { openStatus } from './storyState.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum number of stories that are named with their reason. */

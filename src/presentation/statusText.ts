@@ -10,7 +10,6 @@ import {
   type Waiting,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
-import { type StoryStatus, storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -22,6 +21,7 @@ import { type PlanStatus, readStatus } from './statusFacts.ts';
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
+import { type StoryStatus, storyStatus } from './storyState.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { costWords, dollars, english } from './translate.ts';
 import { answerCommand, asksWords, waitingSentence } from './waitingWords.ts';

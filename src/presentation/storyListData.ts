@@ -6,7 +6,6 @@ import {
 } from '../orchestrator/journal/discoveries.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
-import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import {
   type AsideStory,
   asideStories,
@@ -28,6 +27,7 @@ import type {
   StoryFormatName,
 } from '../orchestrator/stories/story.ts';
 import { openCircle } from '../orchestrator/stories/storyProblems.ts';
+import { storyStatus } from './storyState.ts';
 
 /** The output of `stories --json`. */
 export interface StoryListData {

@@ -6,9 +6,9 @@ import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
-import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 import { returnedSentence, rowWord } from '../../src/presentation/iterationWords.ts';
+import { storyStates, storyStatus } from '../../src/presentation/storyState.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
 import { english } from '../../src/presentation/translate.ts';
 import { doingWords, minuteWords, returnedWords } from '../../src/presentation/workWords.ts';
@@ -18,7 +18,6 @@ import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { alertOf, alertsOf, isPast, openQuestion } from '../../src/views/run/alertOf.ts';
 import { canResume, fittingActions } from '../../src/views/run/fittingActions.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
-import { storyStates } from '../../src/views/stories/storyState.ts';
 import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
 import {
   type EventMatch,

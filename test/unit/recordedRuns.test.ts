@@ -9,9 +9,9 @@ import {
   runStateSchema,
   toStored,
 } from '../../src/orchestrator/journal/runStateSchema.ts';
-import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
+import { storyStatus } from '../../src/presentation/storyState.ts';
 import { english } from '../../src/presentation/translate.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { iterationProofs } from '../../src/views/progress/iterationProofs.ts';

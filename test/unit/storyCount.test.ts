@@ -9,10 +9,10 @@ import {
   withFileCount,
   withFileCountUntilEnd,
 } from '../../src/presentation/storyCount.ts';
+import { storyStates } from '../../src/presentation/storyState.ts';
 import { english } from '../../src/presentation/translate.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
-import { storyStates } from '../../src/views/stories/storyState.ts';
 import { living, over } from '../support/recordedJournals.ts';
 
 const FOLDER = path.resolve('/work', 'shop');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { STATE_KINDS } from '../../src/presentation/storyState.ts';
 import { Command } from '../../src/views/common/contributions.ts';
 import { menuFacts } from '../../src/views/stories/storyNodes.ts';
-import { STATE_KINDS } from '../../src/views/stories/storyState.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 

@@ -9,8 +9,8 @@ import {
   storyKeys,
 } from '../../src/orchestrator/stories/select.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
+import type { StoryState } from '../../src/presentation/storyState.ts';
 import { laneChoices, proposedLanes, readyCount } from '../../src/views/run/proposedLanes.ts';
-import type { StoryState } from '../../src/views/stories/storyState.ts';
 import { storyList } from '../support/storyList.ts';
 
 describe('nextStory', () => {

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import {
-  commitsByStory,
-  type StoryState,
-  storyStates,
-} from '../../src/views/stories/storyState.ts';
+import { commitsByStory, type StoryState, storyStates } from '../../src/presentation/storyState.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 import { aStory } from '../support/storyList.ts';

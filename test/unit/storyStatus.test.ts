@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
-import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
+import { storyStatus } from '../../src/presentation/storyState.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 
 const run = (name: string, until?: EventMatch): RunState => over(name, until).state;

@@ -15,6 +15,14 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import type { Story } from '../../orchestrator/stories/story.ts';
+import {
+  commitsByStory,
+  isAtWork,
+  type RunFacts,
+  runsOnFile,
+  type StoryState,
+  storyStates,
+} from '../../presentation/storyState.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
@@ -24,14 +32,6 @@ import { registerCommand } from '../common/registerCommand.ts';
 import { Throttle } from '../common/throttle.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import {
-  commitsByStory,
-  isAtWork,
-  type RunFacts,
-  runsOnFile,
-  type StoryState,
-  storyStates,
-} from '../stories/storyState.ts';
 import { stateMeaning } from '../stories/storyTooltip.ts';
 import { stateWords } from '../stories/storyWords.ts';
 import type { FileOfTasks, StoryDocuments } from './storyDocuments.ts';

@@ -2,6 +2,7 @@ import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vsc
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { storyRecord } from '../../orchestrator/journal/runState.ts';
+import type { StoryState } from '../../presentation/storyState.ts';
 import { Command } from '../common/contributions.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
@@ -10,7 +11,6 @@ import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import type { StoryState } from '../stories/storyState.ts';
 import { chooseStory } from './chooseStory.ts';
 import { pickLanes } from './pickLanes.ts';
 import { proposedLanes } from './proposedLanes.ts';

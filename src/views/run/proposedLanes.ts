@@ -1,6 +1,6 @@
 import { readyStories } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import type { StoryState } from '../stories/storyState.ts';
+import type { StoryState } from '../../presentation/storyState.ts';
 
 /** What a person knows when they choose a number of agents. */
 export interface LaneSituation {

@@ -1,5 +1,5 @@
+import { runsOnFile, storyStates } from '../../presentation/storyState.ts';
 import type { Folder } from '../folders/folder.ts';
-import { runsOnFile, storyStates } from '../stories/storyState.ts';
 import { readyCount } from './proposedLanes.ts';
 
 /** How many stories of a folder can be worked on at the same time now, as far as the window knows. */

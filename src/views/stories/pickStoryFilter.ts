@@ -1,7 +1,7 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
+import { STATE_KINDS, type StoryState } from '../../presentation/storyState.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import type { StoryFilter } from './storyFilter.ts';
-import { STATE_KINDS, type StoryState } from './storyState.ts';
 import type { StoryNode } from './storyTree.ts';
 import { kindName } from './storyWords.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import { STATE_KINDS, type StoryState } from './storyState.ts';
+import { STATE_KINDS, type StoryState } from '../../presentation/storyState.ts';
 
 /** Which stories are shown: those in one of these states (any, if empty) that contain these words. */
 export interface StoryFilter {

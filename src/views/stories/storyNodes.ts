@@ -6,7 +6,6 @@ import { idsWithReports } from '../../orchestrator/stories/reportNote.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { matchesFilter, type StoryFilter } from './storyFilter.ts';
 import {
   commitsByStory,
   isAtWork,
@@ -14,7 +13,8 @@ import {
   runsOnFile,
   type StoryState,
   storyStates,
-} from './storyState.ts';
+} from '../../presentation/storyState.ts';
+import { matchesFilter, type StoryFilter } from './storyFilter.ts';
 import {
   type DiscoveredNode,
   type EpicNode,

@@ -4,12 +4,12 @@ import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { choiceWords } from '../../presentation/choiceWords.ts';
 import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
 import { reasonWords, returnedSentence } from '../../presentation/iterationWords.ts';
+import type { StoryState } from '../../presentation/storyState.ts';
 import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { clock } from '../../presentation/translate.ts';
 import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { RunModel } from '../folders/runModel.ts';
-import type { StoryState } from './storyState.ts';
 import type { DiscoveryNode, StoryNode, StoryTreeNode } from './storyTree.ts';
 import { kindName, stateWords } from './storyWords.ts';
 

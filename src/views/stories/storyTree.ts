@@ -1,8 +1,8 @@
 import type { KnownDiscovery } from '../../orchestrator/journal/discoveries.ts';
 import type { RecordedCommit } from '../../orchestrator/journal/runState.ts';
 import type { Criterion, InvalidStoryFile, Story } from '../../orchestrator/stories/story.ts';
+import type { StoryState } from '../../presentation/storyState.ts';
 import type { CommitRef, DiscoveryRef, StoryRef } from '../common/refs.ts';
-import type { StoryState } from './storyState.ts';
 
 /*
  * The lines of the Stories view as data, without VS Code. VS Code identifies a line by its object, so the objects of

@@ -1,7 +1,7 @@
 import { l10n, type ThemeIcon } from 'vscode';
 import { once } from '../../base/once.ts';
 import { shorten } from '../../base/text.ts';
-import type { AgentInLane } from '../../orchestrator/journal/storyStatus.ts';
+import type { AgentInLane, StoryState } from '../../presentation/storyState.ts';
 import {
   doingWords,
   landingWords,
@@ -10,7 +10,6 @@ import {
 } from '../../presentation/workWords.ts';
 import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
-import type { StoryState } from './storyState.ts';
 
 /**
  * A story's state in words, for the line's description and the screen reader.

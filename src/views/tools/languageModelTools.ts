@@ -13,6 +13,7 @@ import { once } from '../../base/once.ts';
 import { givenSettings, recalledSettings } from '../../orchestrator/settings/settings.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { statusData } from '../../presentation/statusData.ts';
+import { runsOnFile } from '../../presentation/storyState.ts';
 import { dollars } from '../../presentation/translate.ts';
 import { Tool, type ToolName } from '../common/contributions.ts';
 import { appendWords } from '../common/plainText.ts';
@@ -22,7 +23,6 @@ import type { Folders } from '../folders/folders.ts';
 import { willContinue } from '../run/fittingActions.ts';
 import type { Steering } from '../run/steering.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
-import { runsOnFile } from '../stories/storyState.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
 
 const inputSchema = once(() =>

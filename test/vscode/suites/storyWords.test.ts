@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { STATE_KINDS, type StoryState } from '../../../src/views/stories/storyState.ts';
+import { STATE_KINDS, type StoryState } from '../../../src/presentation/storyState.ts';
 import { stateIcon } from '../../../src/views/stories/storyWords.ts';
 
 const SAMPLES: { readonly [K in StoryState['kind']]: Extract<StoryState, { kind: K }> } = {
