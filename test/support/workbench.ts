@@ -689,6 +689,20 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
+   * Clicks an action above a line of a text until it has its effect. The editor draws these lines again when the text
+   * changes, and a click in that moment is lost.
+   */
+  async clickLens(lens: Locator, action: string, isDone: () => Promise<boolean>): Promise<void> {
+    const link = lens.locator('a', { hasText: wholeText(action) });
+    await repeated(`"${action}" above the text has no effect.`, async timeout => {
+      if (!(await isDone())) {
+        await link.click({ timeout });
+      }
+      await expect.poll(isDone, { timeout }).toBe(true);
+    });
+  }
+
+  /**
    * Shows the hover of an element, which contains the text. A busy window forgets a mouse that has not moved since, so
    * it is moved away and back until the hover is shown.
    */

@@ -186,11 +186,10 @@ test('actions are shown above each story, and completion follows the schema', as
     await page.keyboard.press('Control+End');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Home');
-    await lenses(workbench)
-      .first()
-      .locator('a', { hasText: /^Tick$/ })
-      .click();
-    await expect.poll(prdText).toBe(`${original}\n`.replace('"passes": false', '"passes": true'));
+    await workbench.clickLens(lenses(workbench).first(), 'Tick', async () =>
+      (await prdText()).includes('"passes": true'),
+    );
+    expect(await prdText()).toBe(`${original}\n`.replace('"passes": false', '"passes": true'));
     await expect(lenses(workbench).first()).toHaveText(/done by hand.*Untick/);
     await expect(lenses(workbench).nth(1)).toHaveText(/next.*Run/);
   });
@@ -228,12 +227,13 @@ test('a Markdown plan has the same actions and problems', async () => {
   await using workbench = await openStoryFile();
   const { page } = workbench;
   await expect(lenses(workbench)).toHaveText([/next.*Run.*Tick/, /ready.*Run.*Tick/]);
-  await lenses(workbench)
-    .nth(1)
-    .locator('a', { hasText: /^Tick$/ })
-    .click();
   const ticked = plan.replace('- [ ] US-002', '- [x] US-002');
-  await expect.poll(() => readFile(planFile, 'utf8')).toBe(ticked);
+  await workbench.clickLens(
+    lenses(workbench).nth(1),
+    'Tick',
+    async () => (await readFile(planFile, 'utf8')) !== plan,
+  );
+  expect(await readFile(planFile, 'utf8')).toBe(ticked);
   await expect(lenses(workbench).nth(1)).toHaveText(/done by hand.*Untick/);
 
   await test.step('a snippet adds the next story with its criteria', async () => {

@@ -486,8 +486,7 @@ test.describe('in one folder', () => {
         await expect(page.locator('.squiggly-warning')).toHaveCount(0);
         await page.keyboard.press('Control+z');
       }
-      await next.locator('a', { hasText: /^Tick$/ }).click();
-      await expect.poll(now).toMatch(ticked);
+      await workbench.clickLens(next, 'Tick', async () => ticked.test(await now()));
       // VS Code may miss changes in a folder that has just been created.
       await workbench.runCommand('File: Revert File');
       await expect(lenses.filter({ hasText: /done by hand.*Untick/ })).toHaveCount(1);
@@ -514,10 +513,9 @@ test.describe('in one folder', () => {
     );
     await page.keyboard.press('Enter');
     await expect(lenses).toHaveText([/ready.*Run.*Tick/]);
-    await lenses.locator('a', { hasText: /^Tick$/ }).click();
-    await expect
-      .poll(async () => (await filesIn(backlog))['tasks/task-2 - Beta.md'])
-      .toMatch(/^status: Done$/m);
+    await workbench.clickLens(lenses, 'Tick', async () =>
+      /^status: Done$/m.test((await filesIn(backlog))['tasks/task-2 - Beta.md'] ?? ''),
+    );
     await expect(lenses).toHaveText([/done by hand.*Untick/]);
     await workbench.screenshot('storiesView-lenses-backlog');
     expect(workbench.consoleErrors()).toEqual([]);
