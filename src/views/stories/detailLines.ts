@@ -1,28 +1,23 @@
 import path from 'node:path';
-import { RelativePattern, Uri, workspace } from 'vscode';
+import { type LogOutputChannel, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import type { Criterion } from '../../orchestrator/stories/story.ts';
 import { Owner } from '../common/disposableStore.ts';
-import type { StoryNode } from './storyTree.ts';
+import type { Folders } from '../folders/folders.ts';
+import { hasDetails, type StoryNode, type StoryTreeNode } from './storyTree.ts';
 
 /** VS Code does not report every change of a file, so opened ones are looked at this often, in ms. */
 const LOOK_MS = 5_000;
-
-interface DetailLinesOptions {
-  /** The criteria in the file of a story, as they are now. */
-  readonly read: (node: StoryNode) => Promise<readonly Criterion[]>;
-  /** Whether the view still has this line. */
-  readonly has: (node: StoryNode) => boolean;
-  /** What is below these lines is not what they show any more. */
-  readonly onChange: (nodes: StoryNode[]) => void;
-}
 
 /**
  * The lines whose criteria stand in a file of the story. The story file, whose changes renew all other lines, stays the
  * same when such a file changes, so the files of opened lines are followed here.
  */
 export class DetailLines extends Owner {
-  private readonly options: DetailLinesOptions;
+  private readonly folders: Folders;
+  private readonly has: (node: StoryNode) => boolean;
+  private readonly onChange: (nodes: StoryNode[]) => void;
+  private readonly log: LogOutputChannel;
   /** What each line that was opened shows below it, as text. */
   private readonly shown = new Map<StoryNode, string>();
   private readonly watchers = new Map<string, Disposable>();
@@ -30,16 +25,39 @@ export class DetailLines extends Owner {
   private looking: Promise<void> | undefined;
   private lookAgain = false;
 
-  constructor(options: DetailLinesOptions) {
+  /**
+   * @param has whether the view still has this line
+   * @param onChange called with lines below which something has changed
+   */
+  constructor(
+    folders: Folders,
+    has: (node: StoryNode) => boolean,
+    onChange: (nodes: StoryNode[]) => void,
+    log: LogOutputChannel,
+  ) {
     super();
-    this.options = options;
+    this.folders = folders;
+    this.has = has;
+    this.onChange = onChange;
+    this.log = log;
   }
 
-  /** Remembers what an opened line shows, and follows its file from now on. */
-  show(node: StoryNode, criteria: readonly Criterion[]): void {
+  /** The criteria below a line that is opened; its file is followed from now on. */
+  async open(node: StoryTreeNode): Promise<readonly Criterion[]> {
+    if (node.kind !== 'story' || !hasDetails(node.story)) {
+      return [];
+    }
+    let criteria: readonly Criterion[] = [];
+    try {
+      criteria = await this.read(node);
+    } catch (error) {
+      // Its commits are shown all the same.
+      this.log.error(`The file of ${node.story.id} cannot be read:`, error);
+    }
     this.shown.set(node, JSON.stringify(criteria));
     this.watch(node.folder);
     this.timer ??= setInterval(() => this.look(), LOOK_MS);
+    return criteria;
   }
 
   /** Reads the files of opened lines again. Calls while they are read result in one more look. */
@@ -70,10 +88,11 @@ export class DetailLines extends Owner {
   private async lookUntilCurrent(): Promise<void> {
     do {
       this.lookAgain = false;
-      this.drop(node => !this.options.has(node));
+      this.drop(node => !this.has(node));
       const changed: StoryNode[] = [];
       for (const [node, before] of [...this.shown]) {
-        const now = JSON.stringify(await this.options.read(node));
+        // An error was logged when the line was opened.
+        const now = JSON.stringify(await this.read(node).catch(() => []));
         // A line may have been opened, or forgotten, meanwhile.
         if (now !== before && this.shown.get(node) === before) {
           this.shown.set(node, now);
@@ -81,9 +100,19 @@ export class DetailLines extends Owner {
         }
       }
       if (changed.length > 0) {
-        this.options.onChange(changed);
+        this.onChange(changed);
       }
     } while (this.lookAgain);
+  }
+
+  private async read({ folder: at, story }: StoryNode): Promise<readonly Criterion[]> {
+    const folder = this.folders.at(at);
+    const file = folder?.stories.current;
+    if (folder === undefined || file === undefined) {
+      return [];
+    }
+    const { readDetailCriteria } = await import('../../orchestrator/stories/storyDetails.ts');
+    return readDetailCriteria(folder.path, file.path, story);
   }
 
   private watch(folder: string): void {

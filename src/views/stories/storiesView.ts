@@ -10,7 +10,6 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import type { Criterion } from '../../orchestrator/stories/story.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey, View } from '../common/contributions.ts';
@@ -30,13 +29,7 @@ import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyF
 import { toTreeItem } from './storyItems.ts';
 import type { StoryLines } from './storyLines.ts';
 import { StoryNodes } from './storyNodes.ts';
-import {
-  childrenOf,
-  hasDetails,
-  isNamedBy,
-  type StoryNode,
-  type StoryTreeNode,
-} from './storyTree.ts';
+import { childrenOf, isNamedBy, type StoryNode, type StoryTreeNode } from './storyTree.ts';
 
 /** Delay of updates in ms: each event of a run may change any of 5,000 lines. */
 const FOLLOW_MS = 100;
@@ -83,17 +76,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
       lines => this.changeEmitter.fire([...lines]),
     ),
   );
-  private readonly details = this.own(
-    new DetailLines({
-      // An error is logged when the line is opened.
-      read: node => this.readDetails(node).catch(() => []),
-      has: node => {
-        const folder = this.folders.at(node.folder);
-        return folder !== undefined && this.nodesOf(folder).allStories.includes(node);
-      },
-      onChange: lines => this.changeEmitter.fire(lines),
-    }),
-  );
+  private readonly details: DetailLines;
   private readonly state: Memento;
   private readonly log: LogOutputChannel;
   private currentFilter: StoryFilter;
@@ -125,6 +108,17 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
         manageCheckboxStateManually: true,
         showCollapseAll: true,
       }),
+    );
+    this.details = this.own(
+      new DetailLines(
+        folders,
+        node => {
+          const folder = folders.at(node.folder);
+          return folder !== undefined && this.nodesOf(folder).allStories.includes(node);
+        },
+        lines => this.changeEmitter.fire(lines),
+        log,
+      ),
     );
     this.frame = new StoriesFrame(this.view, folders, {
       nodesOf: folder => this.nodesOf(folder),
@@ -181,35 +175,9 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     return node.kind === 'folder' ? undefined : node.parent;
   }
 
-  /** Criteria that stand in a file of the story. */
-  private async detailsOf(node: StoryTreeNode): Promise<readonly Criterion[]> {
-    if (node.kind !== 'story' || !hasDetails(node.story)) {
-      return [];
-    }
-    let criteria: readonly Criterion[] = [];
-    try {
-      criteria = await this.readDetails(node);
-    } catch (error) {
-      // Its commits are shown all the same.
-      this.log.error(`The file of ${node.story.id} cannot be read:`, error);
-    }
-    this.details.show(node, criteria);
-    return criteria;
-  }
-
-  private async readDetails({ folder: at, story }: StoryNode): Promise<readonly Criterion[]> {
-    const folder = this.folders.at(at);
-    const file = folder?.stories.current;
-    if (folder === undefined || file === undefined) {
-      return [];
-    }
-    const { readDetailCriteria } = await import('../../orchestrator/stories/storyDetails.ts');
-    return readDetailCriteria(folder.path, file.path, story);
-  }
-
   async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {
     if (node !== undefined) {
-      return childrenOf(node, await this.detailsOf(node));
+      return childrenOf(node, await this.details.open(node));
     }
     const { all } = this.folders;
     await Promise.all(all.map(folder => this.look(folder)));
