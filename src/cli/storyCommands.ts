@@ -120,7 +120,7 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const { alive, state } = runs.run;
   const working =
     alive && state.isolated ? state.running.flatMap(({ storyId }) => storyId ?? []) : [];
-  const data = nextData(list, turnsOf(list, runs), working);
+  const data = nextData(list, turnsOf(list, runs), working, runs.run);
   if (json) {
     printJson(data);
   } else {

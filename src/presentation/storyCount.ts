@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { isActive } from '../orchestrator/journal/runStanding.ts';
-import { type RunState, storyRecord } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
+import { isUnjudged } from './storyState.ts';
 
 /**
  * Whether a story counts as done: the file says so, and no run works on it. An agent's claim counts when its
@@ -15,17 +15,7 @@ function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun)
   if (isActive(run)) {
     return done && !state.running.some(({ storyId }) => storyId === id);
   }
-  return done && !(state.cutOff.some(({ storyId }) => storyId === id) && isUnjudged(id, state));
-}
-
-/** Whether a claim still has to be judged by checks or a reviewer. A person's tick needs neither. */
-function isUnjudged(storyId: string, state: RunState): boolean {
-  const { approved, doneBy, verified } = storyRecord(state, storyId);
-  return (
-    (state.reviewer === true || state.verify.length > 0) &&
-    doneBy !== 'hand' &&
-    !(state.reviewer === true ? approved : verified)
-  );
+  return done && !isUnjudged(id, run);
 }
 
 /**

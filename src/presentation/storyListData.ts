@@ -27,7 +27,7 @@ import type {
   StoryFormatName,
 } from '../orchestrator/stories/story.ts';
 import { openCircle } from '../orchestrator/stories/storyProblems.ts';
-import { storyStatus } from './storyState.ts';
+import { isUnjudged, storyStatus } from './storyState.ts';
 
 /** The output of `stories --json`. */
 export interface StoryListData {
@@ -103,7 +103,16 @@ export type NextData =
   | ({ readonly id: string } & CallChoice)
   | {
       readonly id: null;
-      readonly reason: 'empty' | 'allDone' | 'waiting' | 'working' | 'skipped' | 'invalid';
+      readonly reason:
+        | 'empty'
+        | 'allDone'
+        | 'unjudged'
+        | 'waiting'
+        | 'working'
+        | 'skipped'
+        | 'invalid';
+      /** Ids of stories whose agents' claims the next run judges, if it has nothing else to do. */
+      readonly unjudged?: readonly string[];
       /** Ids of stories that wait for each other, with the first one repeated at the end. */
       readonly circle?: readonly string[];
       /** Ids of the stories that agents work on, if no other one is ready. */
@@ -186,11 +195,13 @@ function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): str
  * The next story as data for other programs.
  * @param turns stories to pass over or to put last, as in `nextStory`
  * @param working ids of the stories that agents in lanes work on: another one is next
+ * @param run the newest one on this file
  */
 export function nextData(
   file: StoryFile,
   turns: NextStoryOptions = {},
   working: readonly string[] = [],
+  run: SeenRun = NO_RUN,
 ): NextData {
   if (file.kind === 'invalid') {
     return { id: null, reason: 'invalid' };
@@ -208,6 +219,10 @@ export function nextData(
     return { id: null, reason: next.reason };
   }
   const { stories } = file;
+  const unjudged = stories.filter(({ done, id }) => done && isUnjudged(id, run));
+  if (next.reason === 'allDone' && unjudged.length > 0) {
+    return { id: null, reason: 'unjudged', unjudged: unjudged.map(({ id }) => id) };
+  }
   const aside = asideStories(file);
   const waits = waitsForAside(stories);
   return {

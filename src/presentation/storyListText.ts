@@ -20,6 +20,13 @@ const MAX_NAMED = 5;
 /** Maximum number of hints on the format of the file. */
 const MAX_HINTS = 5;
 
+const STATE_LINES = {
+  claimed:
+    'its agent marked the story as done, and nobody else has checked it. To have work checked, run with --verify "npm test".',
+  unjudged:
+    'its agent marked the story as done, but the run ended before that was judged. "ralph-fresh run" does that first.',
+};
+
 /** Stories as lines for a terminal, with the problems of their file below. */
 export function storyListText({ discovered, source, stories, problems }: StoryListData): string {
   const done = stories.filter(countsAsDone).length;
@@ -38,7 +45,7 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     ].join(' · '),
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...stories.flatMap(questionLine),
-    ...claimedLine(stories),
+    ...stateLines(stories),
     ...problemLines(problems),
     ...discoveredLine(discovered.length),
   ].join('\n');
@@ -75,18 +82,16 @@ function questionLine({ id, question }: StoryData): string[] {
       ];
 }
 
-/** Others are done in a way that their state tells. */
-function claimedLine(stories: readonly StoryData[]): string[] {
-  return stories.some(({ state }) => state === 'claimed')
-    ? [
-        'claimed: its agent marked the story as done, and nobody else has checked it. To have work checked, run with --verify "npm test".',
-      ]
-    : [];
+/** What a state means, where its word does not tell; those of other stories do. */
+function stateLines(stories: readonly StoryData[]): string[] {
+  return Object.entries(STATE_LINES).flatMap(([kind, meaning]) =>
+    stories.some(({ state }) => state === kind) ? [`${kind}: ${meaning}`] : [],
+  );
 }
 
-/** Like `countStories`: an agent's claim counts when no run works on it anymore. */
+/** Like `countStories`: an agent's claim counts when its iteration is over. */
 function countsAsDone({ done, state }: StoryData): boolean {
-  return done && state !== 'running';
+  return done && state !== 'running' && state !== 'unjudged';
 }
 
 /** All problems, but only some of the hints: a file may have one per story. */
@@ -121,6 +126,8 @@ export function nextText(
       return 'The story file contains no stories yet.';
     case 'allDone':
       return nothingToDo('All stories', aside.length);
+    case 'unjudged':
+      return `No story is left for an agent, but this claim is still to be judged: ${ids(next.unjudged ?? [])}. "ralph-fresh run" does that.`;
     case 'working':
       return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':

@@ -40,6 +40,8 @@ export type StoryStatus =
   | { readonly kind: 'landing'; readonly iteration: number; readonly step?: 'gate' | 'review' }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }
+  /** Its agent says so, and the run ended before it could be judged. The next one does that first. */
+  | { readonly kind: 'unjudged' }
   /** Its agent says so, but no check has confirmed it. */
   | { readonly kind: 'claimed' }
   /** The checks of the gate passed on the claim. */
@@ -86,6 +88,7 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'waiting',
   'skipped',
   'parked',
+  'unjudged',
   'claimed',
   'verified',
   'approved',
@@ -113,7 +116,7 @@ export function storyStatus(
   const known = states.findLast(({ storyRecords }) => storyRecords.has(id)) ?? INITIAL_RUN_STATE;
   const record = known.storyRecords.get(id);
   if (done) {
-    return { kind: doneKind(record) };
+    return { kind: isUnjudged(id, run) ? 'unjudged' : doneKind(record) };
   }
   const left = isWorking ? undefined : leftQueued(id, state);
   if (left !== undefined) {
@@ -137,6 +140,24 @@ export function storyStatus(
   return work === undefined || status?.kind !== 'failed'
     ? status
     : { kind: 'returned', times: status.times, work };
+}
+
+/**
+ * Whether a claim is still to be judged: its run ended before its checks and its review, or with an error, so that
+ * nothing of its iteration counts. A person's tick needs no judge. Pure.
+ * @param run the newest one
+ */
+export function isUnjudged(storyId: string, run: SeenRun): boolean {
+  const { state } = run;
+  if (isActive(run) || !state.cutOff.some(cut => cut.storyId === storyId)) {
+    return false;
+  }
+  const { approved, doneBy, verified } = storyRecord(state, storyId);
+  const hasJudge = state.reviewer === true || state.verify.length > 0;
+  return (
+    doneBy !== 'hand' &&
+    (state.outcome === 'error' || (hasJudge && !(state.reviewer === true ? approved : verified)))
+  );
 }
 
 /** What is done for a story by an active run. */

@@ -110,7 +110,9 @@ describe('a run is complete only if its commits are on its branch', {
     assert.match(stdout, /git switch main; git merge side/);
     assert.deepEqual(await workspace.events('iteration.ended'), []);
     const status = await workspace.cli('status').finished;
-    assert.match(status.stdout, /git switch main; git merge side/);
+    assert.match(status.stdout, /git switch main; git merge side[^\n]*\n0\/1 stories complete/);
+    const listed = await workspace.cli('stories', '--json').finished;
+    assert.equal(JSON.parse(listed.stdout).stories[0].state, 'unjudged');
     const rollback = await workspace.cli('rollback', '1').finished;
     assert.equal(rollback.code, 1);
     assert.match(rollback.stderr, /worked on the branch main.*git switch main/);

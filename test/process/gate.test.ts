@@ -455,6 +455,15 @@ describe('the reviewer', { concurrency: 2 }, () => {
           /^Cannot continue: US-001 waits for its reviewer.*\n0\/1 stories complete/,
         );
         assert.match((await workspace.cli('receipt').finished).stdout, /not ended/);
+        const listed = (await workspace.cli('stories').finished).stdout;
+        assert.match(
+          listed,
+          /^0\/1 stories complete[\s\S]*^· +US-001 +unjudged [\s\S]*^unjudged: /m,
+        );
+        assert.match(
+          (await workspace.cli('next').finished).stdout,
+          /this claim is still to be judged: US-001\. "ralph-fresh run" does that/,
+        );
         // The same command repeats the review alone.
         const next = workspace.script([['work'], [verdict(true, [])]], '--reviewer', ...checks);
         assert.equal((await next.finished).code, 0, (await next.finished).stderr);

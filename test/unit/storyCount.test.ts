@@ -56,6 +56,12 @@ test('a claim counts as done nowhere before its iteration ends, and everywhere a
   assert.deepEqual(counts(claimed, killed), { sentence: 2, folder: 2, epic: 2, run: 2 });
 });
 
+test('a claim that a run has left to be judged counts nowhere', () => {
+  const left = over('stoppedInCheck');
+  const claimed = list('.omc/prd.json', 'US-001');
+  assert.deepEqual(counts(claimed, left), { sentence: 0, folder: 0, epic: 0, run: 0 });
+});
+
 test("a person's tick counts at once", () => {
   const ticked = list('.omc/prd.json', 'US-001', 'US-003');
   assert.equal(withFileCount(working, ticked, FOLDER).state.stories.done, 2);

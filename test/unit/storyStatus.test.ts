@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  type RunState,
+  storyRecord,
+} from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/presentation/storyState.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 
@@ -38,6 +42,19 @@ describe('the status of a story from its runs', () => {
     assert.equal(stateOf(true, false, approved), 'approved');
     const ticked = run('ticked', { type: 'story.ticked', done: true });
     assert.equal(stateOf(true, false, ticked), 'doneByHand');
+  });
+
+  test('is unjudged if the run ended before the checks of a claim, unless a person ticked it since', () => {
+    const left = run('stoppedInCheck');
+    assert.equal(stateOf(true, false, left), 'unjudged');
+    assert.equal(stateOf(false, false, left), undefined);
+    const record = { ...storyRecord(left, 'US-001'), doneBy: 'hand' as const };
+    const ticked = { ...left, storyRecords: new Map([['US-001', record]]) };
+    assert.equal(stateOf(true, false, ticked), 'doneByHand');
+    // Without checks, an agent's word counts, but not if the run could not look at its commits.
+    const unchecked = { ...left, verify: [] };
+    assert.equal(stateOf(true, false, unchecked), 'claimed');
+    assert.equal(stateOf(true, false, { ...unchecked, outcome: 'error' }), 'unjudged');
   });
 
   test('gives the reason why it is not done', () => {

@@ -333,7 +333,7 @@ function countByEpic(all: readonly StoryNode[]) {
 
 /** Like `countStories`. */
 function isCounted({ story, state }: StoryNode): boolean {
-  return story.done && !isAtWork(state);
+  return story.done && !isAtWork(state) && state.kind !== 'unjudged';
 }
 
 function isSame(node: StoryNode, now: NodeFacts): boolean {

@@ -87,6 +87,10 @@ export function stateMeaning(state: StoryState): string | undefined {
         .join('. ');
     case 'settling':
       return l10n.t('no agent works on it until you land it, or give it back');
+    case 'unjudged':
+      return l10n.t(
+        'its agent marked it as done, but the run ended before that was judged; the next run does that first',
+      );
     case 'claimed':
       return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
     case 'verified':

@@ -14,6 +14,7 @@ const SAMPLES: { readonly [K in StoryState['kind']]: Extract<StoryState, { kind:
   settling: { kind: 'settling' },
   done: { kind: 'done' },
   doneByHand: { kind: 'doneByHand' },
+  unjudged: { kind: 'unjudged' },
   claimed: { kind: 'claimed' },
   verified: { kind: 'verified' },
   approved: { kind: 'approved' },
