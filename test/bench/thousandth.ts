@@ -6,8 +6,7 @@ import { claudeAgent } from '../../src/orchestrator/agents/claude/claude.ts';
 import { Briefer } from '../../src/orchestrator/iteration/briefing.ts';
 import { HANDOFF_MAX_BYTES, writeHandoff } from '../../src/orchestrator/iteration/handoff.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
-import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
-import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
+import { JournalWriter } from '../../src/orchestrator/journal/journal.ts';
 import { openRun } from '../../src/orchestrator/loop/openRun.ts';
 import { decide } from '../../src/orchestrator/loop/policy.ts';
 import { userTree } from '../../src/orchestrator/places/place.ts';
@@ -91,7 +90,6 @@ async function briefingAt(
       },
       journal,
       {
-        earlier: foldRun(await readJournal(files.journalFile(runId))),
         look: async () => undefined,
         resume: () => new AbortController().signal,
       },

@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Emitter } from '../../src/base/emitter.ts';
 import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
 import { CallJournal } from '../../src/orchestrator/agents/call/callJournal.ts';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import type { Journal } from '../../src/orchestrator/journal/journal.ts';
 
 /** What a journal is given; nothing is written. */
-function recorder(): { readonly journal: Journal; readonly bodies: RunEventBody[] } {
+function recorder(): {
+  readonly journal: Pick<Journal, 'append'>;
+  readonly bodies: RunEventBody[];
+} {
   const bodies: RunEventBody[] = [];
-  const journal: Journal = {
+  const journal: Pick<Journal, 'append'> = {
     append: body => {
       bodies.push(body);
       return { seq: bodies.length, at: '', ...body } as RunEvent;
     },
-    sync: () => undefined,
-    syncInParallel: async () => undefined,
-    isInPlace: () => true,
-    restore: () => undefined,
-    onDidAppend: new Emitter<RunEvent>().event,
   };
   return { journal, bodies };
 }
@@ -28,7 +25,7 @@ function recorder(): { readonly journal: Journal; readonly bodies: RunEventBody[
 function written(events: Iterable<AgentEvent>, everyMs = 0): RunEventBody[] {
   const { bodies, journal } = recorder();
   let now = 0;
-  const call = new CallJournal(journal, 'stream.jsonl', () => now);
+  const call = new CallJournal(journal, 1, 'stream.jsonl', () => now);
   for (const event of events) {
     call.take(event);
     now += everyMs;

@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import {
   JournalReader,
   JournalWriter,
@@ -105,6 +106,31 @@ describe('a journal', () => {
     await append();
     assert.deepEqual(await readJournal(file), []);
     assert.equal(await readFile(file, 'utf8'), '');
+  });
+
+  test('knows the state of its run, also after earlier events', async () => {
+    const first = await JournalWriter.open(file);
+    first.append({ type: 'pause.requested' });
+    assert.equal(first.state.pauseRequested, true);
+    first.close();
+    const second = await JournalWriter.open(file, first.state);
+    const seen: boolean[] = [];
+    second.onDidAppend(() => seen.push(second.state.pauseRequested));
+    second.append({ type: 'pause.ended', by: 'person' });
+    second.close();
+    assert.deepEqual(seen, [false]);
+    assert.deepEqual(second.state, foldRun(await readJournal(file)));
+  });
+
+  test('adds the number of the iteration to an event that does not have one, at its end', async () => {
+    const journal = await JournalWriter.open(file);
+    const own = { type: 'limit.ended', iteration: 1, by: 'time' } as const;
+    journal.append(own, 2);
+    journal.append(text('one'), 2);
+    journal.close();
+    const [first = '', second = ''] = (await readFile(file, 'utf8')).split('\n');
+    assert.equal(JSON.parse(first).iteration, 1);
+    assert.match(second, /,"iteration":2\}$/);
   });
 
   test('notifies its listeners after the line is on disk', async () => {

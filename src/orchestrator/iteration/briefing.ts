@@ -4,7 +4,6 @@ import { englishOf, type Words } from '../../base/say.ts';
 import type { CodePointers } from '../context/codePointers.ts';
 import { readContextChoices } from '../context/contextChoices.ts';
 import { pinPathIn } from '../context/pin/pinPlace.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
@@ -150,7 +149,7 @@ export class Briefer {
         isUnreadable ||= code === 'progressUnreadable';
         // It stays like this until a person changes it, and would be said before each agent.
         if (code !== 'progressUnreadable' || !run.isProgressUnreadable) {
-          warn({ append: appendAs(iteration, run.journal) }, code, detail);
+          warn(run.journal, code, detail, iteration);
         }
       },
     );
@@ -183,7 +182,7 @@ export class Briefer {
           ],
         });
       } catch (error) {
-        warn({ append: appendAs(iteration, run.journal) }, 'codeNotSearched', saidOf(error));
+        warn(run.journal, 'codeNotSearched', saidOf(error), iteration);
       }
     }
     return codeSection(pointers ?? { files: [], commits: [] }, config.contextTokens);

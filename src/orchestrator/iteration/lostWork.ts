@@ -3,7 +3,6 @@ import { type Message, say, type Words } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { lostCommits } from '../git/lostCommits.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import { currentOf, type LostCommit, type RunState } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
@@ -134,7 +133,7 @@ async function keep(run: Run, hashes: readonly string[]): Promise<void> {
 }
 
 function warnOf({ journal, state }: Run, code: string, detail: Words): void {
-  warn({ append: appendAs(state().iteration, journal) }, code, detail);
+  warn(journal, code, detail, state().iteration);
 }
 
 function record({ branch = '', journal, state }: Run, commits: readonly LostCommit[]): void {

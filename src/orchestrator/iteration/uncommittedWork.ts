@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -58,8 +57,7 @@ export async function uncommittedWork(
           lock: lock !== undefined && existsSync(lock) ? lock : undefined,
         };
   } catch (error) {
-    const append = appendAs(run.state().iteration, run.journal);
-    warn({ append }, 'gitUnreadable', saidOf(error));
+    warn(run.journal, 'gitUnreadable', saidOf(error), run.state().iteration);
     return undefined;
   }
 }

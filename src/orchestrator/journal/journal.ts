@@ -24,6 +24,8 @@ import { say } from '../../base/say.ts';
 import { withoutUndefined } from '../../base/withoutUndefined.ts';
 import { isChatter, isChatterLine } from './chatter.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
+import { applyEvent } from './foldRun.ts';
+import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
 const syncToDisk = promisify(fsync);
 
@@ -36,7 +38,10 @@ const CUT_MARK = ' […]';
 
 /** The file to which the loop writes its events. */
 export interface Journal {
-  append(body: RunEventBody): RunEvent;
+  /** The fold of all its events so far. */
+  readonly state: RunState;
+  /** @param iteration the one that the event belongs to, if the event does not say */
+  append(body: RunEventBody, iteration?: number): RunEvent;
   sync(): void;
   syncInParallel(): Promise<void>;
   /** Whether the file at its path is still the one that is open. */
@@ -55,6 +60,7 @@ export class JournalWriter implements Journal {
   private readonly file: string;
   private fd: number;
   private seq: number;
+  private folded: RunState;
   /** Size of the whole lines, in bytes; nobody else writes to the file. */
   private size: number;
   /** Number of syncs in progress. */
@@ -65,19 +71,25 @@ export class JournalWriter implements Journal {
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
 
-  private constructor(file: string, fd: number, seq: number) {
+  private constructor(file: string, fd: number, seq: number, earlier: RunState) {
     this.file = file;
     this.fd = fd;
     this.seq = seq;
+    this.folded = earlier;
     this.size = fstatSync(fd).size;
+  }
+
+  get state(): RunState {
+    return this.folded;
   }
 
   /**
    * Opens or creates the journal and continues after its last complete line; a torn last line is dropped.
+   * @param earlier the fold of the events that are already in it
    * @throws {HumanError} for a file that is not a journal of ours
    * @throws the system's error if the file cannot be opened or written
    */
-  static async open(file: string): Promise<JournalWriter> {
+  static async open(file: string, earlier = INITIAL_RUN_STATE): Promise<JournalWriter> {
     requirePlainFolders(path.dirname(file));
     mkdirSync(path.dirname(file), { recursive: true });
     const fd = openSync(
@@ -90,7 +102,7 @@ export class JournalWriter implements Journal {
         throw damaged(file);
       }
       dropTornLine(fd);
-      return new JournalWriter(file, fd, await lastSeq(file));
+      return new JournalWriter(file, fd, await lastSeq(file), earlier);
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -98,19 +110,15 @@ export class JournalWriter implements Journal {
   }
 
   /**
-   * Appends an event. If it is too long to be read back, its longest strings are cut, with a mark.
+   * Appends an event and folds it into the state. If it is too long to be read back, its longest strings are cut, with a mark.
    * @throws {HumanError} if the numbers have run out, which only happens with a damaged journal
    * @throws the system's error (disk full, …); the event is then not in the journal as a complete line
    */
-  append(body: RunEventBody): RunEvent {
+  append(body: RunEventBody, iteration?: number): RunEvent {
     if (this.seq >= MAX_SEQ) {
       throw damaged(this.file);
     }
-    const { event, text } = fitLine({
-      seq: this.seq + 1,
-      at: new Date().toISOString(),
-      ...withoutUndefined(body),
-    } as RunEvent);
+    const { event, text } = fitLine(newEvent(this.seq + 1, body, iteration));
     const line = Buffer.from(`${text}\n`);
     // After a short write (disk full), the next write of this loop throws with the system's reason.
     try {
@@ -124,6 +132,7 @@ export class JournalWriter implements Journal {
     }
     this.size += line.length;
     this.seq += 1;
+    this.folded = applyEvent(this.folded, event);
     this.appendEmitter.fire(event);
     return event;
   }
@@ -257,6 +266,17 @@ export class JournalReader {
       }
     });
   }
+}
+
+/** An event that is appended now. @param iteration see {@link Journal.append} */
+export function newEvent(seq: number, body: RunEventBody, iteration?: number): RunEvent {
+  const own = 'iteration' in body ? body.iteration : undefined;
+  return {
+    seq,
+    at: new Date().toISOString(),
+    // A number that is added comes last: readers recognize chatter by the start of a line (`isChatterLine`).
+    ...withoutUndefined({ ...body, iteration: own ?? iteration }),
+  } as RunEvent;
 }
 
 /** The event, shortened if necessary, and its line of at most {@link MAX_LINE} units. */

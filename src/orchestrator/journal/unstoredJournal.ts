@@ -1,26 +1,27 @@
 import { Emitter } from '../../base/emitter.ts';
-import { withoutUndefined } from '../../base/withoutUndefined.ts';
 import type { RunEvent, RunEventBody } from './events.ts';
-import type { Journal } from './journal.ts';
+import { applyEvent } from './foldRun.ts';
+import { type Journal, newEvent } from './journal.ts';
+import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
 /** Publishes events without storing them: for a dry run, which leaves no trace, and for calls without a run. */
 export class UnstoredJournal implements Journal {
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
-  private seq: number;
+  private folded: RunState;
 
-  /** @param seq number of the last event so far */
-  constructor(seq = 0) {
-    this.seq = seq;
+  /** @param earlier the state before the first of its events */
+  constructor(earlier = INITIAL_RUN_STATE) {
+    this.folded = earlier;
   }
 
-  append(body: RunEventBody): RunEvent {
-    this.seq += 1;
-    const event = {
-      seq: this.seq,
-      at: new Date().toISOString(),
-      ...withoutUndefined(body),
-    } as RunEvent;
+  get state(): RunState {
+    return this.folded;
+  }
+
+  append(body: RunEventBody, iteration?: number): RunEvent {
+    const event = newEvent(this.folded.lastSeq + 1, body, iteration);
+    this.folded = applyEvent(this.folded, event);
     this.appendEmitter.fire(event);
     return event;
   }

@@ -2,7 +2,6 @@ import { saidOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import type { KeptWork } from '../journal/currentIteration.ts';
 import { storyNotes } from '../journal/runState.ts';
 import type { PlaceStart } from '../places/clonePlaces.ts';
@@ -56,7 +55,7 @@ export class EarlierWork {
       ...{ reason: 'conflict', base, head, onto, files: [...joined.files] },
     });
     warn(
-      { append: appendAs(iteration, this.run.journal) },
+      this.run.journal,
       'workNotContinued',
       // The command first: a long list is cut.
       say(
@@ -64,6 +63,7 @@ export class EarlierWork {
         `${base.slice(0, SHORT_HASH)}..${head.slice(0, SHORT_HASH)}`,
         joined.files.join(', '),
       ),
+      iteration,
     );
     return { commit: onto };
   }
@@ -85,11 +85,7 @@ export class EarlierWork {
       return { iteration, files, ...diffs };
     } catch (error) {
       // The commits may be gone; the agent can do the story without them.
-      warn(
-        { append: appendAs(iteration, this.run.journal) },
-        'conflictNotDescribed',
-        saidOf(error),
-      );
+      warn(this.run.journal, 'conflictNotDescribed', saidOf(error), iteration);
       return { iteration, files, own: '', others: '' };
     }
   }

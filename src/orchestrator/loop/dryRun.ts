@@ -77,8 +77,7 @@ export async function dryRun(
   // Without a listener: events of a run that does not exist would be printed between these lines.
   const { onEvent: _onEvent, ...unwatched } = options;
   const code = new CodeSearch(undefined, { wait: true });
-  const run = openRun(unwatched, new UnstoredJournal(state?.lastSeq ?? 0), {
-    earlier: state,
+  const run = openRun(unwatched, new UnstoredJournal(state), {
     code,
     look: async () => undefined,
     resume: () => new AbortController().signal,

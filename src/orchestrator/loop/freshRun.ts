@@ -12,7 +12,6 @@ import {
   uncommittedWork,
 } from '../iteration/uncommittedWork.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { exitCodeOf } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -57,8 +56,6 @@ export interface RunParts {
   readonly snapshot: Snapshot;
   /** The person's own prompt. */
   readonly template: PromptTemplate | undefined;
-  /** The state from the journal so far, if the run continues. */
-  readonly earlier?: RunState;
   /** Opens the places of agents; absent: one agent works in the user's tree. */
   readonly isolate?: (snapshot: Snapshot) => Promise<Isolation>;
   /** Size of the inbox before this loop had the lock, in bytes. */
@@ -89,7 +86,7 @@ export class FreshRun {
   private keepsShort: boolean;
 
   constructor(options: RunOptions, parts: RunParts) {
-    const { earlier, inboxFrom, isolate, journal, place, snapshot, template } = parts;
+    const { inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
     this.keepsShort = options.config.compactAt > 0;
     this.openPlaces = isolate;
@@ -98,7 +95,6 @@ export class FreshRun {
     this.snapshot = snapshot;
     const { config, files } = options;
     const run = openRun(options, journal, {
-      earlier,
       code:
         config.contextTokens === 0 ? undefined : new CodeSearch(files.contextDir, { wait: false }),
       look: () => this.desk.look(),
@@ -439,7 +435,7 @@ export class FreshRun {
       dir: files.iterationDir(id, iteration),
       before,
       skip: this.desk.skipSignal(iteration),
-      append: appendAs(iteration, journal),
+      append: event => journal.append(event, iteration),
     };
   }
 

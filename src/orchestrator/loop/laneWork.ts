@@ -6,7 +6,6 @@ import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { storiesLeft, type Work } from '../iteration/work.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import { handledIn, storyNotes } from '../journal/runState.ts';
 import type { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
@@ -258,7 +257,7 @@ export class LaneWork {
       dir: files.iterationDir(id, iteration),
       before,
       skip: this.hands.skipSignal(iteration),
-      append: appendAs(iteration, journal),
+      append: event => journal.append(event, iteration),
     };
   }
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
 import { AccountGate } from '../agents/call/accountGate.ts';
 import { collectWork } from '../iteration/work.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { runningIteration } from '../journal/runState.ts';
@@ -227,7 +226,7 @@ export class Lanes {
     const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
     if (place === undefined) {
       // Somebody has used or removed it since; what it had is kept.
-      warn({ append: appendAs(iteration, this.run.journal) }, 'placeGone', `lane-${lane}`);
+      warn(this.run.journal, 'placeGone', `lane-${lane}`, iteration);
       await this.close(current, snapshot, story);
       return;
     }

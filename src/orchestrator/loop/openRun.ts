@@ -1,9 +1,8 @@
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import type { CodeSearch } from '../context/codeSearch.ts';
-import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE, type RunState, runningIteration } from '../journal/runState.ts';
+import { type RunState, runningIteration } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { StateMarker } from '../run/stateMarker.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
@@ -11,8 +10,6 @@ import type { RunOptions } from './runOptions.ts';
 
 /** The loop's services for a run. */
 interface LoopHands {
-  /** The state from the journal so far, if the run continues. */
-  readonly earlier?: RunState;
   /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
   readonly code?: CodeSearch;
@@ -20,19 +17,17 @@ interface LoopHands {
   readonly resume: () => AbortSignal;
 }
 
-/** Creates a run from its options; from here on its state follows the journal. */
+/** Creates a run from its options; its state is that of its journal. */
 export function openRun(
   options: RunOptions,
   journal: Journal,
-  { code, earlier, look, resume }: LoopHands,
+  { code, look, resume }: LoopHands,
 ): Run {
   const { config, env, files, onEvent, planDir, runId: id, stop, storyFile, task } = options;
-  let current = earlier ?? INITIAL_RUN_STATE;
-  const state = () => current;
-  journal.onDidAppend(event => {
-    current = applyEvent(current, event);
-    onEvent?.(event);
-  });
+  const state = () => journal.state;
+  if (onEvent) {
+    journal.onDidAppend(onEvent);
+  }
   const caller = new AgentCaller({
     ...options,
     journal,
@@ -40,10 +35,10 @@ export function openRun(
     ledger: new BudgetLedger(
       config,
       {
-        run: () => current.costUsd,
-        iteration: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
+        run: () => journal.state.costUsd,
+        iteration: iteration => runningIteration(journal.state, iteration)?.costUsd ?? 0,
       },
-      () => callsAtOnce(current),
+      () => callsAtOnce(journal.state),
     ),
   });
   return {
@@ -55,7 +50,7 @@ export function openRun(
     requests: { look },
     keptStories: new KeptStories(files, id, storyFile),
     marker: new StateMarker({ files, id, stop, state }),
-    branch: current.workBranch,
+    branch: journal.state.workBranch,
     seenHead: undefined,
     owedCommits: undefined,
   };

@@ -2,7 +2,6 @@ import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer, type Briefing } from '../iteration/briefing.ts';
 import { readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { applyEvent } from '../journal/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
@@ -48,11 +47,10 @@ export async function previewPrompt({
   const snapshot = await readSnapshot(storyFile, place.git);
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   // Otherwise, the next agent is the first one of a new run.
-  let state = continuesLast({}, newest) ? newest : INITIAL_RUN_STATE;
-  const journal = new UnstoredJournal(state.lastSeq);
+  const state = continuesLast({}, newest) ? newest : INITIAL_RUN_STATE;
+  const journal = new UnstoredJournal(state);
   const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
   journal.onDidAppend(event => {
-    state = applyEvent(state, event);
     if (event.type === 'warning') {
       warnings.push(event);
     }
@@ -69,7 +67,7 @@ export async function previewPrompt({
       storyFile,
       code,
       journal,
-      state: () => state,
+      state: () => journal.state,
     };
     // Its prompt includes them; they are not removed.
     await tellPendingHints(run, story.id);

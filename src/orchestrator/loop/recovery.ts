@@ -10,7 +10,7 @@ import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { applyEvent, foldRun } from '../journal/foldRun.ts';
+import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
@@ -58,7 +58,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       cgroup: lastCgroup(events),
     });
   }
-  const journal = await JournalWriter.open(file);
+  const journal = await JournalWriter.open(file, state);
   try {
     for (const [index, call] of callsCutOff(events).entries()) {
       // It was billed like any other call.
@@ -107,7 +107,6 @@ async function reportFoundWork(
 ): Promise<void> {
   const storyFile = state.storyFile && fileBelow(files, state.storyFile);
   const list = storyFile ? await readStoryList(storyFile) : undefined;
-  let { discoveries } = state;
   for (const { number, storyId } of state.running) {
     const started = events.findLast(
       event =>
@@ -123,15 +122,11 @@ async function reportFoundWork(
       },
     );
     const reported = reportedIn(answer ?? '', {
-      ...{ runId, iteration: number, storyId, discoveries },
+      ...{ runId, iteration: number, storyId, discoveries: journal.state.discoveries },
       stories: list?.stories ?? [],
     });
     for (const body of reported) {
-      const event = journal.append(body);
-      discoveries = applyEvent(
-        { ...state, discoveries, lastSeq: event.seq - 1 },
-        event,
-      ).discoveries;
+      journal.append(body);
     }
   }
 }

@@ -89,12 +89,11 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       isolated && run.prepare === undefined
         ? await openIsolation(run, git, reopened.snapshot, earlier)
         : undefined;
-    const journal = await JournalWriter.open(journalFile);
+    const journal = await JournalWriter.open(journalFile, earlier);
     try {
       const { snapshot, storyIds } = reopened;
       const fresh = new FreshRun(run, {
         ...{ place, journal, snapshot, template, inboxFrom },
-        earlier,
         isolate: isolated
           ? async now => isolation ?? (await openIsolation(run, git, now, earlier))
           : undefined,

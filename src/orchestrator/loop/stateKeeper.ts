@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { appendAs } from '../journal/appendAs.ts';
 import { currentOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
@@ -79,8 +78,7 @@ export class StateKeeper {
       await mkdir(files.iterationDir(id, iteration), { recursive: true });
     }
     await run.marker.write(true);
-    const to = iteration === undefined ? run.journal : { append: appendAs(iteration, run.journal) };
-    warn(to, 'stateDamaged', isJournalThere ? files.lockFile : files.stateDir);
+    warn(run.journal, 'stateDamaged', isJournalThere ? files.lockFile : files.stateDir, iteration);
     this.onRestored();
     return true;
   }

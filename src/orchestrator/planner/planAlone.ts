@@ -4,8 +4,6 @@ import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { applyEvent } from '../journal/foldRun.ts';
-import { INITIAL_RUN_STATE } from '../journal/runState.ts';
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { requireWritableState } from '../preconditions/state.ts';
 import type { RunConfig } from '../settings/config.ts';
@@ -53,9 +51,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
   const id = newRunId();
   const folder = await PlanFolder.claim(files, id);
   const journal = new UnstoredJournal();
-  let state = INITIAL_RUN_STATE;
   journal.onDidAppend(event => {
-    state = applyEvent(state, event);
     if (event.type === 'agent.started') {
       folder.noteAgent(
         event.startId === undefined
@@ -72,8 +68,8 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
     // Nobody can wake this one.
     resume: () => NEVER,
     ledger: new BudgetLedger(config, {
-      run: () => state.costUsd,
-      iteration: () => state.costUsd,
+      run: () => journal.state.costUsd,
+      iteration: () => journal.state.costUsd,
     }),
     config: { ...config, onLimit: 'stop' },
   });

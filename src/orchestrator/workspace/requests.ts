@@ -231,12 +231,12 @@ function post(files: RunFiles, runId: string, request: RunRequest): Recorded {
 async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
   const runId = (await newestRunId(files)) ?? newRunId();
   const file = files.journalFile(runId);
-  const bodies = eventsOfRequest(request, await readRun(files, runId));
-  const journal = await JournalWriter.open(file).catch((error: unknown) => {
+  const state = await readRun(files, runId);
+  const journal = await JournalWriter.open(file, state).catch((error: unknown) => {
     throw cannotWriteTo(files.runDir(runId), error);
   });
   try {
-    const events = bodies.map(body => journal.append(body));
+    const events = eventsOfRequest(request, state).map(body => journal.append(body));
     journal.sync();
     return { kind: 'written', runId, events };
   } finally {

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { englishOf, type Words, withTexts } from '../../../base/say.ts';
 import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
-import { appendAs } from '../../journal/appendAs.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { ProcessLimits } from '../../process/processLimits.ts';
 import type { Agent, AgentErrorKind, AgentRequest } from '../agent.ts';
@@ -68,7 +67,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
   const purpose = call.purpose === 'story' ? {} : { purpose: call.purpose };
   const estimate = new CostEstimate();
   const stream = path.basename(call.rawFile);
-  const said = new CallJournal({ append: appendAs(call.iteration, journal) }, stream);
+  const said = new CallJournal(journal, iteration, stream);
   let model: string | undefined;
   let end: AgentEnd;
   try {

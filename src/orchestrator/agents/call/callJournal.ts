@@ -40,7 +40,7 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set([
  * watchers, and the last words.
  */
 export class CallJournal {
-  private readonly journal: Pick<Journal, 'append'>;
+  private readonly append: (body: RunEventBody) => void;
   private readonly stream: string;
   private readonly now: () => number;
   private outputLines = 0;
@@ -56,16 +56,16 @@ export class CallJournal {
   private readonly names = new Map<string, string>();
 
   /**
-   * @param journal appends them as events of the iteration
    * @param stream name of the file with the agent's whole output
    * @param now in ms, from a monotonic clock
    */
   constructor(
     journal: Pick<Journal, 'append'>,
+    iteration: number,
     stream: string,
     now: () => number = () => performance.now(),
   ) {
-    this.journal = journal;
+    this.append = body => void journal.append(body, iteration);
     this.stream = stream;
     this.now = now;
   }
@@ -75,7 +75,7 @@ export class CallJournal {
       this.compactions += 1;
       // Long calls have them, whose other events are no longer kept.
       if (this.compactions <= MAX_COMPACTIONS) {
-        this.journal.append({
+        this.append({
           type: 'agent.compacted',
           tokens: event.tokens && whole(event.tokens),
         });
@@ -90,7 +90,7 @@ export class CallJournal {
   /** Call it at the end of the agent's call. */
   end(): void {
     if (this.unkept !== undefined) {
-      this.journal.append({ type: 'agent.text', ...cut(this.unkept) });
+      this.append({ type: 'agent.text', ...cut(this.unkept) });
       this.unkept = undefined;
     }
   }
@@ -100,14 +100,14 @@ export class CallJournal {
       const size = Buffer.byteLength(JSON.stringify(body));
       if (this.events >= MAX_EVENTS || this.bytes + size > MAX_BYTES) {
         this.isFull = true;
-        this.journal.append({ type: 'agent.overflow', stream: this.stream });
+        this.append({ type: 'agent.overflow', stream: this.stream });
         this.names.clear();
         this.sample(event);
         return;
       }
       this.events += 1;
       this.bytes += size;
-      this.journal.append(body);
+      this.append(body);
     }
   }
 
@@ -126,13 +126,13 @@ export class CallJournal {
     this.samples += 1;
     if (event.type === 'text') {
       this.unkept = undefined;
-      this.journal.append({
+      this.append({
         type: 'agent.text',
         ...cut(event.text, MAX_FACT),
         ...ofSubagent(event),
       });
     } else {
-      this.journal.append(toolCall(event));
+      this.append(toolCall(event));
     }
   }
 
