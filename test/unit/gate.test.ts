@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '../../src/base/say.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import {
   type GateOptions,
   type GateResult,
@@ -14,6 +15,15 @@ import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 /** Never reached by a test that passes, in ms. */
 const LONG_MS = 600_000;
+
+/** Listens to what is recorded of checks; nothing is written. */
+function recordOf(take: (event: RunEventBody) => void): NonNullable<GateOptions['record']> {
+  const append = (event: RunEventBody) => {
+    take(event);
+    return event as RunEvent;
+  };
+  return { journal: { append }, iteration: 3 };
+}
 
 describe('runGate', () => {
   let temp: TempDir;
@@ -95,10 +105,12 @@ describe('runGate', () => {
     const third = await program('third.js', "require('node:fs').writeFileSync('third', '')");
     const started: string[] = [];
     const result = await gate([first, second, third], {
-      onStarted: (command, { pid }) => {
-        assert.ok(pid > 0);
-        started.push(command);
-      },
+      record: recordOf(event => {
+        if (event.type === 'check.started') {
+          assert.ok(event.pid > 0);
+          started.push(event.command);
+        }
+      }),
     });
     assert.equal(result.green, false);
     assert.equal(result.cancelled, false);
@@ -291,7 +303,7 @@ describe('runGate', () => {
     const stays = await program('stays.js', 'setInterval(() => {}, 1000)');
     const result = await gate([`${command} && ${stays}`, command], {
       signal: stop.signal,
-      onStarted: () => stop.abort(),
+      record: recordOf(() => stop.abort()),
     });
     const check = only(result);
     assert.equal(result.green, false);

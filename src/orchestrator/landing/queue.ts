@@ -1,7 +1,7 @@
 import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import type { Message } from '../../base/say.ts';
-import { type CheckResult, checkRecord } from '../proof/checks/gate.ts';
+import { checkRecord } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { type Landable, Landing, type LandingHands } from './landing.ts';
@@ -208,13 +208,9 @@ export class LandingQueue {
     stack: readonly { readonly work: Landable }[],
   ): Promise<boolean> {
     const { journal } = this.run;
-    let failed: CheckResult | undefined;
-    const result = await this.tip.check(commit, {
-      onEnded: check => {
-        failed = check.ok ? undefined : check;
-      },
-    });
-    if (result !== 'cutOff') {
+    const { cancelled, checks, green } = await this.tip.check(commit);
+    if (!cancelled) {
+      const failed = checks.find(({ ok }) => !ok);
       journal.append({
         type: 'stack.checked',
         commit,
@@ -222,6 +218,6 @@ export class LandingQueue {
         failed: failed && checkRecord(failed),
       });
     }
-    return result === 'green';
+    return green;
   }
 }

@@ -7,7 +7,7 @@ import { shorten } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { writeGit } from '../git/runGit.ts';
 import type { Place } from '../places/place.ts';
-import { type GateOptions, runGate } from '../proof/checks/gate.ts';
+import { type GateResult, runGate } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
 import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
@@ -64,12 +64,12 @@ export class Tip {
       return [];
     }
     await this.hold(commit);
-    const result = await this.check(commit);
-    if (result === 'green') {
+    const { cancelled, green } = await this.check(commit);
+    if (green) {
       await this.advance(tip, commit);
       return undefined;
     }
-    if (result === 'cutOff') {
+    if (cancelled) {
       return undefined;
     }
     this.redJoin = pair;
@@ -147,21 +147,14 @@ export class Tip {
     }
   }
 
-  /**
-   * Runs the checks on a commit that is not one story's.
-   * @param on called for each check
-   */
-  async check(
-    commit: string,
-    on: Pick<GateOptions, 'onEnded' | 'onStarted'> = {},
-  ): Promise<'green' | 'red' | 'cutOff'> {
+  /** Runs the checks on a commit that is not one story's. */
+  async check(commit: string): Promise<GateResult> {
     const { config, env, files, id, stop } = this.run;
     if (config.verify.length === 0) {
-      return 'green';
+      return { green: true, checks: [], cancelled: false };
     }
     const place = await this.placeAt(commit);
-    const { cancelled, green } = await runGate({
-      ...on,
+    return runGate({
       commands: config.verify,
       flaky: config.flakyChecks,
       cwd: place.dir,
@@ -172,6 +165,5 @@ export class Tip {
       runId: id,
       dir: path.join(files.runDir(id), 'join'),
     });
-    return cancelled ? 'cutOff' : green ? 'green' : 'red';
   }
 }

@@ -11,7 +11,7 @@ import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { checkRecord, runGate } from './checks/gate.ts';
+import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
 
@@ -88,10 +88,7 @@ async function passGate(
     killSignal: stop.killSignal,
     runId,
     dir: scope.dir,
-    onStarted: (command, process) =>
-      void scope.append({ type: 'check.started', iteration, command, ...process }),
-    onEnded: check =>
-      void scope.append({ type: 'check.ended', iteration, ok: check.ok, ...checkRecord(check) }),
+    record: { journal: run.journal, iteration },
   });
   if (cancelled) {
     return interrupted(run, { scope, stories, storyFile });

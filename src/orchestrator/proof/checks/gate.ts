@@ -3,7 +3,7 @@ import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { requirePlainFolders } from '../../../base/plainFile.ts';
 import type { Words } from '../../../base/say.ts';
-import type { ProcessIdentity } from '../../process/processIdentity.ts';
+import type { Journal } from '../../journal/journal.ts';
 import { DEFAULT_LIMITS } from '../../process/processLimits.ts';
 import { supervise } from '../../process/supervise.ts';
 import { CheckOutput } from './checkOutput.ts';
@@ -26,12 +26,6 @@ export interface CheckResult {
   /** Why it could not be started. */
   readonly problem?: Words;
   readonly cancelled: boolean;
-}
-
-/** The process of a check, as the journal keeps it. */
-export interface StartedCheck extends ProcessIdentity {
-  /** The folder of the cgroup that contains all of its processes. */
-  readonly cgroup?: string;
 }
 
 export interface GateResult {
@@ -60,9 +54,8 @@ export interface GateOptions {
   readonly runId: string;
   /** Folder for `check-1.log`, …: the output of each check, up to 50 MB. */
   readonly dir: string;
-  readonly onStarted?: (command: string, process: StartedCheck) => void;
-  /** Called as soon as a check has ended, before the next one starts; not if it was canceled. */
-  readonly onEnded?: (check: CheckResult) => void;
+  /** The iteration as whose events each start and end is recorded, except a canceled end; absent: nothing is. */
+  readonly record?: { readonly journal: Pick<Journal, 'append'>; readonly iteration: number };
 }
 
 /**
@@ -82,8 +75,12 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
     await mkdir(options.dir, { recursive: true });
     const run = async (name: string) => {
       const result = await runCheck(command, path.join(options.dir, `${name}.log`), options);
-      if (!result.cancelled) {
-        options.onEnded?.(result);
+      if (options.record && !result.cancelled) {
+        const { iteration, journal } = options.record;
+        journal.append({
+          ...{ type: 'check.ended', iteration, ok: result.ok },
+          ...checkRecord(result),
+        });
       }
       return result;
     };
@@ -130,7 +127,12 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
         limits: { hardMs: options.timeLimitMs, killGraceMs: DEFAULT_LIMITS.killGraceMs },
         signal: options.signal,
         killSignal: options.killSignal,
-        onStarted: started => options.onStarted?.(command, started),
+        onStarted: started => {
+          if (options.record) {
+            const { iteration, journal } = options.record;
+            journal.append({ type: 'check.started', iteration, command, ...started });
+          }
+        },
         onStdout: take(),
         onStderr: take(),
       },
