@@ -1,19 +1,20 @@
 import { asData, commandText } from './foreignText.ts';
 import { commitsOf, learningsOf, nextStoryIdOf, patternsOf, taskOf } from './promptFacts.ts';
 import type { PromptInput } from './promptInput.ts';
-import { promptSections } from './promptSections.ts';
 import type { PromptTemplate } from './promptTemplate.ts';
 import { FACTS, type FactName, LISTS, type ListName, type Part } from './templateParts.ts';
 import { shortenToTokens } from './tokens.ts';
 
-/** Fills in a template. Placeholders in the inserted text are not replaced. Pure. */
+/**
+ * Fills in a template. Placeholders in the inserted text are not replaced. Pure.
+ * @param ready the sections of the usual prompt, which a template may name
+ */
 export function renderTemplate(
   template: PromptTemplate,
   input: PromptInput,
+  ready: readonly { readonly name: string; readonly text: string }[],
 ): { name: string; text: string }[] {
-  const sections = new Map<string, string>(
-    promptSections(input).map(({ name, text }) => [name, text]),
-  );
+  const sections = new Map(ready.map(({ name, text }) => [name, text]));
   const rendered: { name: string; text: string }[] = [];
   const add = (name: string, text: string) => {
     const last = rendered.at(-1);
