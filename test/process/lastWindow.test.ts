@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
-import { postRequest } from '../../src/orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../src/orchestrator/workspace/request.ts';
 import { fakeAgent, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 /** The agents of the second story on work only when the test says so. */

@@ -1,4 +1,4 @@
-import { postRequest } from '../../src/orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../src/orchestrator/workspace/request.ts';
 import { until, Workspace } from './ralph.ts';
 import type { Scenario } from './scenario.ts';
 import { create, heard, RUN } from './scenario.ts';

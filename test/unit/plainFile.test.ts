@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { HumanError } from '../../src/base/humanError.ts';
 import { createPlainFile, readPlainFile, writePlainFile } from '../../src/base/plainFile.ts';
-import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/workspace/inbox.ts';
+import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/workspace/request.ts';
 import { requirePlainState } from '../../src/orchestrator/workspace/plainState.ts';
 import { RequestWatcher } from '../../src/orchestrator/workspace/requestWatcher.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';

@@ -11,7 +11,7 @@ import { type AddAccess, addTrackedStory } from '../trackers/addTracked.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { readFoundWork } from '../workspace/foundWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
-import { deliverRequest, recordRequest } from '../workspace/requests.ts';
+import { deliverRequest, recordRequest } from '../workspace/delivery.ts';
 import { readRunDiscoveries } from '../workspace/runCheckpoint.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { takeFileLock } from '../workspace/takeFileLock.ts';

@@ -8,7 +8,7 @@ import { currentOf, storyNotes, WHOLE_TASK } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
-import type { RunRequest } from '../workspace/inbox.ts';
+import type { RunRequest } from '../workspace/request.ts';
 import type { OnLastWindow } from '../workspace/openWindows.ts';
 import { eventsOfRequest } from '../workspace/requestEvents.ts';
 import { RequestWatcher } from '../workspace/requestWatcher.ts';

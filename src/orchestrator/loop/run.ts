@@ -12,7 +12,7 @@ import { landsOn } from '../preconditions/lanes.ts';
 import { requireWritableState } from '../preconditions/state.ts';
 import { warn } from '../run/warn.ts';
 import { heldTip } from '../workspace/heldTip.ts';
-import { inboxSize } from '../workspace/inbox.ts';
+import { inboxSize } from '../workspace/request.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { isRunId } from '../workspace/runFiles.ts';
 import { newestRunId } from '../workspace/runIds.ts';

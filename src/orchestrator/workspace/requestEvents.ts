@@ -7,7 +7,7 @@ import {
   storyNotes,
   storyRecord,
 } from '../journal/runState.ts';
-import type { RunRequest } from './inbox.ts';
+import type { RunRequest } from './request.ts';
 
 /**
  * The journal events for a person's request. They are the same whether a running loop takes the request from its

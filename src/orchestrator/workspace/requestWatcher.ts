@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../../base/emitter.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
-import { InboxReader, type RunRequest } from './inbox.ts';
+import { InboxReader, type RunRequest } from './request.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** In ms. File events can be lost (network drives, full queues), so the files are also polled slowly. */

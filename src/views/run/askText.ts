@@ -1,5 +1,5 @@
 import { type InputBox, l10n, window } from 'vscode';
-import { MAX_TEXT } from '../../orchestrator/workspace/inbox.ts';
+import { MAX_TEXT } from '../../orchestrator/workspace/request.ts';
 
 /** Texts that were started and dismissed, by their purpose. */
 const drafts = new Map<string, string>();

@@ -43,7 +43,7 @@ async function tell({ files, name, runs }: Folder): Promise<void> {
   }
   const [{ livingRun }, { deliverRequest }] = await Promise.all([
     import('../../orchestrator/workspace/livingRun.ts'),
-    import('../../orchestrator/workspace/requests.ts'),
+    import('../../orchestrator/workspace/delivery.ts'),
   ]);
   if ((await livingRun(files))?.runId === runId) {
     await deliverRequest(files, { type: 'stop', mode: 'end' });

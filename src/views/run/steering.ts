@@ -12,7 +12,7 @@ import { once } from '../../base/once.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
-import { deliverRequest } from '../../orchestrator/workspace/requests.ts';
+import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { pausedPartsWords } from '../../presentation/waitingWords.ts';
 import { ConfigValue } from '../common/configValue.ts';

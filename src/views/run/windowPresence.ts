@@ -14,7 +14,7 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
   /** Requested by the first registration. */
   let identity: Promise<ProcessIdentity> | undefined;
   /** Loaded by it, since few windows need it. */
-  let inbox: typeof import('../../orchestrator/workspace/inbox.ts') | undefined;
+  let inbox: typeof import('../../orchestrator/workspace/request.ts') | undefined;
 
   function follow(folder: Folder): Disposable {
     /** The loop that knows this window: a run that is continued later has another loop. */
@@ -46,7 +46,7 @@ export function windowPresence(folders: Folders, onError: (error: Error) => void
     try {
       identity ??= identify(process.pid);
       const { pid, startId } = await identity;
-      inbox ??= await import('../../orchestrator/workspace/inbox.ts');
+      inbox ??= await import('../../orchestrator/workspace/request.ts');
       if (isWanted()) {
         inbox.postRequest(files, runId, { type: 'hello', window: id, pid, startId });
       }

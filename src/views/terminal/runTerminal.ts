@@ -3,7 +3,7 @@ import { shorten, withoutControls } from '../../base/text.ts';
 import type { StopMode } from '../../orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { ofStoryOrRun } from '../../orchestrator/journal/iterationEvents.ts';
-import { postRequest } from '../../orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../orchestrator/workspace/request.ts';
 import { Transcript } from '../../presentation/transcript.ts';
 import { own, type Style, type TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../common/disposableStore.ts';

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { ofStory } from '../../orchestrator/journal/iterationEvents.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { runningIn, storyRecord } from '../../orchestrator/journal/runState.ts';
-import { postRequest } from '../../orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../orchestrator/workspace/request.ts';
 import { Transcript } from '../../presentation/transcript.ts';
 import { own, type Style, type TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../common/disposableStore.ts';

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalReader, JournalWriter } from '../journal/journal.ts';
-import { postRequest, type RunRequest } from './inbox.ts';
+import { postRequest, type RunRequest } from './request.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainState.ts';
