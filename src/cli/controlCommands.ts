@@ -9,9 +9,9 @@ import {
   storyNotes,
 } from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
-import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/request.ts';
-import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/delivery.ts';
+import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
+import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';

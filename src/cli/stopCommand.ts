@@ -6,8 +6,8 @@ import type { CurrentIteration } from '../orchestrator/journal/currentIteration.
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
 import { runningIn } from '../orchestrator/journal/runState.ts';
 import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
-import { postRequest } from '../orchestrator/workspace/request.ts';
 import { deliverRequest } from '../orchestrator/workspace/delivery.ts';
+import { postRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';

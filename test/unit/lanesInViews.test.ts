@@ -6,7 +6,7 @@ import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { returnedWork } from '../../src/orchestrator/journal/returnedWork.ts';
 import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { hasPlace, type RunState } from '../../src/orchestrator/journal/runState.ts';
-import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
+import { eventsOfRequest } from '../../src/orchestrator/workspace/request.ts';
 import { returnedSentence, rowWord } from '../../src/presentation/iterationWords.ts';
 import { storyStates, storyStatus } from '../../src/presentation/storyState.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';

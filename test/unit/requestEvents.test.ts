@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { applyEvent } from '../../src/orchestrator/journal/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
-import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
+import { eventsOfRequest } from '../../src/orchestrator/workspace/request.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 

@@ -6,7 +6,7 @@ import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { storyNotes, storyRecord } from '../../src/orchestrator/journal/runState.ts';
 import { leftAlone } from '../../src/orchestrator/run/storiesLeft.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
+import { eventsOfRequest } from '../../src/orchestrator/workspace/request.ts';
 import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
 import { sameValue } from '../support/sameValue.ts';
 

@@ -19,9 +19,9 @@ import {
 import { keepWork } from '../places/keptWork.ts';
 import { PlaceFiles } from '../places/placeFiles.ts';
 import { cleanPlace } from '../places/placeList.ts';
+import { type Delivered, deliverRequest } from '../workspace/delivery.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { readRefs } from '../workspace/refs.ts';
-import { type Delivered, deliverRequest } from '../workspace/delivery.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { SETTLED, workRef } from '../workspace/workRefs.ts';
 import { named, newestRun, noPlace, partsOf, type Settlement } from './settlementPlace.ts';

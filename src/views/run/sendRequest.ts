@@ -1,7 +1,7 @@
 import { l10n, ProgressLocation, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
-import type { RunRequest } from '../../orchestrator/workspace/request.ts';
 import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
+import type { RunRequest } from '../../orchestrator/workspace/request.ts';
 import type { Folder } from '../folders/folder.ts';
 
 /**
