@@ -9,7 +9,7 @@ import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { claudeCodeVersion, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { say } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
+import type { AgentEnd } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import {
   type ClaudeOptions,
   claudeAgent,

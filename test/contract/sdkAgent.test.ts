@@ -5,7 +5,7 @@ import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { ensureAgentSdk, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { englishOf } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
+import type { AgentEnd } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import { type SdkOptions, sdkAgent } from '../../src/orchestrator/agents/sdk/sdk.ts';
 import type { TempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Agent, AgentCommand, AgentEvent } from '../../src/orchestrator/agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import {
   DEFAULT_LIMITS,
   type ProcessLimits,

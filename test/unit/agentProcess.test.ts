@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { englishOf, say } from '../../src/base/say.ts';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 import { cgroupsOf, makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
@@ -202,7 +202,7 @@ describe('the input of an agent', { skip: process.platform === 'win32' }, () => 
       look();
     `;
     const loop = `
-      import { runAgentProcess } from '${moduleOf('agentProcess.ts')}';
+      import { runAgentProcess } from '${moduleOf('call/agentProcess.ts')}';
       import { DEFAULT_LIMITS } from '${moduleOf('../process/processLimits.ts')}';
       import { StreamJsonDecoder } from '${moduleOf('claude/streamJson.ts')}';
       const never = new AbortController().signal;

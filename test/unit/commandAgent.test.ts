@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { say } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import {
   type CommandOptions,
   commandAgent,

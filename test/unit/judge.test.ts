@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
-import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
+import type { AgentEnd } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import { type Evidence, judge } from '../../src/orchestrator/proof/judge.ts';
 import { storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
 import { storyList } from '../support/storyList.ts';

@@ -5,8 +5,8 @@ import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { ProcessLimits } from '../../process/processLimits.ts';
 import type { Agent, AgentErrorKind, AgentRequest } from '../agent.ts';
-import { type AgentEnd, type AgentProcessOptions, runAgentProcess } from '../agentProcess.ts';
 import { CostEstimate } from '../claude/costEstimate.ts';
+import { type AgentEnd, type AgentProcessOptions, runAgentProcess } from './agentProcess.ts';
 import { callCost } from './callCost.ts';
 import { CallJournal } from './callJournal.ts';
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import { LineSplitter } from '../../base/lineSplitter.ts';
-import { createPlainFile } from '../../base/plainFile.ts';
-import { say, type Words } from '../../base/say.ts';
-import type { ProcessLimits } from '../process/processLimits.ts';
+import { LineSplitter } from '../../../base/lineSplitter.ts';
+import { createPlainFile } from '../../../base/plainFile.ts';
+import { say, type Words } from '../../../base/say.ts';
+import type { ProcessLimits } from '../../process/processLimits.ts';
 import {
   type EndReason,
   type StartedProcess,
   type SupervisedProcess,
   supervise,
-} from '../process/supervise.ts';
-import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
+} from '../../process/supervise.ts';
+import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from '../agent.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
