@@ -52,10 +52,12 @@ export async function recordedCall(
     signal: stop.signal,
     killSignal: new AbortController().signal,
     rawFile: path.join(temp.path, 'stream.jsonl'),
-    onStarted: () => undefined,
-    onEvent: event => {
-      events.push(event);
-      onEvent(event, () => stop.abort());
+    record: {
+      started: () => undefined,
+      take: event => {
+        events.push(event);
+        onEvent(event, () => stop.abort());
+      },
     },
   });
   return { ...end, events };

@@ -69,8 +69,7 @@ describe('a call that is certain to fail', () => {
       signal: new AbortController().signal,
       killSignal: new AbortController().signal,
       rawFile: path.join(temp.path, 'raw.jsonl'),
-      onStarted: () => undefined,
-      onEvent: () => undefined,
+      record: { started: () => undefined, take: () => undefined },
     });
   }
 
@@ -135,8 +134,7 @@ describe('the output of an agent', { skip: process.platform === 'win32' }, () =>
       rawFile: path.join(temp.path, 'raw.jsonl'),
       // One that a cgroup holds does not get away.
       strays: 'watch',
-      onStarted: ({ pid }) => options.onStarted?.(pid),
-      onEvent: () => undefined,
+      record: { started: ({ pid }) => options.onStarted?.(pid), take: () => undefined },
     });
   }
 
@@ -211,7 +209,7 @@ describe('the input of an agent', { skip: process.platform === 'win32' }, () => 
         { id: 'claude', command: undefined, decoder: () => new StreamJsonDecoder() },
         { file: process.execPath, args: ['-e', agent], stdin: 'x'.repeat(${length}), env: {} },
         { cwd: process.cwd(), runId: 'input-${process.pid}', limits: DEFAULT_LIMITS, signal: never,
-          killSignal: never, rawFile: process.cwd() + '/raw.jsonl', onStarted() {}, onEvent() {} },
+          killSignal: never, rawFile: process.cwd() + '/raw.jsonl', record: { started() {}, take() {} } },
       );
     `;
     const node = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', loop];
@@ -301,19 +299,21 @@ describe('a daemon that removed the mark of its run', {
             signal: stop.signal,
             killSignal: new AbortController().signal,
             rawFile: path.join(temp.path, 'raw.jsonl'),
-            onStarted: started => {
-              cgroup = started.cgroup;
-            },
-            onEvent: ({ type }) => {
-              if (type !== 'tool') {
-                return;
-              }
-              pid = Number(readFileSync(path.join(temp.path, 'daemon'), 'utf8'));
-              if (end === 'stop') {
-                stop.abort();
-              } else if (end === 'exited') {
-                writeFileSync(path.join(temp.path, 'go'), '');
-              }
+            record: {
+              started: started => {
+                cgroup = started.cgroup;
+              },
+              take: ({ type }) => {
+                if (type !== 'tool') {
+                  return;
+                }
+                pid = Number(readFileSync(path.join(temp.path, 'daemon'), 'utf8'));
+                if (end === 'stop') {
+                  stop.abort();
+                } else if (end === 'exited') {
+                  writeFileSync(path.join(temp.path, 'go'), '');
+                }
+              },
             },
           },
         );
@@ -362,8 +362,7 @@ describe('a daemon that removed the mark of its run', {
           {
             ...{ cwd, runId, strays, limits: DEFAULT_LIMITS, signal: never, killSignal: never },
             rawFile: path.join(cwd, 'raw.jsonl'),
-            onStarted: () => undefined,
-            onEvent: ({ type }) => type === 'tool' && resolve(),
+            record: { started: () => undefined, take: ({ type }) => type === 'tool' && resolve() },
           },
         );
         return { works, ended };

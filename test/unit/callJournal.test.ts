@@ -25,7 +25,7 @@ function recorder(): {
 function written(events: Iterable<AgentEvent>, everyMs = 0): RunEventBody[] {
   const { bodies, journal } = recorder();
   let now = 0;
-  const call = new CallJournal(journal, 1, 'stream.jsonl', () => now);
+  const call = new CallJournal(journal, { iteration: 1, stream: 'stream.jsonl' }, () => now);
   for (const event of events) {
     call.take(event);
     now += everyMs;

@@ -147,8 +147,7 @@ describe('the command agent', posix, () => {
       signal: new AbortController().signal,
       killSignal: new AbortController().signal,
       rawFile: inTemp('raw.txt'),
-      onStarted: () => undefined,
-      onEvent: event => events.push(event),
+      record: { started: () => undefined, take: event => events.push(event) },
     });
     return { ...end, events };
   }
@@ -244,8 +243,7 @@ describe('the command agent', posix, () => {
       signal: stop.signal,
       killSignal: new AbortController().signal,
       rawFile: inTemp('raw.txt'),
-      onStarted: () => undefined,
-      onEvent: () => stop.abort(),
+      record: { started: () => undefined, take: () => stop.abort() },
     });
     assert.deepEqual([end.reason, end.result], ['cancelled', undefined]);
   });

@@ -26,7 +26,7 @@ function journalOf(lines: readonly string[]): RunEvent[] {
       return body as RunEvent;
     },
   };
-  const call = new CallJournal(journal, 1, 'stream.jsonl');
+  const call = new CallJournal(journal, { iteration: 1, stream: 'stream.jsonl' });
   for (const event of lines.flatMap(line => decoder.decode(line))) {
     call.take(event);
   }

@@ -5,7 +5,6 @@ import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { ProcessLimits } from '../../process/processLimits.ts';
 import type { Agent, AgentErrorKind, AgentRequest } from '../agent.ts';
-import { CostEstimate } from '../claude/costEstimate.ts';
 import { type AgentEnd, type AgentProcessOptions, runAgentProcess } from './agentProcess.ts';
 import { callCost } from './callCost.ts';
 import { CallJournal } from './callJournal.ts';
@@ -64,11 +63,12 @@ export interface AgentCallResult {
  */
 export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallResult> {
   const { agent, iteration, journal, runId } = call;
-  const purpose = call.purpose === 'story' ? {} : { purpose: call.purpose };
-  const estimate = new CostEstimate();
-  const stream = path.basename(call.rawFile);
-  const said = new CallJournal(journal, iteration, stream);
-  let model: string | undefined;
+  const purpose = call.purpose === 'story' ? undefined : call.purpose;
+  const record = new CallJournal(journal, {
+    ...{ iteration, purpose },
+    stream: path.basename(call.rawFile),
+    budgetUsd: call.request.maxBudgetUsd,
+  });
   let end: AgentEnd;
   try {
     const command = await agent.command(call.request);
@@ -81,22 +81,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
       rawFile: call.rawFile,
       ready: call.ready,
       onExit: call.onExit,
-      onStarted: identity =>
-        void journal.append({
-          type: 'agent.started',
-          iteration,
-          ...purpose,
-          ...identity,
-          stream,
-          budgetUsd: call.request.maxBudgetUsd,
-        }),
-      onEvent: event => {
-        if (event.type === 'init') {
-          model = event.model;
-        }
-        estimate.take(event);
-        said.take(event);
-      },
+      record,
     });
   } catch (error) {
     if (!(error instanceof HumanError)) {
@@ -104,13 +89,13 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     }
     end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: '', problem: error.said };
   }
-  said.end();
+  record.end();
   const error = errorOf(end);
-  const cost = callCost(end.result, estimate);
+  const cost = callCost(end.result, record.estimate);
   journal.append({
     type: 'agent.ended',
     iteration,
-    ...purpose,
+    purpose,
     reason: end.reason,
     exitCode: end.exitCode,
     signal: end.signal,
@@ -124,7 +109,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     end,
     error,
     costUsd: cost.costUsd,
-    model,
+    model: record.model,
   };
 }
 

@@ -5,13 +5,9 @@ import { LineSplitter } from '../../../base/lineSplitter.ts';
 import { createPlainFile } from '../../../base/plainFile.ts';
 import { say, type Words } from '../../../base/say.ts';
 import type { ProcessLimits } from '../../process/processLimits.ts';
-import {
-  type EndReason,
-  type StartedProcess,
-  type SupervisedProcess,
-  supervise,
-} from '../../process/supervise.ts';
+import { type EndReason, type SupervisedProcess, supervise } from '../../process/supervise.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from '../agent.ts';
+import type { CallJournal } from './callJournal.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
@@ -38,8 +34,8 @@ export interface AgentProcessOptions {
   readonly ready?: Promise<unknown>;
   /** How to find processes that drop the run's marker: by default with a cgroup, if the system allows it. */
   readonly strays?: 'cgroup' | 'watch';
-  readonly onStarted: (started: StartedProcess) => void;
-  readonly onEvent: (event: AgentEvent) => void;
+  /** Gets its start and what it does. */
+  readonly record: Pick<CallJournal, 'started' | 'take'>;
   /** The agent's process has ended; called again if other processes of it were still working after that. */
   readonly onExit?: () => void;
 }
@@ -90,7 +86,7 @@ export async function runAgentProcess(
     await rawHandle.close();
     throw error;
   }
-  const { limits, onEvent, onStarted, rawFile, ready: _ready, ...supervision } = options;
+  const { limits, rawFile, ready: _ready, record, ...supervision } = options;
   const raw = rawHandle.createWriteStream();
   let rawError: Error | undefined;
   raw.on('error', error => {
@@ -125,7 +121,7 @@ export async function runAgentProcess(
         endEarly(event.error);
         break;
     }
-    onEvent(event);
+    record.take(event);
   };
   /** A call that already has its result can no longer fail. */
   const endEarly = (why: AgentError) => {
@@ -148,7 +144,7 @@ export async function runAgentProcess(
       input: { text: command.stdin, file: `${rawFile}.input` },
       onStarted: (started, itself) => {
         running = itself;
-        onStarted(started);
+        record.started(started);
       },
       onStdout: async bytes => {
         patience.refresh();

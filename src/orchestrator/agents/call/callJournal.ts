@@ -3,7 +3,9 @@ import { amount, whole } from '../../../base/numbers.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
 import type { RunEventBody } from '../../journal/events.ts';
 import type { Journal } from '../../journal/journal.ts';
+import type { StartedProcess } from '../../process/supervise.ts';
 import type { AgentEvent, Subagent } from '../agent.ts';
+import { CostEstimate } from '../claude/costEstimate.ts';
 
 /** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
@@ -34,14 +36,24 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set([
   'Write',
 ]);
 
+/** A call of an agent, as the journal names it. */
+export interface JournaledCall {
+  readonly iteration: number;
+  /** Absent: it works on a story. */
+  readonly purpose?: 'plan' | 'review' | undefined;
+  /** Name of the file with the agent's whole output. */
+  readonly stream: string;
+  readonly budgetUsd?: number | undefined;
+}
+
 /**
  * Turns an agent's events in one call into events of the journal. Bounded, because journals are read again and
  * again: above a limit the journal notes once that the raw stream has more, and then keeps only samples for
  * watchers, and the last words.
  */
 export class CallJournal {
-  private readonly append: (body: RunEventBody) => void;
-  private readonly stream: string;
+  private readonly journal: Pick<Journal, 'append'>;
+  private readonly call: JournaledCall;
   private readonly now: () => number;
   private outputLines = 0;
   private compactions = 0;
@@ -54,23 +66,39 @@ export class CallJournal {
   private unkept: string | undefined;
   /** Tool calls without a result so far. */
   private readonly names = new Map<string, string>();
+  /** The cost of what no result covers. */
+  readonly estimate = new CostEstimate();
+  /** As it reported itself. */
+  model: string | undefined;
 
   /**
-   * @param stream name of the file with the agent's whole output
    * @param now in ms, from a monotonic clock
    */
   constructor(
     journal: Pick<Journal, 'append'>,
-    iteration: number,
-    stream: string,
+    call: JournaledCall,
     now: () => number = () => performance.now(),
   ) {
-    this.append = body => void journal.append(body, iteration);
-    this.stream = stream;
+    this.journal = journal;
+    this.call = call;
     this.now = now;
   }
 
+  /** Its process has started. */
+  started(process: StartedProcess): void {
+    const { budgetUsd, iteration, purpose, stream } = this.call;
+    this.journal.append({
+      ...{ type: 'agent.started', iteration, purpose },
+      ...process,
+      ...{ stream, budgetUsd },
+    });
+  }
+
   take(event: AgentEvent): void {
+    if (event.type === 'init') {
+      this.model = event.model;
+    }
+    this.estimate.take(event);
     if (event.type === 'compacted') {
       this.compactions += 1;
       // Long calls have them, whose other events are no longer kept.
@@ -95,12 +123,16 @@ export class CallJournal {
     }
   }
 
+  private append(body: RunEventBody): void {
+    this.journal.append(body, this.call.iteration);
+  }
+
   private keep(event: AgentEvent): void {
     for (const body of this.bodiesOf(event)) {
       const size = Buffer.byteLength(JSON.stringify(body));
       if (this.events >= MAX_EVENTS || this.bytes + size > MAX_BYTES) {
         this.isFull = true;
-        this.append({ type: 'agent.overflow', stream: this.stream });
+        this.append({ type: 'agent.overflow', stream: this.call.stream });
         this.names.clear();
         this.sample(event);
         return;
