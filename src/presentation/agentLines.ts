@@ -2,6 +2,9 @@ import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
+import type { Door } from './door.ts';
+import { subagentEnded } from './subagentLines.ts';
+import { resultLines, type ToolCall, toolDenied } from './toolLines.ts';
 import {
   type EventOf,
   line,
@@ -10,15 +13,101 @@ import {
   own,
   type TranscriptLine,
 } from './transcriptLine.ts';
-import { duration, type Translate } from './translate.ts';
+import { duration, type Translate, wholeNumber } from './translate.ts';
 
 /** Number of lines shown of an agent's failure, the last ones. */
 const MAX_ERROR_LINES = 6;
 /** Maximum length of a one-line failure, in UTF-16 units: ours end with the next step. */
 const MAX_ERROR = 1_000;
 
+/** What lines need to know, besides their event. */
+export interface Telling {
+  /** The fold of all earlier events. */
+  readonly state: RunState;
+  readonly door: Door;
+  /** For a tool's result: the call that it belongs to, if known. */
+  readonly call: ToolCall | undefined;
+  /** A tool that was not allowed can be allowed where this is read. */
+  readonly offersTools: boolean;
+}
+
+/** What an agent says and does, and what becomes of its call. */
+export function agentLines(
+  event: EventOf<
+    | 'agent.started'
+    | 'agent.init'
+    | 'agent.text'
+    | 'agent.tool'
+    | 'agent.toolFailed'
+    | 'agent.toolResult'
+    | 'agent.subagentEnded'
+    | 'agent.retry'
+    | 'agent.denied'
+    | 'agent.compacted'
+    | 'agent.output'
+    | 'agent.overflow'
+    | 'agent.ended'
+    | 'call.retried'
+    | 'agent.replaced'
+  >,
+  t: Translate,
+  telling: Telling,
+): readonly TranscriptLine[] {
+  switch (event.type) {
+    case 'agent.started':
+      return event.purpose === 'plan'
+        ? [own('plain', t('A fresh agent plans the stories…'))]
+        : event.purpose === 'review'
+          ? [own('plain', t('A fresh agent reviews the work…'))]
+          : [];
+    case 'agent.init':
+      return agentInit(event, t);
+    case 'agent.text':
+      return agentText(event, t);
+    case 'agent.tool':
+      return [line('tool', `● ${event.name}${event.gist === '' ? '' : `(${event.gist})`}`)];
+    case 'agent.toolFailed':
+      return resultLines('error', event, t, telling);
+    case 'agent.toolResult':
+      return resultLines('dim', event, t, telling);
+    case 'agent.subagentEnded':
+      return subagentEnded(event, t);
+    case 'agent.retry':
+      return [
+        line(
+          'warning',
+          `  ${t('API error ({0}), trying again ({1} of {2})', event.status ?? event.error, event.attempt, event.maxAttempts)}`,
+        ),
+      ];
+    case 'agent.denied':
+      return toolDenied(event, t, telling.offersTools);
+    case 'agent.compacted':
+      return [own('warning', contextFull(event, t))];
+    case 'agent.output':
+      return event.text.split('\n').map(text => line('dim', `  ${text}`));
+    case 'agent.overflow':
+      return [
+        own(
+          'dim',
+          t(
+            'The agent prints more than the journal keeps. From here on, only a part is shown; {0} in the folder of the iteration has everything',
+            event.stream,
+          ),
+        ),
+      ];
+    case 'agent.ended':
+      return [...agentStopped(event, t, telling.state), ...agentEnded(event, t)];
+    case 'call.retried':
+      return [callRetried(event, t)];
+    case 'agent.replaced':
+      return [agentReplaced(event, t)];
+    default:
+      return assertNever(event);
+  }
+}
+
 /** Which agent it is, and who pays. */
-export function agentInit(event: EventOf<'agent.init'>, t: Translate): readonly TranscriptLine[] {
+function agentInit(event: EventOf<'agent.init'>, t: Translate): readonly TranscriptLine[] {
   const facts = [
     event.model,
     /^\d/.test(event.version ?? '') ? `Claude Code ${event.version}` : undefined,
@@ -28,7 +117,7 @@ export function agentInit(event: EventOf<'agent.init'>, t: Translate): readonly 
 }
 
 /** Text of the agent. */
-export function agentText(event: EventOf<'agent.text'>, t: Translate): readonly TranscriptLine[] {
+function agentText(event: EventOf<'agent.text'>, t: Translate): readonly TranscriptLine[] {
   return [
     ...event.text
       .trim()
@@ -46,7 +135,7 @@ export function agentText(event: EventOf<'agent.text'>, t: Translate): readonly 
 }
 
 /** A person has ended only this agent; the run continues with other stories. */
-export function agentStopped(
+function agentStopped(
   { iteration, reason }: EventOf<'agent.ended'>,
   t: Translate,
   state: RunState,
@@ -65,7 +154,7 @@ export function agentStopped(
 }
 
 /** How its process ended, if that deserves a line. */
-export function agentEnded(event: EventOf<'agent.ended'>, t: Translate): readonly TranscriptLine[] {
+function agentEnded(event: EventOf<'agent.ended'>, t: Translate): readonly TranscriptLine[] {
   const found: TranscriptLine[] = [];
   switch (event.reason) {
     case 'hardLimit':
@@ -131,7 +220,7 @@ function failedLines(
 }
 
 /** A call failed temporarily. */
-export function callRetried(event: EventOf<'call.retried'>, t: Translate): TranscriptLine {
+function callRetried(event: EventOf<'call.retried'>, t: Translate): TranscriptLine {
   return own(
     'warning',
     t(
@@ -145,7 +234,7 @@ export function callRetried(event: EventOf<'call.retried'>, t: Translate): Trans
 }
 
 /** Another agent takes over. */
-export function agentReplaced(event: EventOf<'agent.replaced'>, t: Translate): TranscriptLine {
+function agentReplaced(event: EventOf<'agent.replaced'>, t: Translate): TranscriptLine {
   return own(
     'warning',
     t(
@@ -155,4 +244,13 @@ export function agentReplaced(event: EventOf<'agent.replaced'>, t: Translate): T
       event.to,
     ),
   );
+}
+
+function contextFull({ tokens }: EventOf<'agent.compacted'>, t: Translate): string {
+  return tokens === undefined
+    ? t("The agent's context was full, so it was condensed. Smaller stories leave more room")
+    : t(
+        "The agent's context was full ({0} tokens), so it was condensed. Smaller stories leave more room",
+        wholeNumber(tokens, t),
+      );
 }

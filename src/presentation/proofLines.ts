@@ -1,4 +1,5 @@
-import { withoutControls } from '../base/text.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shorten, withoutControls } from '../base/text.ts';
 import type { GuardChange } from '../orchestrator/iteration/guard/guardChanges.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import {
@@ -14,6 +15,37 @@ import { duration, type Translate } from './translate.ts';
 
 /** Number of lines shown of a check's output, the last ones. */
 const MAX_CHECK_LINES = 20;
+
+/** How a claim is checked and reviewed. */
+export function proofLines(
+  event: EventOf<'gate.started' | 'check.started' | 'check.ended' | 'gate.ended' | 'review.ended'>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  switch (event.type) {
+    case 'gate.started':
+      return [
+        own(
+          'plain',
+          event.storyId === undefined ? t('Checking the work…') : t('Checking {0}…', event.storyId),
+        ),
+      ];
+    case 'check.started':
+      return [line('tool', `● ${t('Check')}(${shorten(event.command, MAX_LINE)})`)];
+    case 'check.ended':
+      return checkEnded(event, t);
+    case 'gate.ended':
+      return [gateEnded(event, t)];
+    case 'review.ended':
+      return event.approved
+        ? [own('success', t('{0} is approved by the reviewer', event.storyId))]
+        : [
+            own('error', t('The reviewer does not approve {0}:', event.storyId)),
+            ...items('error', event.objections.map(t.said), t),
+          ];
+    default:
+      return assertNever(event);
+  }
+}
 
 /** What an agent changed without permission. */
 export function guardFound(
@@ -155,7 +187,7 @@ export function commitsLost(
 }
 
 /** How a check ended, and the end of its output if it failed. */
-export function checkEnded(event: EventOf<'check.ended'>, t: Translate): readonly TranscriptLine[] {
+function checkEnded(event: EventOf<'check.ended'>, t: Translate): readonly TranscriptLine[] {
   return event.ok
     ? [line('success', `  └  ${t('passed')} · ${duration(event.durationMs, t)}`)]
     : checkFailed(event, t);
@@ -202,7 +234,7 @@ function cut(text: string): string {
 }
 
 /** The combined result of all checks. */
-export function gateEnded({ green, storyId }: EventOf<'gate.ended'>, t: Translate): TranscriptLine {
+function gateEnded({ green, storyId }: EventOf<'gate.ended'>, t: Translate): TranscriptLine {
   if (green) {
     return own(
       'success',

@@ -7,8 +7,57 @@ import { type EventOf, MAX_LINE, own, type TranscriptLine } from './transcriptLi
 import { iterationCount, type Translate } from './translate.ts';
 import { answerCommand, asksWords, continueWith } from './waitingWords.ts';
 
+/** What has become of a story, and who decided that. */
+export function storyLines(
+  event: EventOf<
+    | 'story.skipped'
+    | 'story.reset'
+    | 'story.stuck'
+    | 'story.changed'
+    | 'story.ticked'
+    | 'story.paused'
+    | 'story.settling'
+  >,
+  t: Translate,
+  state: RunState,
+  door: Door,
+): readonly TranscriptLine[] {
+  switch (event.type) {
+    case 'story.skipped':
+      return [storySkipped(event, t, door)];
+    case 'story.reset':
+      return [own('plain', t('{0} gets another chance', event.storyId))];
+    case 'story.stuck':
+      return [storyStuck(event, t)];
+    case 'story.changed':
+      return [storyChanged(event, t, state.verify.length > 0 || state.reviewer === true)];
+    case 'story.ticked':
+      return [
+        own(
+          'plain',
+          event.done
+            ? t('{0} ticked by hand', event.storyId)
+            : t('{0} unticked by hand', event.storyId),
+        ),
+      ];
+    case 'story.paused':
+      return storyPaused(event, t, state);
+    case 'story.settling':
+      return [
+        own(
+          'plain',
+          event.settling
+            ? t('A person settles the conflict of {0}', event.storyId)
+            : t('Nobody settles a conflict of {0} by hand any more', event.storyId),
+        ),
+      ];
+    default:
+      return assertNever(event);
+  }
+}
+
 /** A story is skipped in this run. */
-export function storySkipped(
+function storySkipped(
   { storyId, by }: EventOf<'story.skipped'>,
   t: Translate,
   door: Door,
@@ -25,7 +74,7 @@ export function storySkipped(
 }
 
 /** A person has paused or stopped a story, or continues with it. Said once, however often it is asked for. */
-export function storyPaused(
+function storyPaused(
   { paused, storyId }: EventOf<'story.paused'>,
   t: Translate,
   state: Pick<RunState, 'storyRecords'>,
@@ -79,7 +128,7 @@ export function stillAsked(
 }
 
 /** A story makes no progress, and what the run does about it. */
-export function storyStuck(
+function storyStuck(
   { storyId, iterations, action }: EventOf<'story.stuck'>,
   t: Translate,
 ): TranscriptLine {
@@ -112,7 +161,7 @@ export function storyStuck(
 }
 
 /** A story is now done, or no longer done, and who changed it. */
-export function storyChanged(
+function storyChanged(
   { storyId, done, by }: EventOf<'story.changed'>,
   t: Translate,
   isChecked: boolean,
