@@ -1,15 +1,8 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { callState } from './callState.ts';
-import { withoutProcess } from './currentIteration.ts';
 import { discoveryState } from './discoveries.ts';
 import type { RunEvent } from './events.ts';
-import {
-  duplicatesFound,
-  gateEnded,
-  isUnticked,
-  iterationEnded,
-  promiseSeen,
-} from './judgedState.ts';
+import { judgedState } from './judgedState.ts';
 import { landingState, withoutNumbers, withTitle } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import {
@@ -35,7 +28,7 @@ import {
   withStory,
 } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
-import { changed, newStart, notRefused, notStuck, withoutProof } from './storyRecord.ts';
+import { changed, newStart, notStuck, withoutProof } from './storyRecord.ts';
 
 /** Running iterations of a run with lanes; iterations that wait to land are among them. */
 const MAX_OPEN = 1_000;
@@ -246,49 +239,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         event.commits.map(({ hash, storyId, subject }) => ({ hash, storyId, subject })),
       );
     case 'gate.started':
-      return withIteration(state, event, current => ({ ...current, step: 'gate' }));
     case 'check.started':
-      return withIteration(state, event, current => ({
-        ...current,
-        activity: event.command,
-        agentPid: event.pid,
-        agentStartId: event.startId,
-      }));
-    case 'check.ended': {
-      const after = withIteration(state, event, withoutProcess);
-      return event.ok
-        ? after
-        : withNotes(after, storyOf(state, event.iteration), notes => ({
-            ...notes,
-            failedCheck: {
-              iteration: event.iteration,
-              command: event.command,
-              exitCode: event.exitCode,
-              timedOut: event.timedOut,
-              output: event.outputTail,
-              problem: event.problem,
-            },
-          }));
-    }
+    case 'check.ended':
     case 'gate.ended':
-      return gateEnded(state, event);
-    case 'review.ended': {
-      const { approved, iteration, objections, storyId } = event;
-      if (approved && isUnticked(state, iteration, storyId)) {
-        return state;
-      }
-      return approved
-        ? withStory(
-            withNotes(state, storyId, notes => ({ ...notes, review: undefined })),
-            storyId,
-            record => ({ ...notRefused(record), approved: true }),
-          )
-        : withStory(
-            withNotes(state, storyId, notes => ({ ...notes, review: { iteration, objections } })),
-            storyId,
-            record => ({ ...record, refused: true }),
-          );
-    }
+    case 'review.ended':
+    case 'duplicates.found':
+    case 'promise.seen':
+    case 'iteration.ended':
+      return judgedState(state, event);
     case 'story.changed': {
       const settled = withoutSettling(withoutLost(state, event), event);
       const told =
@@ -337,12 +295,6 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'discovery.refused':
     case 'discovery.dropped':
       return discoveryState(state, event);
-    case 'duplicates.found':
-      return duplicatesFound(state, event);
-    case 'promise.seen':
-      return promiseSeen(state, event);
-    case 'iteration.ended':
-      return iterationEnded(state, event);
     case 'warning': {
       if (event.code === 'numbersMoved') {
         return withoutNumbers(state);

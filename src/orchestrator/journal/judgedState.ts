@@ -1,12 +1,94 @@
+import { assertNever } from '../../base/assertNever.ts';
+import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { isFatalError } from './fatalError.ts';
 import { handledIn, type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
-import { storyOf, withNotes, withoutLimit, withoutOwnQuestion, withStory } from './stateChanges.ts';
+import {
+  storyOf,
+  withIteration,
+  withNotes,
+  withoutLimit,
+  withoutOwnQuestion,
+  withStory,
+} from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { afterIteration, notRefused } from './storyRecord.ts';
 
+type JudgedEvent = Extract<
+  RunEvent,
+  {
+    type:
+      | 'gate.started'
+      | 'check.started'
+      | 'check.ended'
+      | 'gate.ended'
+      | 'review.ended'
+      | 'duplicates.found'
+      | 'promise.seen'
+      | 'iteration.ended';
+  }
+>;
+
+/** How the work of an iteration is judged: its checks, its review, its promise and its outcome. */
+export function judgedState(state: RunState, event: JudgedEvent): RunState {
+  switch (event.type) {
+    case 'gate.started':
+      return withIteration(state, event, current => ({ ...current, step: 'gate' }));
+    case 'check.started':
+      return withIteration(state, event, current => ({
+        ...current,
+        activity: event.command,
+        agentPid: event.pid,
+        agentStartId: event.startId,
+      }));
+    case 'check.ended': {
+      const after = withIteration(state, event, withoutProcess);
+      return event.ok
+        ? after
+        : withNotes(after, storyOf(state, event.iteration), notes => ({
+            ...notes,
+            failedCheck: {
+              iteration: event.iteration,
+              command: event.command,
+              exitCode: event.exitCode,
+              timedOut: event.timedOut,
+              output: event.outputTail,
+              problem: event.problem,
+            },
+          }));
+    }
+    case 'gate.ended':
+      return gateEnded(state, event);
+    case 'review.ended': {
+      const { approved, iteration, objections, storyId } = event;
+      if (approved && isUnticked(state, iteration, storyId)) {
+        return state;
+      }
+      return approved
+        ? withStory(
+            withNotes(state, storyId, notes => ({ ...notes, review: undefined })),
+            storyId,
+            record => ({ ...notRefused(record), approved: true }),
+          )
+        : withStory(
+            withNotes(state, storyId, notes => ({ ...notes, review: { iteration, objections } })),
+            storyId,
+            record => ({ ...record, refused: true }),
+          );
+    }
+    case 'duplicates.found':
+      return duplicatesFound(state, event);
+    case 'promise.seen':
+      return promiseSeen(state, event);
+    case 'iteration.ended':
+      return iterationEnded(state, event);
+    default:
+      return assertNever(event);
+  }
+}
+
 /** The gate has judged a claim, of one story or of the whole task. */
-export function gateEnded(
+function gateEnded(
   state: RunState,
   { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
 ): RunState {
@@ -29,12 +111,12 @@ export function gateEnded(
 }
 
 /** A person has set the story to not done meanwhile: it was proven in vain. */
-export function isUnticked(state: RunState, iteration: number, storyId: string): boolean {
+function isUnticked(state: RunState, iteration: number, storyId: string): boolean {
   return handledIn(state, iteration).get(storyId) === false;
 }
 
 /** The newest code counts: what earlier iterations repeated, their next agents were told. */
-export function duplicatesFound(
+function duplicatesFound(
   state: RunState,
   { duplicates, iteration }: Extract<RunEvent, { type: 'duplicates.found' }>,
 ): RunState {
@@ -47,7 +129,7 @@ export function duplicatesFound(
 
 type Definition = NonNullable<RunState['duplicates']>['found'][number]['other'];
 
-export function promiseSeen(
+function promiseSeen(
   state: RunState,
   { accepted, iteration, message, signal }: Extract<RunEvent, { type: 'promise.seen' }>,
 ): RunState {
@@ -71,7 +153,7 @@ export function promiseSeen(
   return state;
 }
 
-export function iterationEnded(
+function iterationEnded(
   state: RunState,
   event: Extract<RunEvent, { type: 'iteration.ended' }>,
 ): RunState {
