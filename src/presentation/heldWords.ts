@@ -22,7 +22,7 @@ export function heldSentence(
   if (!isActive) {
     // Somebody may have brought it there since, which no journal says.
     return t(
-      'When the run ended, {0} did not have everything that has landed. If it still does not: git merge {1}',
+      'When the run ended, {0} did not have everything that has landed. If it still does not: git merge --autostash {1}',
       branch,
       ref,
     );

@@ -3,11 +3,13 @@ import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
+import { lackOf } from '../orchestrator/journal/runStanding.ts';
 import { openQuestions, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import type { Door } from './door.ts';
+import { heldSentence } from './heldWords.ts';
 import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { costWords, dollars, iterationCount, type Translate } from './translate.ts';
@@ -47,6 +49,8 @@ export interface RunEnd {
   /** How many iterations were running then. */
   readonly killedStories?: number | undefined;
   readonly uncommitted?: RunState['uncommitted'] | undefined;
+  /** What the branch does not have yet. */
+  readonly held?: RunState['held'] | undefined;
   /** How many stories are put aside in a file whose others are all done. */
   readonly putAside?: number | undefined;
 }
@@ -88,7 +92,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     circle,
   };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
-  const { uncommitted } = state;
+  const { held, uncommitted } = state;
   const hindrances = hindrancesOf(state);
   return {
     ...known,
@@ -101,6 +105,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     killed,
     killedStories: killed === undefined ? undefined : killedStories(state),
     uncommitted,
+    held,
     putAside: state.putAside,
   };
 }
@@ -112,9 +117,23 @@ export function outcomeSentence(
   door: Door = 'terminal',
 ): { readonly text: string; readonly good: boolean } {
   const text = endText(end, t, door);
+  const good = end.outcome === 'completed' && lackOf(end) === undefined;
   return end.uncommitted === undefined
-    ? { good: end.outcome === 'completed', text }
-    : { good: false, text: `${sentence(text)} ${uncommittedWords(end.uncommitted, t)}` };
+    ? { good, text }
+    : { good, text: `${sentence(text)} ${uncommittedWords(end.uncommitted, t)}` };
+}
+
+/** What a person has to do about the work of a run: commit it, or bring it to its branch. */
+export function leftToDo(
+  state: Pick<RunState, 'branch' | 'held' | 'uncommitted'>,
+  isActive: boolean,
+  t: Translate,
+): readonly string[] {
+  const held = heldSentence(state, isActive, t);
+  return [
+    ...(state.uncommitted === undefined ? [] : [uncommittedWords(state.uncommitted, t)]),
+    ...(held === undefined ? [] : [held]),
+  ];
 }
 
 function endText(end: RunEnd, t: Translate, door: Door): string {
@@ -162,7 +181,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       }
       return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
-      if (door === 'terminal' && end.isAnswered) {
+      if (end.isAnswered) {
         return t('It asked: {0} You have answered; run again to continue.', sentence(detail));
       }
       return end.isSettled

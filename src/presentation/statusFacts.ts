@@ -2,7 +2,6 @@ import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { waitingDiscoveries } from '../orchestrator/journal/discoveries.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
-import { withoutOwnQuestion } from '../orchestrator/journal/stateChanges.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
@@ -10,6 +9,7 @@ import { noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
+import { withoutMoot } from './storyCount.ts';
 
 /** A run, and the files that it is about, as they are now. */
 export interface StatusFacts {
@@ -46,7 +46,7 @@ export async function readStatus(files: RunFiles, watched: WatchedRun): Promise<
   return {
     ...looked,
     ...read,
-    run: looked.run.alive ? looked.run : { ...looked.run, state: withoutMoot(state, read.stories) },
+    run: withoutMoot(looked.run, read.stories, files.workspace),
     plan: await readPlan(files, state),
     discovered: (await waitingIn(files, read.stories)).length,
   };
@@ -55,13 +55,7 @@ export async function readStatus(files: RunFiles, watched: WatchedRun): Promise<
 /** An ended run, with only the questions that still wait for an answer. */
 export async function stillAsking(files: RunFiles, state: RunState): Promise<RunState> {
   const { stories } = await look(await storyFileOf(files, state));
-  return withoutMoot(state, stories);
-}
-
-/** After the end of a run, a person may have finished a story whose agent had asked something. */
-function withoutMoot(ended: RunState, list: StoryList | undefined): RunState {
-  const done = list?.stories.filter(story => story.done) ?? [];
-  return done.reduce((state, { id }) => withoutOwnQuestion(state, id), ended);
+  return withoutMoot({ state, alive: false }, stories, files.workspace).state;
 }
 
 /** After the end of a run, a person may have brought in what its branch could not follow to, or be on another branch. */

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { isActive } from '../orchestrator/journal/runStanding.ts';
+import { openQuestions, storyNotes } from '../orchestrator/journal/runState.ts';
+import { withoutOwnQuestion } from '../orchestrator/journal/stateChanges.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
@@ -58,6 +60,34 @@ export function withFileCountUntilEnd(
   folder: string,
 ): WatchedRun {
   return run.alive && run.state.phase !== 'ended' ? withFileCount(run, file, folder) : run;
+}
+
+/**
+ * The run without the questions that nobody has to answer any more: after its end, a person may have finished a story
+ * whose agent had asked something. What an agent asked while it finished its own story stays. Pure.
+ */
+export function withoutMoot(
+  run: WatchedRun,
+  file: StoryFile | undefined,
+  folder: string,
+): WatchedRun {
+  const { alive, state } = run;
+  const asked = alive ? [] : openQuestions(state);
+  if (asked.length === 0 || file?.kind !== 'stories' || worksElsewhere(run, file, folder)) {
+    return run;
+  }
+  const moot = asked.flatMap(({ iteration, storyId: id }) => {
+    const last = id === undefined ? undefined : storyNotes(state, id).lastIteration;
+    const isItsEnd = last?.number === iteration && last.outcome === 'storyDone';
+    return id !== undefined && !isItsEnd && isDone(id, file) ? [id] : [];
+  });
+  return moot.length === 0 ? run : { ...run, state: moot.reduce(withoutOwnQuestion, state) };
+}
+
+/** If ids are repeated, only all stories with the id are certain to include the right one. */
+function isDone(storyId: string, { stories }: StoryFile & { readonly kind: 'stories' }): boolean {
+  const named = stories.filter(({ id }) => id === storyId);
+  return named.length > 0 && named.every(({ done }) => done);
 }
 
 function worksElsewhere({ state }: WatchedRun, file: StoryFile, folder: string): boolean {

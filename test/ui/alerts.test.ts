@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { openStories, type Step, until } from '../support/ralph.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
 import { scriptedWindow } from '../support/scriptedWindow.ts';
@@ -63,6 +66,65 @@ test.describe('in one window', () => {
     await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('US-001.txt');
     // VS Code writes what an alert says to the console, too.
     expect(workbench.consoleErrors().filter(text => !text.includes(' asks: Blue or '))).toEqual([]);
+  });
+
+  test('a question is closed when a person finishes its story in the file after the end', async () => {
+    const { run, workbench } = await prepared({
+      stories: openStories(1),
+      calls: [[asks('Blue or green?')]],
+    });
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    const alert = workbench.notification(/The agent of US-001 asks: Blue or green/);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    const file = path.join(run.workspace, '.omc/prd.json');
+    const prd = await readFile(file, 'utf8');
+    await writeFile(file, prd.replace('"passes": false', '"passes": true'));
+    const item = workbench.statusBarItem('Ralph stopped · 1/1').last();
+    await expect(item).toBeVisible(RUN_LIMIT);
+    await expect(item).not.toHaveClass(/error-kind/);
+    await workbench.clickInNotification(alert, 'Answer and Continue…');
+    const told = 'This question is no longer open. Nothing was done.';
+    await expect(workbench.notification(told)).toBeVisible(RUN_LIMIT);
+    // A slip is taken back.
+    await writeFile(file, prd);
+    await expect(workbench.statusBarItem('Ralph needs you · 0/1').last()).toBeVisible(RUN_LIMIT);
+  });
+
+  test('a completed run that leaves changes uncommitted is no good news', async () => {
+    const { workbench } = await prepared({
+      stories: openStories(1),
+      calls: [[{ write: ['a.txt', 'work\n'] }, { tick: 'US-001' }, { result: ['Done.'] }]],
+    });
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    const alert = workbench.notification(/1 of 1 stories\. US-001 is done, but .*: a\.txt\./);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    await expect(alert.getByRole('button', { name: 'Source Control' })).toBeVisible();
+    const item = workbench.statusBarItem('Ralph done, but not committed · 1/1').last();
+    await expect(item).toHaveClass(/warning-kind/);
+  });
+
+  test('a completed run is no good news until its branch has everything that has landed', async () => {
+    const writes: Step = { write: ['a.txt', 'of the agent\n'] };
+    const { run, workbench } = await prepared({
+      stories: openStories(1),
+      files: { '.omc/config.json': '{ "lanes": 2 }\n', 'a.txt': 'before\n' },
+      calls: {
+        'US-001': [[writes, { tick: 'US-001' }, { commit: 'feat' }, { result: ['Done.'] }]],
+      },
+    });
+    await writeFile(path.join(run.workspace, 'a.txt'), 'of the person\n');
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    const alert = workbench.notification(/1 of 1 stories\. .* did not have everything/);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    await expect(alert.getByRole('button', { name: 'Source Control' })).toBeVisible();
+    const item = workbench.statusBarItem(/Ralph done, but not on \w+ · 1\/1/).last();
+    await expect(item).toHaveClass(/warning-kind/);
+    const git = (...args: string[]) =>
+      execFileSync('git', args, { cwd: run.workspace, env: run.env });
+    const ref = git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh/landed/');
+    git('checkout', '--quiet', 'a.txt');
+    git('merge', '--quiet', '--autostash', String(ref).trim());
+    await expect(workbench.statusBarItem('Ralph done · 1/1').last()).toBeVisible(RUN_LIMIT);
   });
 
   test('a stuck story raises a warning and is skipped from the alert', async () => {

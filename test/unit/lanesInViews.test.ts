@@ -516,15 +516,28 @@ describe('a branch that is held back', () => {
   });
 
   test('is reported after the end with the next step', () => {
+    const [alert] = alertsOf(over('lanesHeld'));
+    assert.equal(alert?.kind === 'ended' && alert.lacks, 'branch');
+    assert.equal(snapshot(over('lanesHeld')).run?.glyph, 'needsYou');
     assert.match(
       snapshot(over('lanesHeld')).run?.sentence ?? '',
-      /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge refs\/ralph-fresh\/landed\//,
+      /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge --autostash refs\/ralph-fresh\/landed\//,
     );
     assert.equal(
       snapshot(over('lanes')).run?.sentence,
       'All stories are done, after 3 iterations.',
     );
   });
+});
+
+test('the page names uncommitted changes after every end, once', () => {
+  const uncommitted = { files: ['a.txt'], storyIds: ['US-001'] };
+  for (const name of ['lanes', 'stopped', 'budget', 'maxIterations', 'stuck', 'failed'] as const) {
+    const run = over(name);
+    const shown = snapshot({ ...run, state: { ...run.state, uncommitted } }).run;
+    assert.equal(shown?.sentence?.match(/a\.txt/g)?.length, 1, name);
+    assert.equal(shown?.status === 'Complete, but not committed', name === 'lanes');
+  }
 });
 
 test('the terminal puts the story before a line, outside its style', () => {

@@ -264,6 +264,11 @@ describe('progressSnapshot', () => {
     const after = snapshot(over('answeredLater')).run;
     assert.equal(after?.question, undefined);
     assert.match(after?.sentence ?? '', /Your answer is saved/);
+    assert.equal(after?.status, 'Stopped');
+    const ended = over('question');
+    const settled = snapshot({ ...ended, state: { ...ended.state, storyNotes: new Map() } });
+    assert.equal(settled.run?.status, 'Stopped');
+    assert.match(settled.run?.sentence ?? '', /^This question is settled\. Start a run/);
   });
 
   it('shows the latest activity of agent and loop as text', () => {

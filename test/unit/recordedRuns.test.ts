@@ -137,7 +137,7 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
     ['Story done'],
   ],
   questionWaits: ['Complete', ['Needs you', 'Blue or green?'], ['Story done']],
-  answeredLater: ['Needs you', ['Needs you', 'Blue or green?']],
+  answeredLater: ['Stopped', ['Needs you', 'Blue or green?']],
   failedThenSkipped: ['No story is ready', ['Failed', 'prompt is too long'], ['Skipped']],
   startedLater: ['Complete', ['Story done']],
   freeTaskStuck: ['Stopped', ['No progress'], ['No progress']],
@@ -164,7 +164,7 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
     ['Story done'],
   ],
   lanesAsk: ['Needs you', ['Needs you', 'Blue or green?'], ['Story done']],
-  lanesHeld: ['Complete', ['Story done']],
+  lanesHeld: ['Complete, but not on main', ['Story done']],
 };
 
 /** Runs that were stopped while a check ran. */

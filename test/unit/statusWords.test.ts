@@ -64,8 +64,25 @@ test('a stuck story shows a warning, a question or error asks for attention', ()
   const needsYou = of(over('question'));
   assert.deepEqual([needsYou?.urgency, needsYou?.text], ['error', 'Ralph needs you · 0/1']);
   assert.equal(needsYou?.causes.length, 1);
+  const answered = of(over('answeredLater'));
+  assert.deepEqual([answered?.urgency, answered?.text], ['none', 'Ralph stopped · 0/1']);
   assert.equal(of(over('notStarted'))?.urgency, 'error');
   assert.equal(of(over('severalStories'))?.urgency, 'none');
+});
+
+test('a completed run is no success while its branch lacks its work, or that is not committed', () => {
+  const held = of(over('lanesHeld'));
+  assert.deepEqual(
+    [held?.icon, held?.urgency, held?.text],
+    ['warning', 'warning', 'Ralph done, but not on main · 1/1'],
+  );
+  const done = over('severalStories');
+  const uncommitted = { files: ['a.txt'], storyIds: ['US-001'] };
+  const left = of({ ...done, state: { ...done.state, uncommitted } });
+  assert.deepEqual(
+    [left?.icon, left?.urgency, left?.text],
+    ['warning', 'warning', 'Ralph done, but not committed · 3/3'],
+  );
 });
 
 test('a killed loop is shown as such', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { completedWords } from '../../src/presentation/sentences.ts';
@@ -8,6 +9,7 @@ import {
   countStories,
   withFileCount,
   withFileCountUntilEnd,
+  withoutMoot,
 } from '../../src/presentation/storyCount.ts';
 import { storyStates } from '../../src/presentation/storyState.ts';
 import { english } from '../../src/presentation/translate.ts';
@@ -101,4 +103,23 @@ test('counting does not search the notes of all stories again for each story', (
     storyStates(file.stories, { run, states: [run.state] });
     assert.equal(storyNotes.reads, 0);
   }
+});
+
+test('nobody has to answer a question whose story a person has finished after the end of the run', () => {
+  const ended = over('question');
+  const asks = (run: WatchedRun, file: ReturnType<typeof list>) =>
+    runStanding(withoutMoot(run, file, FOLDER)).question?.message;
+  const open = list('.omc/prd.json');
+  const ticked = list('.omc/prd.json', 'US-001');
+  assert.equal(asks(ended, open), 'Blue or green?');
+  assert.equal(asks(ended, ticked), undefined);
+  assert.equal(asks(ended, list('other.json', 'US-001')), 'Blue or green?');
+  // The loop itself sees it.
+  assert.equal(asks(living('questionWaits', { type: 'pause.started' }), ticked), 'Blue or green?');
+  // What was asked as the story was finished is about more than that.
+  const { state } = ended;
+  const notes = state.storyNotes.get('US-001');
+  const lastIteration = { number: 1, outcome: 'storyDone' } as const;
+  const storyNotes = new Map(state.storyNotes).set('US-001', { ...notes, lastIteration });
+  assert.equal(asks({ ...ended, state: { ...state, storyNotes } }, ticked), 'Blue or green?');
 });

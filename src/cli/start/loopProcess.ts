@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { shorten, withoutControls } from '../../base/text.ts';
+import { sentence, shorten, withoutControls } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { runLoop } from '../../orchestrator/loop/run.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
@@ -12,6 +12,7 @@ import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
+import { heldSentence } from '../../presentation/heldWords.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { workElsewhere } from '../../presentation/statusText.ts';
 import { nothingToDo } from '../../presentation/storyListText.ts';
@@ -137,7 +138,9 @@ export async function loopDetached(
 function tellEnd(state: RunState, { quiet }: RunFlags): number {
   const { good, text } = outcomeSentence(runEnd(state, state.outcome ?? 'error'), english);
   if (!good) {
-    process.stderr.write(`ralph-fresh: ${withoutControls(text)}\n`);
+    const held = heldSentence(state, false, english);
+    const told = held === undefined ? text : `${sentence(text)} ${held}`;
+    process.stderr.write(`ralph-fresh: ${withoutControls(told)}\n`);
   } else if (!quiet) {
     print(text);
   }

@@ -13,6 +13,9 @@ export interface SeenRun {
 /** The phase of a run, for watchers. `interrupted`: its loop was killed and did not write an end. */
 export type RunPhase = 'none' | 'running' | 'stopping' | 'ended' | 'interrupted';
 
+/** See {@link lackOf}. */
+export type Lack = 'branch' | 'commit';
+
 /** What a run is doing now. */
 export interface RunStanding {
   readonly phase: RunPhase;
@@ -58,6 +61,24 @@ export function isActive({ state, alive }: SeenRun): boolean {
 export function outcomeOf({ state, alive }: SeenRun): RunOutcome | undefined {
   const phase = phaseOf(state, alive);
   return phase === 'interrupted' ? phase : state.outcome;
+}
+
+/**
+ * What a completed run is no success without, although its stories are done: its branch lacks what has landed, or changes
+ * are not committed. Pure.
+ */
+export function lackOf({
+  held,
+  outcome,
+  uncommitted,
+}: Partial<Pick<RunState, 'held' | 'outcome' | 'uncommitted'>>): Lack | undefined {
+  return outcome !== 'completed'
+    ? undefined
+    : held !== undefined
+      ? 'branch'
+      : uncommitted !== undefined
+        ? 'commit'
+        : undefined;
 }
 
 function phaseOf({ phase }: RunState, alive: boolean): RunPhase {

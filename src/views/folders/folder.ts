@@ -20,8 +20,8 @@ export class Folder implements Disposable {
     this.path = folderPath;
     this.name = name;
     this.files = new RunFiles(folderPath);
-    this.runs = new RunModel(this.files, onError);
     this.stories = new StoryModel(folderPath, state, onError);
+    this.runs = new RunModel(this.files, this.stories, onError);
   }
 
   get uri(): Uri {

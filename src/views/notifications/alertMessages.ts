@@ -3,7 +3,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { sentence, shorten } from '../../base/text.ts';
 import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import { heldSentence } from '../../presentation/heldWords.ts';
-import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { iterationCount } from '../../presentation/translate.ts';
 import { Command, View } from '../common/contributions.ts';
 import { plainSentence } from '../common/plainText.ts';
@@ -143,9 +143,12 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
           buttons: [button(l10n.t('Source Control'), SOURCE_CONTROL)],
         };
       case 'ended': {
-        const { text, ...words } = endWords(alert.outcome, state, here, button);
-        const held = heldSentence(state, false, translate);
-        return { ...words, text: held === undefined ? text : `${sentence(text)} ${held}` };
+        const { text, ...words } = endWords(alert, state, here, button);
+        const left = leftToDo(state, false, translate);
+        return {
+          ...words,
+          text: left.length === 0 ? text : [sentence(text), ...left].join(' '),
+        };
       }
       default:
         return assertNever(alert);
@@ -153,12 +156,13 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
   }
 
   function endWords(
-    outcome: Extract<RunAlert, { kind: 'ended' }>['outcome'],
+    { lacks, outcome }: Extract<RunAlert, { kind: 'ended' }>,
     state: RunState,
     here: object,
     button: (label: string, command: string, argument?: object) => Button,
   ): Message {
-    const text = outcomeSentence(runEnd(state, outcome), translate, 'window').text;
+    const end = { ...runEnd(state, outcome), uncommitted: undefined };
+    const { text } = outcomeSentence(end, translate, 'window');
     const always = (label: string, command: string, argument?: object) => ({
       ...button(label, command, argument),
       isFor: 'always' as const,
@@ -170,6 +174,14 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
     const again = button(l10n.t('Start Again'), Command.startRun);
     switch (outcome) {
       case 'completed':
+        if (lacks) {
+          const fix = always(l10n.t('Source Control'), SOURCE_CONTROL);
+          return {
+            severity: 'warning',
+            text: doneWords(state),
+            buttons: [fix, ...review, stories],
+          };
+        }
         return {
           severity: 'information',
           text: doneWords(state),

@@ -164,7 +164,7 @@ export function runAlerts(
 }
 
 function isGoodNews(alert: RunAlert): boolean {
-  return alert.kind === 'ended' && alert.outcome === 'completed';
+  return alert.kind === 'ended' && alert.outcome === 'completed' && !alert.lacks;
 }
 
 function entryOf(folder: Folder, runId: string, alert: RunAlert): string {

@@ -2,15 +2,15 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten, shortenBlock } from '../../base/text.ts';
 import { waitingAsWhole } from '../../orchestrator/journal/atWork.ts';
 import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
-import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { heldSentence } from '../../presentation/heldWords.ts';
 import { hindrancesOf, hindranceWords } from '../../presentation/hindrances.ts';
 import {
   completedWords,
   killedAt,
   killedStories,
+  leftToDo,
   outcomeSentence,
   runEnd,
 } from '../../presentation/sentences.ts';
@@ -35,10 +35,10 @@ export function runStatus(
 ): ShownStatus {
   const { isActive, outcome } = runStanding(run);
   const shown = isActive ? living(run.state, stopping, t, now) : ended(run.state, outcome, t);
-  const held = heldSentence(run.state, isActive, t);
-  return held === undefined
+  const left = leftToDo(run.state, isActive, t);
+  return left.length === 0
     ? shown
-    : { ...shown, sentence: [shown.sentence, held].filter(Boolean).join(' ') };
+    : { ...shown, sentence: [shown.sentence, ...left].filter(Boolean).join(' ') };
 }
 
 function living(
@@ -103,11 +103,13 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
   const { iteration: iterations, stories } = state;
   switch (outcome) {
     case 'completed':
-      return { glyph: 'done', status: t('Complete'), sentence: completedWords(state, t) };
+      return { ...completedStatus(state, t), sentence: completedWords(state, t) };
     case 'needsHuman':
       return {
-        glyph: 'needsYou',
-        status: t('Needs you'),
+        // Nobody waits for what is answered or settled.
+        ...(questionOf(state) === undefined
+          ? { glyph: 'stopped', status: t('Stopped') }
+          : { glyph: 'needsYou', status: t('Needs you') }),
         quote: askedOf(state) ?? (quote !== '' ? quote : undefined),
         sentence: needsHumanSentence(state, t),
       };
@@ -115,17 +117,13 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
       return {
         glyph: 'stopped',
         status: t('Budget used up'),
-        sentence: outcomeSentence(runEnd(state, outcome), t, 'window').text,
+        sentence: endSentence(state, outcome, t),
       };
     case 'stuck':
       return {
         glyph: 'noProgress',
         status: t('Stuck'),
-        sentence: outcomeSentence(
-          { ...runEnd(state, outcome), detail: shorten(quote, MAX_ID) },
-          t,
-          'window',
-        ).text,
+        sentence: endSentence({ ...state, detail: shorten(quote, MAX_ID) }, outcome, t),
       };
     case 'maxIterations':
       return {
@@ -149,7 +147,7 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
         glyph: 'blocked',
         status: t('No story is ready'),
         sentence: state.circle
-          ? outcomeSentence(runEnd(state, outcome), t, 'window').text
+          ? endSentence(state, outcome, t)
           : (hindranceWords(hindrancesOf(state), t, { withSkipped: true }) ??
             t(
               'Each remaining story has failed, is blocked or skipped, or waits for another: {0}.',
@@ -182,6 +180,25 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
     default:
       return assertNever(outcome);
   }
+}
+
+function completedStatus(state: RunState, t: Translate): Pick<ShownStatus, 'glyph' | 'status'> {
+  switch (lackOf(state)) {
+    case undefined:
+      return { glyph: 'done', status: t('Complete') };
+    case 'branch':
+      return {
+        glyph: 'needsYou',
+        status: t('Complete, but not on {0}', shorten(state.branch ?? '', MAX_ID)),
+      };
+    case 'commit':
+      return { glyph: 'needsYou', status: t('Complete, but not committed') };
+  }
+}
+
+/** Without what is left to do, which follows after every end. */
+function endSentence(state: RunState, outcome: RunOutcome, t: Translate): string {
+  return outcomeSentence({ ...runEnd(state, outcome), uncommitted: undefined }, t, 'window').text;
 }
 
 function killedSentence(state: RunState, t: Translate): string {
@@ -260,7 +277,7 @@ function needsHumanSentence(state: RunState, t: Translate): string {
   if (questionOf(state) !== undefined) {
     return t('The run ended because of this question, and continues with your answer.');
   }
-  return state.answers.length > 0
+  return runEnd(state, 'needsHuman').isAnswered
     ? t('Your answer is saved. Start a run to continue: its next agent reads it.')
-    : t('Answer in the story file or in progress.txt, then start a run: its agent reads them.');
+    : t('This question is settled. Start a run to continue.');
 }

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { atWork } from '../../orchestrator/journal/atWork.ts';
 import type { HeldReason, RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
-import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { type Lack, lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import {
   openQuestions,
   type RunState,
@@ -38,7 +38,12 @@ export type RunAlert = {
     }
   /** The branch cannot follow what has landed. */
   | { readonly kind: 'held'; readonly reason: HeldReason }
-  | { readonly kind: 'ended'; readonly outcome: Exclude<RunOutcome, 'stopped'> }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: Exclude<RunOutcome, 'stopped'>;
+      /** What a completed run is no good news without. */
+      readonly lacks?: Lack;
+    }
 );
 
 /** The most urgent of {@link alertsOf}. Pure. */
@@ -183,9 +188,13 @@ function heldAlerts({ held }: RunState): readonly RunAlert[] {
       ];
 }
 
-function ended(
-  outcome: Exclude<RunOutcome, 'stopped'>,
-  { endedAt, iteration, pid }: RunState,
-): RunAlert {
-  return { kind: 'ended', cause: `ended ${outcome} ${endedAt ?? `${pid} ${iteration}`}`, outcome };
+function ended(outcome: Exclude<RunOutcome, 'stopped'>, state: RunState): RunAlert {
+  const { endedAt, iteration, pid } = state;
+  const lacks = lackOf({ ...state, outcome });
+  return {
+    kind: 'ended',
+    cause: `ended ${outcome} ${endedAt ?? `${pid} ${iteration}`}`,
+    outcome,
+    ...(lacks && { lacks }),
+  };
 }

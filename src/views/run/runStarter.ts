@@ -1,16 +1,19 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
-import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { sentence } from '../../base/text.ts';
+import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { heldSentence } from '../../presentation/heldWords.ts';
+import { leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command, View } from '../common/contributions.ts';
 import { FixableError } from '../common/errors.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -95,12 +98,14 @@ export function runStarter(
       );
       return false;
     }
-    if (launched.kind === 'ended' && launched.state.outcome !== 'completed') {
+    if (launched.kind === 'ended') {
       // It ended before its first agent, so there is no running loop to show.
       const { state } = launched;
-      throw new HumanError(
-        outcomeSentence(runEnd(state, state.outcome ?? 'error'), translate, 'window').text,
-      );
+      const end = { ...runEnd(state, state.outcome ?? 'error'), uncommitted: undefined };
+      const { good, text } = outcomeSentence(end, translate, 'window');
+      if (!good || lackOf(state) !== undefined) {
+        throw new HumanError([sentence(text), ...leftToDo(state, false, translate)].join(' '));
+      }
     }
     log.info(`Run ${launched.runId} has started`);
     return true;
@@ -109,22 +114,22 @@ export function runStarter(
   /** Informs the person if there is nothing left to do. */
   async function isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
     const file = await readStoryList(storyFile);
-    if (file === undefined || !isAllDone(file, runs.current.state)) {
+    const { state } = runs.current;
+    if (file === undefined || !isAllDone(file, state)) {
       return false;
     }
     const open = l10n.t('Open the Story File');
+    const words = file.stories.every(({ done }) => done)
+      ? l10n.t(
+          'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
+          file.stories.length,
+        )
+      : l10n.t(
+          'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
+        );
+    const held = heldSentence(state, false, translate);
     void window
-      .showInformationMessage(
-        file.stories.every(({ done }) => done)
-          ? l10n.t(
-              'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
-              file.stories.length,
-            )
-          : l10n.t(
-              'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
-            ),
-        open,
-      )
+      .showInformationMessage(plainSentence(held === undefined ? words : `${words} ${held}`), open)
       .then(choice =>
         choice === open ? commands.executeCommand(Command.openStoryFile) : undefined,
       );

@@ -15,8 +15,7 @@ import { openQuestions, type RunState } from '../../orchestrator/journal/runStat
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { heldSentence } from '../../presentation/heldWords.ts';
-import { completedWords, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { completedWords, leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
@@ -189,7 +188,6 @@ function facts(run: WatchedRun): string[] {
   const { budgetUsd, costUnknown, costUsd, iteration, maxIterations } = state;
   const { all } = atWork(state);
   const [only] = all;
-  const held = heldSentence(state, run.alive, translate);
   const spent = costWords(state, translate);
   const cost =
     costUnknown && costUsd === 0
@@ -199,7 +197,7 @@ function facts(run: WatchedRun): string[] {
         : l10n.t('Cost: {0} of {1}', spent, dollars(budgetUsd, translate));
   return [
     ...standing(run),
-    ...(held === undefined ? [] : [held]),
+    ...leftToDo(state, run.alive, translate),
     ...(run.alive ? laneFacts(state) : []),
     ...(run.alive && iteration > 0 && all.length < 2
       ? [l10n.t('Iteration {0} of {1}', only?.number ?? iteration, maxIterations)]
@@ -240,7 +238,10 @@ function standing(run: WatchedRun): string[] {
   }
   return outcome === undefined
     ? []
-    : [outcomeSentence(runEnd(state, outcome), translate, 'window').text];
+    : [
+        outcomeSentence({ ...runEnd(state, outcome), uncommitted: undefined }, translate, 'window')
+          .text,
+      ];
 }
 
 /** The few actions that fit now; the Markdown contains only our own text. */

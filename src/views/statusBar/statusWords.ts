@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { atWork } from '../../orchestrator/journal/atWork.ts';
-import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
+import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
 import { workCounts } from '../../presentation/workWords.ts';
@@ -88,10 +88,11 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       ...{ urgency, causes },
     };
   }
+  const ended = (shownCount: string) => endWords(state, outcome, shownCount, t);
   return {
-    icon: END_ICONS[outcome ?? 'error'],
-    text: endWords(outcome, count, t),
-    heard: heardWords(endWords(outcome, heardCount(state, t), t)),
+    icon: endIcon(state, outcome),
+    text: ended(count),
+    heard: heardWords(ended(heardCount(state, t))),
     ...{ urgency, causes },
   };
 }
@@ -110,7 +111,7 @@ function urgencyOf(alert: RunAlert | undefined): Urgency {
     case 'ended':
       return alert.outcome === 'error'
         ? 'error'
-        : alert.outcome === 'stuck' || alert.outcome === 'interrupted'
+        : alert.outcome === 'stuck' || alert.outcome === 'interrupted' || alert.lacks
           ? 'warning'
           : 'none';
     default:
@@ -206,7 +207,19 @@ function waitingIcon(waiting: Waiting): string {
   return waiting.reason === 'person' ? 'debug-pause' : 'bell-dot';
 }
 
-function endWords(outcome: RunState['outcome'], count: string, t: Translate): string {
+function endWords(
+  state: RunState,
+  outcome: RunState['outcome'],
+  count: string,
+  t: Translate,
+): string {
+  switch (lackOf({ ...state, outcome })) {
+    case 'branch':
+      return t('Ralph done, but not on {0} · {1}', plainLabel(state.branch ?? '', MAX_ID), count);
+    case 'commit':
+      return t('Ralph done, but not committed · {0}', count);
+    default:
+  }
   const words: Readonly<Record<NonNullable<RunState['outcome']>, string>> = {
     completed: t('Ralph done · {0}', count),
     needsHuman: t('Ralph needs you · {0}', count),
@@ -218,7 +231,18 @@ function endWords(outcome: RunState['outcome'], count: string, t: Translate): st
     interrupted: t('Ralph interrupted · {0}', count),
     error: t('Ralph failed · {0}', count),
   };
-  return words[outcome ?? 'error'];
+  return words[shownEnd(state, outcome)];
+}
+
+/** Nobody waits for what is answered or settled. */
+function shownEnd(state: RunState, outcome: RunState['outcome']) {
+  return outcome === 'needsHuman' && questionOf(state) === undefined
+    ? 'stopped'
+    : (outcome ?? 'error');
+}
+
+function endIcon(state: RunState, outcome: RunState['outcome']): string {
+  return lackOf({ ...state, outcome }) ? 'warning' : END_ICONS[shownEnd(state, outcome)];
 }
 
 /** Not a pause icon, since a pause can be ended by a person. */
