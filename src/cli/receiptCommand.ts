@@ -3,7 +3,7 @@ import { readDecisions } from '../orchestrator/journal/journal.ts';
 import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { iterationText, receiptText } from '../presentation/receiptTable.ts';
+import { iterationText, receiptData, receiptText } from '../presentation/receiptTable.ts';
 import { waitingIn } from '../presentation/statusFacts.ts';
 import { discoveredLine } from '../presentation/storyListText.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
@@ -47,7 +47,7 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
   tellPassedOver(chosen, json === true);
   if (iteration !== undefined) {
     if (json) {
-      printJson(data);
+      printJson(receiptData(data, events));
     } else {
       print(iterationText(data, events));
     }
@@ -57,7 +57,7 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
   const stories = storyFile === undefined ? undefined : await readStoryList(storyFile);
   const discovered = (await waitingIn(files, stories)).length;
   if (json) {
-    printJson({ ...data, discovered });
+    printJson({ ...receiptData(data, events), discovered });
   } else {
     print([receiptText(data), ...discoveredLine(discovered)].join('\n'));
   }

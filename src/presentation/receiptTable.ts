@@ -69,10 +69,7 @@ export function iterationText(
   if (iteration === undefined) {
     return '';
   }
-  const row = iterationRows(events, { alive: false }).find(
-    ({ number }) => number === iteration.iteration,
-  );
-  const reason = row?.reason && reasonWords(row.reason, t);
+  const reason = reasonsOf(events, t).get(iteration.iteration);
   const { commitList, duplicates, durationMs, inputTokens, model, outputTokens, story, title } =
     iteration;
   return withoutControls(
@@ -106,6 +103,28 @@ export function iterationText(
         : [t('Repeats what was there already:')]),
       ...duplicateWords(duplicates ?? [], t).map(words => `  ${shorten(words, MAX_DUPLICATE)}`),
     ].join('\n'),
+  );
+}
+
+/** A receipt as data, with the reasons. @param events of its run */
+export function receiptData(receipt: RunReceipt, events: readonly RunEvent[]) {
+  const reasons = reasonsOf(events, english);
+  return {
+    ...receipt,
+    iterations: receipt.iterations.map(one => ({
+      ...one,
+      reason: reasons.get(one.iteration) ?? null,
+    })),
+  };
+}
+
+/** Why iterations ended as they did, by their numbers; nothing about those that went well. */
+function reasonsOf(events: readonly RunEvent[], t: Translate): ReadonlyMap<number, string> {
+  return new Map(
+    iterationRows(events, { alive: false }).flatMap(({ number, reason }) => {
+      const words = reason && reasonWords(reason, t);
+      return words === undefined ? [] : [[number, withoutControls(words)] as const];
+    }),
   );
 }
 

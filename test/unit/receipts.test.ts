@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
-import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
+import { iterationText, receiptData, receiptText } from '../../src/presentation/receiptTable.ts';
 import { widthOf } from '../../src/presentation/wrapLine.ts';
 import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 
@@ -172,6 +172,18 @@ describe('the receipt of a run', () => {
     );
     assert.equal(total.costUsd, 0.25);
     assert.deepEqual(receiptOf(run, 7).iterations, []);
+  });
+
+  test('says why a claim was refused, as text and as data', () => {
+    const events = recorded('firstCheckRed');
+    const { iterations } = receiptData(receiptOf(events), events);
+    const reasons = iterations.flatMap(({ reason }) => reason ?? []);
+    assert.match(reasons[0] ?? '', /^The check .* failed/);
+    const text = iterationText(receiptOf(events, 1), events);
+    assert.ok(reasons[0] && text.includes(reasons[0]));
+    const good = recorded('severalStories');
+    const data = receiptData(receiptOf(good), good);
+    assert.deepEqual([...new Set(data.iterations.map(({ reason }) => reason))], [null]);
   });
 
   test('is empty for an empty journal', () => {

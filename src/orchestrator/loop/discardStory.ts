@@ -53,7 +53,7 @@ async function sameWork(files: RunFiles, shown: KeptStoryWork): Promise<readonly
   if (namesOf(now) !== namesOf(openRefs(shown))) {
     throw new HumanError(
       say(
-        'Nothing was discarded, because the work on {0} has changed meanwhile. Look at it again ("ralph-fresh places"), then try again.',
+        'Nothing was discarded, because the work on {0} has changed meanwhile. Look at it again ("Discard Work…" in VS Code, or "ralph-fresh places"), then try again.',
         named(storyId),
       ),
     );
