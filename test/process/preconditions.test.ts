@@ -124,6 +124,13 @@ const REFUSED: readonly Lack[] = [
     make: async () => undefined,
   },
   {
+    what: 'a folder that this account may not write',
+    id: 'state',
+    words: /This user account may not use .*\.omc.* Give it the permissions/,
+    env: { ...FULL, FULL_DISK_CODE: 'EACCES' },
+    make: async () => undefined,
+  },
+  {
     what: 'nobody as whom an agent could commit',
     id: 'identity',
     words: /does not know who commits.*git config --global user\.name/,
@@ -408,6 +415,21 @@ describe('continuing a run on another branch', { concurrency: 3 }, () => {
     const { stderr } = await workspace.cli(...args).finished;
     assert.match(stderr, /It is checked out in .*elsewhere\. Work there: ralph-fresh run --cwd/);
     assert.doesNotMatch(stderr, /git switch/);
+  });
+
+  test('a new run here warns that a story is done only there', async t => {
+    const workspace = await left(t);
+    const words =
+      /1 of these stories is done, but its commits are on the branch work\. .*git merge "?work"?/;
+    const doctor = await workspace.cli('doctor', '--only', 'doneElsewhere').finished;
+    assert.match(doctor.stdout, words);
+    assert.match((await workspace.cli('run', ...AGENT, '--dry-run').finished).stdout, words);
+    const { code, stdout } = await workspace.cli('run', ...AGENT).finished;
+    assert.equal(code, 0);
+    assert.match(stdout, words);
+    await git(workspace, 'merge', '--quiet', '--no-edit', 'work');
+    const merged = await workspace.cli('doctor').finished;
+    assert.doesNotMatch(merged.stdout, /its commits are on/);
   });
 
   test('continues here once the commits are merged', async t => {

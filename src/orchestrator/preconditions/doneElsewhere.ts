@@ -3,14 +3,16 @@ import { say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { GitRepository } from '../git/git.ts';
+import { runGit } from '../git/runGit.ts';
+import type { RunState } from '../journal/runState.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { committedStories } from '../workspace/committedStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { newestRunId } from '../workspace/runIds.ts';
-import type { Ground, Precondition } from './precondition.ts';
+import type { Ground, Judgement, Precondition } from './precondition.ts';
 
-/** A new run does not begin again what the last one has done on another branch. */
+/** A new run neither begins again what the last one has done on another branch, nor takes it for done here. */
 export const doneElsewhere: Precondition = {
   id: 'doneElsewhere',
   needsGit: true,
@@ -20,18 +22,25 @@ export const doneElsewhere: Precondition = {
       return undefined;
     }
     const newest = await newestRunId(files);
-    const branch = newest === undefined ? undefined : (await readRun(files, newest)).branch;
+    const last = newest === undefined ? undefined : await readRun(files, newest);
+    const branch = last?.branch;
     const git = new GitRepository(files.workspace);
     // Without lanes, the run switches to the branch that the list names.
     const goesThere =
       !isIsolated && settings.branch === 'checkout' && stories.branchName === branch;
-    if (branch === undefined || branch === '' || goesThere || (await git.branch()) === branch) {
+    if (
+      last === undefined ||
+      branch === undefined ||
+      branch === '' ||
+      goesThere ||
+      (await git.branch()) === branch
+    ) {
       return undefined;
     }
     const done = await doneOn(branch, git, ground);
     const again = stories.stories.filter(({ done: isDone, id }) => !isDone && done.has(id)).length;
     return again === 0
-      ? undefined
+      ? notHere(branch, await onlyThere(last, git, ground))
       : {
           level: 'warns',
           message:
@@ -47,18 +56,66 @@ export const doneElsewhere: Precondition = {
   },
 };
 
+/** The list says that a story is done, but its commits are elsewhere. */
+function notHere(branch: string, count: number): Judgement | undefined {
+  const name = shorten(branch, 200);
+  return count === 0
+    ? undefined
+    : {
+        level: 'warns',
+        message:
+          count === 1
+            ? say('1 of these stories is done, but its commits are on the branch {0}.', name)
+            : say(
+                '{1} of these stories are done, but their commits are on the branch {0}.',
+                name,
+                count,
+              ),
+        next: say('To have them here: git merge {0}', shellText(branch)),
+      };
+}
+
+/**
+ * How many stories are done in the list and have commits on the last run's branch that are missing here. In a list
+ * that git tracks, what is done comes and goes with the commits.
+ */
+async function onlyThere(
+  { branch = '', commits }: RunState,
+  git: GitRepository,
+  ground: Ground,
+): Promise<number> {
+  const done = ground.stories?.stories.filter(story => story.done) ?? [];
+  if (done.length === 0 || commits.length === 0 || (await listOn('HEAD', git, ground))) {
+    return 0;
+  }
+  const range = ['--end-of-options', `refs/heads/${branch}`, '^HEAD'];
+  // The branch may be gone.
+  const missing = await runGit(ground.files.workspace, 'rev-list', ...range).catch(() => '');
+  const hashes = new Set(missing.split('\n'));
+  const ids = new Set(commits.flatMap(({ hash, storyId }) => (hashes.has(hash) ? storyId : [])));
+  return done.filter(({ id }) => ids.has(id)).length;
+}
+
+/** The committed story file; `undefined` if that commit, or the file in it, does not exist. */
+async function listOn(
+  commit: string,
+  git: GitRepository,
+  { root: asked, storyFile = '' }: Ground,
+): Promise<Buffer | undefined> {
+  const root = (await (asked ?? git.root())) ?? '';
+  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
+  const name = relative.split(path.sep).join('/');
+  return committedStories(root, commit, name).catch(() => undefined);
+}
+
 /** Ids of the stories that the list on a branch says are done. */
 async function doneOn(
   branch: string,
   git: GitRepository,
-  { root: asked, storyFile = '' }: Ground,
+  ground: Ground,
 ): Promise<ReadonlySet<string>> {
-  const root = (await (asked ?? git.root())) ?? '';
-  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
-  const name = relative.split(path.sep).join('/');
-  // The branch, or the file on it, may be gone.
-  const bytes = await committedStories(root, `refs/heads/${branch}`, name).catch(() => undefined);
-  const list = bytes && parseStoryFile(storyFile, bytes);
+  const bytes = await listOn(`refs/heads/${branch}`, git, ground);
+  const list = bytes && parseStoryFile(ground.storyFile ?? '', bytes);
   return new Set(
     list?.kind === 'stories' ? list.stories.flatMap(({ done, id }) => (done ? [id] : [])) : [],
   );
