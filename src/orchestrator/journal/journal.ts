@@ -85,7 +85,7 @@ export class JournalWriter implements Journal {
 
   /**
    * Opens or creates the journal and continues after its last complete line; a torn last line is dropped.
-   * @param earlier the fold of the events that are already in it
+   * @param earlier the fold of the events that are already in it; needed only for {@link state}
    * @throws {HumanError} for a file that is not a journal of ours
    * @throws the system's error if the file cannot be opened or written
    */
