@@ -450,6 +450,11 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     const { stderr } = await run('./agent.sh');
     assert.equal((await workspace.events('agent.started')).length, 1, stderr);
     assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');
+    git(workspace, 'switch', '-q', 'main');
+    const claude = ['--agent', 'claude', '--new', '--claude-path', './agent.sh'];
+    const second = await workspace.cli('run', '--max-iterations', '1', ...claude).finished;
+    assert.equal(second.stderr, '');
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');
   });
 
   test('uncommitted changes block the switch, unless --branch stay is set', async t => {

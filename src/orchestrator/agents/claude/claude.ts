@@ -52,6 +52,7 @@ const VERSION_LIMIT_MS = 20_000;
 export function claudeAgent(options: ClaudeOptions = {}): Agent {
   return {
     id: 'claude',
+    ...(options.claudePath && { program: options.claudePath }),
     find: ({ env }) => requireClaude(options, claudeEnv(options, env)),
     command: request => claudeCommand(options, request),
     decoder: (): AgentDecoder => new StreamJsonDecoder(),
