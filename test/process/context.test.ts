@@ -209,6 +209,22 @@ describe('context', () => {
     assert.equal(await heading(), '1/20', 'only --resume continues such a run');
   });
 
+  test('a run that continues only with its own stories has no next iteration for others', async t => {
+    const stories = [story('US-001', 'Lock a session'), story('US-002', 'Empty the basket')];
+    const workspace = await shop(t, stories);
+    const only = ['--story', 'US-001', '--max-iterations', '9'];
+    const stopped = workspace.script([[{ text: 'Slow' }, { wait: 'never' }]], ...only);
+    await workspace.agent(1);
+    await workspace.cli('stop').finished;
+    await stopped.finished;
+    const heading = async (id: string) => {
+      const { stdout } = await workspace.cli('context', id).finished;
+      return / - Iteration (\d+\/\d+)$/m.exec(stdout)?.[1];
+    };
+    assert.equal(await heading('US-001'), '2/9');
+    assert.equal(await heading('US-002'), '1/20');
+  });
+
   test('--context-tokens limits it, 0 leaves it out, and it never exceeds the limit', async t => {
     const workspace = await shop(t);
     for (const limit of [120, 0]) {

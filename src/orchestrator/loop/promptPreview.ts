@@ -12,6 +12,7 @@ import type { Story } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { continuesLast } from './resume.ts';
+import { otherWork } from './sameWork.ts';
 import { tellPendingHints } from './tellHints.ts';
 
 /** What a story's prompt depends on. */
@@ -47,7 +48,7 @@ export async function previewPrompt({
   const snapshot = await readSnapshot(storyFile, place.git);
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   // Otherwise, the next agent is the first one of a new run.
-  const state = continuesLast({}, newest) ? newest : INITIAL_RUN_STATE;
+  const state = (await isContinued(files, newest, storyFile, story)) ? newest : INITIAL_RUN_STATE;
   const journal = new UnstoredJournal(state);
   const warnings: Extract<RunEvent, { type: 'warning' }>[] = [];
   journal.onDidAppend(event => {
@@ -79,4 +80,18 @@ export async function previewPrompt({
   } finally {
     await code.dispose();
   }
+}
+
+/** Whether the next run of this story continues the last one. That run may have had other stories, or another file. */
+async function isContinued(
+  files: RunFiles,
+  state: RunState,
+  storyFile: string,
+  { id }: Story,
+): Promise<boolean> {
+  const { onlyStories, runId = '' } = state;
+  const choice = { storyFile, ...(onlyStories?.includes(id) && { onlyStories }) };
+  return (
+    continuesLast(choice, state) && (await otherWork(files, choice, { runId, state })) === undefined
+  );
 }
