@@ -11,7 +11,7 @@ import { beads } from './formats/beadsFormat.ts';
 import { bmad, isBmadText } from './formats/bmadFormat.ts';
 import { folderParts, isFolderText } from './formats/folderText.ts';
 import { foreignAdvice } from './formats/foreignFile.ts';
-import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
+import { findTooDeep } from './formats/nesting.ts';
 import { orchestration } from './formats/orchestrationFormat.ts';
 import { kiroPlan, plan, specsIndex, tasksPlan } from './formats/planFormat.ts';
 import { prd } from './formats/prdFormat.ts';
@@ -212,16 +212,12 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
   const { text, bom, problem } = decodeText(content);
   const format = formatOf(path, text);
   const lines = new TextLines(text);
-  const unusable = problem ?? nestingProblem(text, format);
+  const unusable = problem ?? findTooDeep(text, format.name);
   const read =
     unusable === undefined
       ? format.read(text, lines)
       : ofFile(
-          {
-            code: codeOf(format, problem),
-            message: unusable.message,
-            ...lines.at(unusable.offset),
-          },
+          { code: 'unreadable', message: unusable.message, ...lines.at(unusable.offset) },
           { lines, parts: folderParts(text) },
         );
   if (!isStoryText(read)) {
@@ -273,29 +269,6 @@ function advised(problem: StoryProblem, path: string, text: string): StoryProble
   const isOther = problem.code === 'noStories' || problem.code === 'invalidYaml';
   const advice = isOther ? foreignAdvice(path, text) : undefined;
   return advice === undefined ? problem : { ...problem, message: advice };
-}
-
-/** YAML that is nested too deeply is reported as broken YAML, because its parser cannot read it. */
-function codeOf(format: StoryFormat, undecodable: object | undefined): StoryProblem['code'] {
-  return undecodable === undefined && (format.name === 'orchestration' || format.name === 'bmad')
-    ? 'invalidYaml'
-    : 'unreadable';
-}
-
-function nestingProblem(
-  text: string,
-  format: StoryFormat,
-): { message: Message; offset: number } | undefined {
-  const offset = findTooDeep(text, format.name);
-  return offset === undefined
-    ? undefined
-    : {
-        message: say(
-          'This is nested more than {0} levels deep, which no story is. Remove it.',
-          MAX_DEPTH,
-        ),
-        offset,
-      };
 }
 
 function unreadable(path: string, message: Message): InvalidStoryFile {

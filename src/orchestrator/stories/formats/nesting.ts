@@ -1,14 +1,20 @@
+import { type Message, say } from '../../../base/say.ts';
 import type { StoryFormatName } from '../story.ts';
 
 /** Maximum nesting of lists and objects; stories need only a few levels. */
-export const MAX_DEPTH = 200;
+const MAX_DEPTH = 200;
+
+/** A bracket that is nested too deeply. */
+export interface TooDeep {
+  readonly offset: number;
+  readonly message: Message;
+}
 
 /**
  * Finds brackets that are nested deeper than {@link MAX_DEPTH}, because parsers are recursive. One pass over the
- * text; Markdown has no nesting that a parser follows.
- * @returns the offset of the first bracket that is too deep
+ * text; Markdown has no nesting that a parser follows, and YAML is looked at by `parseYaml`.
  */
-export function findTooDeep(text: string, format: StoryFormatName): number | undefined {
+export function findTooDeep(text: string, format: StoryFormatName): TooDeep | undefined {
   switch (format) {
     case 'prd':
     case 'taskMaster':
@@ -18,13 +24,14 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
     case 'ralphOrchestrator':
       // Each line is a separate value.
       return scan(text, { hasStrings: true, endsWithLine: true });
-    case 'orchestration':
-    case 'bmad':
-      // In YAML a quotation mark may also be part of a word.
-      return scan(text, { hasStrings: false, endsWithLine: false });
     default:
       return undefined;
   }
+}
+
+/** Like {@link findTooDeep}, for YAML, where a quotation mark may also be part of a word. */
+export function findTooDeepYaml(text: string): TooDeep | undefined {
+  return scan(text, { hasStrings: false, endsWithLine: false });
 }
 
 interface ScanOptions {
@@ -44,7 +51,7 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** Character by character, skipping strings in one step: a regular expression takes three times as long. */
-function scan(text: string, { hasStrings, endsWithLine }: ScanOptions): number | undefined {
+function scan(text: string, { hasStrings, endsWithLine }: ScanOptions): TooDeep | undefined {
   let depth = 0;
   let lineEnd = -1;
   for (let at = 0; at < text.length; at++) {
@@ -66,7 +73,11 @@ function scan(text: string, { hasStrings, endsWithLine }: ScanOptions): number |
     } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
       depth += 1;
       if (depth > MAX_DEPTH) {
-        return at;
+        const message = say(
+          'This is nested more than {0} levels deep, which no story is. Remove it.',
+          MAX_DEPTH,
+        );
+        return { offset: at, message };
       }
     } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
       depth = Math.max(0, depth - 1);

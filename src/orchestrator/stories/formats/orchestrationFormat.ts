@@ -110,25 +110,30 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
-  const tasks = phases.flatMap(phase => phase.tasks.map(task => ({ ...task, phase })));
+  const tasks = phases.flatMap(phase => phase.tasks);
   const stories = tasks.map(({ entry, start }, position) =>
     readStory(entry, position, lines.at(start).line),
   );
   // Deferred stories do not block others.
   const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
-  const ofPhase = (phase: Phase) =>
-    stories.filter((_, i) => tasks[i]?.phase === phase).map(({ id }) => id);
+  const phaseOf = phases.flatMap(phase => phase.tasks.map(() => phase));
+  let end = 0;
   const names = new StoryNames(
     stories,
-    phases.map(phase => ({ id: phase.id, name: phase.name, stories: ofPhase(phase) })),
+    phases.map(({ id, name, tasks: own }) => {
+      const start = end;
+      end += own.length;
+      return { id, name, stories: stories.slice(start, end).map(story => story.id) };
+    }),
   );
   const needsOf = new Map(
     phases.map(phase => [phase, phase.dependsOn.flatMap(need => names.meantByGroup(need))]),
   );
   const earlier = earlierGroups(tasks.map(({ entry }) => entry));
 
-  return stories.map(({ epic: _, ...story }, i) => {
-    const { entry, phase } = tasks[i] as (typeof tasks)[number];
+  return stories.map((story, i) => {
+    const { entry } = tasks[i] as Task;
+    const phase = phaseOf[i] as Phase;
     const epic = phase.name ?? phase.id;
     const needs = [
       ...dependenciesOf(entry).flatMap(need => names.meantBy(need)),
@@ -137,9 +142,9 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
     ];
     return {
       ...story,
-      dependsOn: [...new Set(needs)].filter(id => !parked.has(id)),
+      dependsOn: needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id)),
       epic,
-      ...(isParked(entry) ? { parked: true } : {}),
+      ...(isParked(entry) && { parked: true as const }),
     };
   });
 }

@@ -10,14 +10,17 @@ import {
   parseEvents,
 } from 'js-yaml';
 
-/** What the two parsers read differently: one is stricter, or less. */
+/**
+ * What the two parsers read differently: one is stricter, or less. What stands at the start of a line is found by looking
+ * back from a rare character, because trying each line takes many times as long.
+ */
 const ODD = [
   // Line breaks of old, tabs and byte order marks.
   /\r(?!\n)|[\t\uFEFF\0]/,
   // Blocks of text whose indentation is counted, that keep empty lines, or that begin on a line of their own.
-  /[|>](?:\+|-?\d)|^ *[|>]/m,
+  /[|>](?:\+|-?\d)|(?<=^ *)[|>]/m,
   // Ends of a document, and what looks like one.
-  /^(?: +---|\.\.\.)/m,
+  /(?<=^ +)---|^\.\.\./m,
   // js-yaml takes `- "a"b:` for an item and the next key.
   /^ *(?:- +)+(?:"[^"\n]*"|'[^'\n]*'|[[{].*[\]}]) *[^\s:#,"'\]}]/m,
 ];
@@ -43,15 +46,20 @@ export function readPlainYaml(text: string): PlainYaml | undefined {
   const maps: object[] = [];
   try {
     const events = parseEvents(text, {});
-    if (!events.every(isPlain)) {
-      return undefined;
+    const starts: number[] = [];
+    for (const event of events) {
+      if (!isPlain(event)) {
+        return undefined;
+      }
+      if (event.type === EVENT_ID.MAPPING) {
+        starts.push(event.start);
+      }
     }
     const documents = constructFromEvents(events, { source: text, schema: schemaOf(maps) });
     if (documents.length !== 1) {
       return undefined;
     }
-    // One is made for each such event, in their order.
-    const starts = events.flatMap(event => (event.type === EVENT_ID.MAPPING ? event.start : []));
+    // A map is made for each such event, in their order.
     const startOf = new Map(maps.map((map, index) => [map, starts[index] ?? 0]));
     return { root: documents[0], startOf: map => startOf.get(map) ?? 0 };
   } catch {

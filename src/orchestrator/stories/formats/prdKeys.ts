@@ -296,7 +296,8 @@ export function readPriority(value: unknown): number | undefined {
   return PRIORITY_WORDS.get(word) ?? (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : undefined);
 }
 
-function readDependencies(entry: Entry): readonly string[] {
+/** What an entry waits for, as it names it. */
+export function readDependencies(entry: Entry): readonly string[] {
   const ids: string[] = [];
   for (const key of DEPENDENCY_KEYS) {
     const value = entry[key];

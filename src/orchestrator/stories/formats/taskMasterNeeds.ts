@@ -1,4 +1,4 @@
-import { DEPENDENCY_KEYS, dependencyId, type Entry } from './prdKeys.ts';
+import { readDependencies } from './prdKeys.ts';
 import { isCancelled, isParked, type NamedTask, type Task } from './taskMasterTasks.ts';
 
 /** What tasks wait for, as ids of stories. */
@@ -37,7 +37,7 @@ export class TaskMasterNeeds {
   }
 
   private named({ entry, parent, tag }: Task): readonly string[] {
-    return namesOf(entry).map(name => this.meantBy(name, { parent, tag }));
+    return readDependencies(entry).map(name => this.meantBy(name, { parent, tag }));
   }
 
   /**
@@ -49,10 +49,4 @@ export class TaskMasterNeeds {
     const task = this.idOf({ tag, name });
     return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
   }
-}
-
-function namesOf(entry: Entry): readonly string[] {
-  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? [])
-    .map(dependencyId)
-    .filter(id => id !== undefined);
 }

@@ -95,9 +95,10 @@ export function nestedSubtasks(text: string, { entry, parent, span }: Task): rea
 
 /** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
 function ofTaskMaster(entry: Entry): Entry {
-  return Object.fromEntries(
-    Object.entries(entry).filter(([key]) => !DONE_KEYS.some(doneKey => doneKey === key)),
-  );
+  const others: readonly string[] = DONE_KEYS.filter(key => Object.hasOwn(entry, key));
+  return others.length === 0
+    ? entry
+    : Object.fromEntries(Object.entries(entry).filter(([key]) => !others.includes(key)));
 }
 
 /** Not worked on; a cancelled task does not keep others waiting either. */

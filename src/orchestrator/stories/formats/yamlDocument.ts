@@ -1,6 +1,7 @@
 import { type Document, isAlias, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
 import { type Message, say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
+import { findTooDeepYaml } from './nesting.ts';
 
 /** Why a text is no YAML. */
 export interface Unreadable {
@@ -16,6 +17,10 @@ export interface YamlText {
 
 /** Parses YAML; numbers stay as they are written. */
 export function parseYaml(text: string): YamlText | Unreadable {
+  const tooDeep = findTooDeepYaml(text);
+  if (tooDeep !== undefined) {
+    return tooDeep;
+  }
   try {
     const document = parseDocument(text, {
       prettyErrors: false,
