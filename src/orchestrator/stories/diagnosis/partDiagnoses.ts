@@ -47,8 +47,8 @@ export interface Trial extends Candidate {
   readonly problem: StoryProblem;
 }
 
-/** An id that a story names more often stays: taking it out reads the whole text once for each place. */
-const MAX_NAMED = 10;
+/** How often a text is read again, at most, to take out an id that a story names several times. */
+const MAX_ROUNDS = 5;
 
 /** How often a text is read again, at most, to find the fixes that can be applied together. */
 const MAX_TRIES = 20;
@@ -251,31 +251,35 @@ export class PartDiagnoses {
     };
   }
 
-  /** The edit that removes a dependency, however often it is named: neighbours share their commas, so one by one. */
+  /**
+   * The edit that removes a dependency, however often it is named. Neighbours share their commas, and the last one is
+   * not removed as others are, so it takes some rounds.
+   */
   private removalOf(position: number, id: string): Edit | undefined {
-    const { list, parts, text } = this.file;
-    const [first, ...others] = this.dependencies(position, id);
-    if (others.length === 0 || first?.removal === undefined) {
-      return first?.removal;
-    }
-    if (others.length >= MAX_NAMED) {
-      return undefined;
-    }
+    const { list, text } = this.file;
     let now = text;
-    let left: StoryParts | undefined = parts;
-    for (let count = others.length + 1; count > 0 && left !== undefined; count -= 1) {
-      const removal = this.dependencies(position, id, left)[0]?.removal;
-      now = removal === undefined ? now : applyEdits(now, [removal]);
-      left = parseStoryText(list.path, now).parts;
+    let places = this.dependencies(position, id);
+    for (let round = 0; places.length > 1; round += 1) {
+      const edits = apart(places.slice(1).flatMap(({ removal }) => removal ?? []));
+      if (edits.length === 0 || round === MAX_ROUNDS) {
+        return undefined;
+      }
+      now = applyEdits(now, edits);
+      places = this.dependencies(position, id, parseStoryText(list.path, now).parts);
     }
-    return changedPart(text, now);
+    const last = places[0]?.removal;
+    return now === text || last === undefined ? last : changedPart(text, applyEdits(now, [last]));
   }
 
   /** The dependencies by which a story waits for another one, by its id or by another name of it alone. */
-  private dependencies(position: number, id: string, parts = this.file.parts): DependencyPart[] {
-    return parts
-      .dependencies(position)
-      .filter(part => part.id === id || this.names().meantBy(part.id).includes(id));
+  private dependencies(
+    position: number,
+    id: string,
+    parts: StoryParts | undefined = this.file.parts,
+  ): DependencyPart[] {
+    return (parts?.dependencies(position) ?? []).filter(
+      part => part.id === id || this.names().meantBy(part.id).includes(id),
+    );
   }
 
   private setOpen(part: StoryPart | undefined, key: string | undefined): Candidate {
@@ -325,6 +329,16 @@ export class PartDiagnoses {
       })
     );
   }
+}
+
+/** Of edits in the order of the text, those that do not overlap with one behind them. */
+function apart(edits: readonly Edit[]): Edit[] {
+  let next = Number.POSITIVE_INFINITY;
+  return edits.toReversed().filter(({ length, offset }) => {
+    const isApart = offset + length <= next;
+    next = isApart ? offset : next;
+    return isApart;
+  });
 }
 
 /** Whether each problem is gone, and no other one has come. Behind a cycle there may be one that could not be seen. */

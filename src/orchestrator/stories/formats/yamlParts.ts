@@ -113,9 +113,26 @@ function withoutItem(text: string, list: YAMLSeq, index: number): Edit | undefin
   if (span === undefined || spans.length < list.items.length) {
     return undefined;
   }
-  return list.flow === true
-    ? removePart(spans, index)
-    : withoutLines(text, span, /^[\t ]*-[\t ]+$/);
+  if (list.flow === true) {
+    return withoutFlowItem(text, spans, index);
+  }
+  const [comment] = /^[\t ]+(?=#)/.exec(text.slice(span.end)) ?? [];
+  const bullet = /-[\t ]+$/.exec(text.slice(lineStart(text, span.start), span.start));
+  if (comment === undefined || bullet === null) {
+    return withoutLines(text, span, /^[\t ]*-[\t ]+$/);
+  }
+  // In the place of the bullet.
+  const offset = span.start - bullet[0].length;
+  return { offset, length: span.end + comment.length - offset, content: '' };
+}
+
+/** Comments between items stay; behind the last item, YAML allows a comma. */
+function withoutFlowItem(text: string, spans: readonly Span[], index: number): Edit {
+  const { end, start } = spans[index] as Span;
+  const edit = removePart(spans, index);
+  const around = text.slice(edit.offset, start) + text.slice(end, edit.offset + edit.length);
+  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
+  return around.includes('#') ? { offset: start, length: end + comma - start, content: '' } : edit;
 }
 
 /** The edit that makes an empty list of the only value behind a key. Comments in front of it stay. */
