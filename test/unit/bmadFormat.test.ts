@@ -118,6 +118,47 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
+  test('a story with a status of its own in a map is read and ticked like the others', () => {
+    const text = `development_status:
+  epic-1:
+    status: in-progress
+  1-1-login: {status: done, points: 3}
+  1-2-cart: { points: 2, status: "in-progress" } # soon
+  1-3-pay:
+    title: Pay
+    status: backlog # next
+    # not yet
+    points: 5
+
+  1-4-mail: backlog
+`;
+    const { problems } = parseStoryFile(FILE, text);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      storiesOf(text).map(({ id, done, status }) => [id, done, status]),
+      [
+        ['1-1-login', true, 'done'],
+        ['1-2-cart', false, 'in-progress'],
+        ['1-3-pay', false, 'backlog'],
+        ['1-4-mail', false, 'backlog'],
+      ],
+    );
+    for (const [id, from, to] of [
+      ['1-1-login', '{status: done', '{status: ready-for-dev'],
+      ['1-2-cart', 'status: "in-progress"', 'status: "done"'],
+      ['1-3-pay', 'status: backlog', 'status: done'],
+    ] as const) {
+      const done = id !== '1-1-login';
+      const changed = tickText(text, { id }, done, { path: FILE });
+      assert.equal(changed.text, text.replace(from, to));
+      assert.ok(changed.undo !== undefined);
+      const undos = [changed.undo];
+      assert.equal(tickText(changed.text, { id }, !done, { path: FILE, undos }).text, text);
+    }
+    const shared = text.replace('{status: done, points: 3}', '&x {status: done}') + '  1-5-x: *x\n';
+    assert.throws(() => editStoryDone(shared, { id: '1-1-login' }, false, FILE), /share it/);
+  });
+
   test('entries that are not stories and unknown words are reported with their line', () => {
     const text = SPRINT.replace('2-2-chat-interface: contexted', 'chat: ready-for-dev').replace(
       'drafted',

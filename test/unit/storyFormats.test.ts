@@ -468,6 +468,16 @@ test('a status word that is not known is a problem on its line, in every format 
   assert.deepEqual(problems('o.yaml', 'tasks: [{id: a,\n  status: fertig}]'), unknown);
   const issue = (status: string) => `{"id":"${status}","title":"t","status":"${status}"}`;
   assert.deepEqual(problems('i.jsonl', `${issue('open')}\n${issue('fertig')}\n`), unknown);
+  const said = (path: string, text: string) =>
+    englishOf(parseList(path, text).problems[0]?.message ?? '').replace(/^.*Write /, '');
+  assert.equal(
+    said('i.jsonl', issue('fertig')),
+    '"closed" if it is done, and "open" if it is not.',
+  );
+  assert.equal(
+    said('o.yaml', 'tasks: [{id: a, status: fertig}]'),
+    '"completed" if it is done, and "pending" if it is not.',
+  );
   // Where another key decides, the status may mean anything.
   assert.deepEqual(
     problems('prd.json', '[{"id":"a","title":"t",\n"status":"fertig","passes":false}]'),

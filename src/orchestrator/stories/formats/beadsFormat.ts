@@ -53,7 +53,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       find(
         issues.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, key),
-        OPEN,
+        { open: OPEN, done: 'closed' },
       ),
     ),
   );

@@ -9,7 +9,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
-import { isDoneWord, readHeading } from './prdKeys.ts';
+import { isDoneWord, isEntry, readHeading } from './prdKeys.ts';
 import { findStatusProblems, isParkedWord } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
@@ -21,6 +21,8 @@ import { yamlParts } from './yamlParts.ts';
 export const bmad: StoryFormat = { name: 'bmad', read };
 
 const LIST = 'development_status';
+/** The key of a story that is written as a map. */
+const STATUS = 'status';
 /** Says least about a story: it may not even have a file. */
 const OPEN = 'backlog';
 /** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
@@ -36,6 +38,8 @@ interface Entry {
   /** Whether its value is a list or a map, which says nothing about its state. */
   readonly isUnclear: boolean;
   readonly span: Span;
+  /** Its value, if that is a map with a status of its own. */
+  readonly own?: YAMLMap;
 }
 
 /** Whether a YAML text is one of BMAD. */
@@ -50,7 +54,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const root = parsed.document.contents;
   const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
-  const entries = isMap(map) ? entriesOf(map, parsed.document) : [];
+  const entries = isMap(map) ? entriesOf(text, map, parsed.document) : [];
   const epics = new Set(entries.flatMap(({ key }) => EPIC.exec(key)?.[1] ?? []));
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
@@ -93,7 +97,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       // An older version has a word of its own for a story that is being prepared.
       found.map(({ status }) => ({ status: status === 'contexted' ? 'drafted' : status })),
       placeOf,
-      OPEN,
+      { open: OPEN, done: 'done' },
       // The key of a status is the story itself.
     ).map(({ subject, ...problem }) => ({
       ...problem,
@@ -109,12 +113,17 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       const entry = found[position];
       return entry === undefined
         ? []
-        : statusEdits(text, map, entry.key, done ? 'done' : 'ready-for-dev');
+        : statusEdits(text, map, entry, done ? 'done' : 'ready-for-dev');
     },
     spanOf: position => found[position]?.span ?? { start: 0, end: 0 },
     move: (...move) => moved(text, map, { found, stories }, move),
     parts: {
-      field: position => parts.field(position, found[position]?.key),
+      field: position => {
+        const { key, own } = found[position] ?? {};
+        return own === undefined
+          ? parts.field(position, key)
+          : yamlParts(text, () => own).field(position, STATUS);
+      },
       dependencies: () => [],
       openWord: OPEN,
     },
@@ -122,13 +131,24 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 /** @throws {HumanError} if the new status would also change something else, or would not be one */
-function statusEdits(text: string, map: YAMLMap, key: string, word: string): readonly Edit[] {
-  const edits = [setPair(text, map, key, word)];
+function statusEdits(
+  text: string,
+  map: YAMLMap,
+  { key, own }: Entry,
+  word: string,
+): readonly Edit[] {
+  const edits = [
+    own === undefined ? setPair(text, map, key, word) : setPair(text, own, STATUS, word),
+  ];
   const rest = (of: string) => {
     const parsed = parseYaml(of);
     const root = 'message' in parsed ? {} : (parsed.root as Readonly<Record<string, unknown>>);
     const statuses = { ...(root[LIST] as Readonly<Record<string, unknown>> | undefined) };
-    return { root: { ...root, [LIST]: { ...statuses, [key]: word } }, word: statuses[key] };
+    const value = statuses[key];
+    const [now, then] = isEntry(value)
+      ? [value[STATUS], { ...value, [STATUS]: word }]
+      : [value, word];
+    return { root: { ...root, [LIST]: { ...statuses, [key]: then } }, word: now };
   };
   const after = rest(applyEdits(text, edits));
   if (after.word !== word || !isDeepStrictEqual(after.root, rest(text).root)) {
@@ -143,22 +163,26 @@ function statusEdits(text: string, map: YAMLMap, key: string, word: string): rea
   return edits;
 }
 
-function entriesOf(map: YAMLMap, document: Document): Entry[] {
+function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
   return map.items.flatMap(({ key, value }) => {
     if (!isScalar(key)) {
       return [];
     }
     const [start = 0, keyEnd = 0] = key.range ?? [];
-    const own = isScalar(value) || isAlias(value) ? value : undefined;
-    const meant = isAlias(value) ? value.resolve(document) : value;
+    const own = isMap(value) && isScalar(pairOf(value, STATUS)?.value) ? value : undefined;
+    const status = own === undefined ? value : pairOf(own, STATUS)?.value;
+    const meant = isAlias(status) ? status.resolve(document) : status;
     const isWord = isScalar(meant);
+    const written = own ?? (isScalar(value) || isAlias(value) ? value : undefined);
+    const end = Math.max(written?.range?.[1] ?? keyEnd, keyEnd);
     return [
       {
         // A merge key has a symbol as its value.
         key: typeof key.value === 'symbol' ? (key.source ?? '') : String(key.value),
         status: isWord && meant.value !== null ? String(meant.value).trim() : '',
         isUnclear: !isWord && meant !== null && meant !== undefined,
-        span: { start, end: Math.max(own?.range?.[1] ?? keyEnd, keyEnd) },
+        span: { start, end: keyEnd + text.slice(keyEnd, end).trimEnd().length },
+        ...(own && { own }),
       },
     ];
   });

@@ -48,6 +48,7 @@ import { yamlParts } from './yamlParts.ts';
 export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
+const DONE = 'completed';
 const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
@@ -75,17 +76,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const pair = keys.map(key => pairOf(map, key)).find(found => found !== undefined);
     return lines.at(startOf(pair?.key ?? map));
   };
+  const keyPlace = (position: number, key: string) => placeOf({ position }, [key]);
+  const entries = tasks.map(({ entry }) => entry);
   const problems = findStoryProblems(
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...others,
-      ...[findChoiceProblems, findStatusProblems, findCommitsProblems].flatMap(find =>
-        find(
-          tasks.map(({ entry }) => entry),
-          (position, key) => placeOf({ position }, [key]),
-        ),
-      ),
+      ...findChoiceProblems(entries, keyPlace),
+      ...findStatusProblems(entries, keyPlace, { open: 'pending', done: DONE }),
+      ...findCommitsProblems(entries, keyPlace),
     ],
   );
   return {
@@ -187,7 +187,7 @@ function editsOf(
     return [];
   }
   const others = tasks.filter(other => other !== task).map(({ entry }) => entry);
-  const changes = doneChanges(task.entry, others, done, { key: 'status', word: 'completed' });
+  const changes = doneChanges(task.entry, others, done, { key: 'status', word: DONE });
   const map = task.map();
   // Without a node nothing changes, which is said below.
   const edits = map ? [...changes].map(([key, word]) => setPair(text, map, key, String(word))) : [];

@@ -59,7 +59,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, key),
-          OPEN,
+          { open: OPEN, done: 'closed' },
         ),
       ),
     ),

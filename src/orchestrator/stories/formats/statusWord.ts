@@ -67,15 +67,20 @@ const OTHER_OPEN_WORDS = new Set([
   ...['later', 'someday', 'optional', 'scheduled', 'upcoming', 'next', 'current', 'idle'],
 ]);
 
+/** What to write for a story in a format, unless the file shows a habit of its own. */
+export interface UsualWords {
+  readonly open: string;
+  readonly done: string;
+}
+
 /**
  * Stories that say in a word that is not known whether they are done: they count as not done, and that may be wrong.
  * @param entries of the stories, by position
- * @param open the word for a story that is not done
  */
 export function findStatusProblems(
   entries: readonly (Entry | undefined)[],
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
-  open = 'pending',
+  usual: UsualWords = { open: 'pending', done: 'done' },
 ): StoryProblem[] {
   return entries.flatMap((entry, position): StoryProblem[] => {
     const key = entry && doneKeyOf(entry);
@@ -86,7 +91,7 @@ export function findStatusProblems(
           {
             code: 'unknownStatus',
             message: isStatusKey(key)
-              ? unknownStatusMessage(status, open)
+              ? unknownStatusMessage(status, usual)
               : notBooleanMessage(status),
             ...placeOf(position, key),
             subject: { position, ids: [key] },
@@ -95,10 +100,11 @@ export function findStatusProblems(
   });
 }
 
-function unknownStatusMessage(status: string, open: string): Message {
+function unknownStatusMessage(status: string, { done, open }: UsualWords): Message {
   return say(
-    'The status "{0}" is not a word that is known here, so the story counts as not done. Write "done" if it is done, and "{1}" if it is not.',
+    'The status "{0}" is not a word that is known here, so the story counts as not done. Write "{1}" if it is done, and "{2}" if it is not.',
     plainText(status),
+    done,
     open,
   );
 }

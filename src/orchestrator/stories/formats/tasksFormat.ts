@@ -81,7 +81,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         }),
       ),
       ...[findChoiceProblems, findStatusProblems].flatMap(find =>
-        find(entries, (position, key) => placeOf({ position }, [key]), USUAL.openWord),
+        find(entries, (position, key) => placeOf({ position }, [key]), {
+          open: USUAL.openWord,
+          done: USUAL.word,
+        }),
       ),
     ],
   );
