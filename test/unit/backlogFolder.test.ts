@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
@@ -11,7 +11,7 @@ import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats
 import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
-import { problemWords, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,
@@ -251,27 +251,6 @@ suite('A folder of Backlog.md', () => {
     }
   });
 
-  test('a file that is not UTF-8 is named, with its line there', async () => {
-    await listOf({ id: 'task-1', title: 'A' });
-    const content = Buffer.from('---\nid: task-2\ntitle: Caf\u00e9\n---\n', 'latin1');
-    await writeFile(path.join(dir, 'tasks', 'task-2.md'), content);
-    const file = await readStoryFile(dir);
-    assert.equal(file?.kind, 'invalid');
-    assert.equal(
-      englishOf(problemWords(file.problems[0])),
-      'tasks/task-2.md, line 3: The file is not UTF-8 text from here on: save it with the encoding UTF-8.',
-    );
-    const { problems } = await readStoryProblems(dir);
-    assert.deepEqual(
-      problems.map(({ column, file, line, severity }) => [file, line, column, severity]),
-      [['tasks/task-2.md', 3, 11, 'error']],
-    );
-    await assert.rejects(
-      setStoryDone(dir, { id: 'task-1' }, true),
-      /backlog.tasks.task-2\.md, line 3, column 11: /,
-    );
-  });
-
   test('a tag that YAML does not know is no warning on the terminal', async () => {
     const warned: string[] = [];
     const warn = ({ name }: Error) => warned.push(name);
@@ -306,6 +285,57 @@ suite('A folder of Backlog.md', () => {
       nothing?.problems.map(({ code, message }) => [code, englishOf(message)]),
       [['noStories', said[3]?.replace(/^.*?:1 /, '')]],
     );
+  });
+
+  test('a file that is not UTF-8 hides no other one, and keeps its bytes', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A' }]);
+    const latin = path.join(dir, 'tasks', 'task-2 - B.md');
+    const bytes = Buffer.from('---\nid: task-2\ntitle: Café\n---\n', 'latin1');
+    await writeFile(latin, bytes);
+    const settings = [Buffer.from('# ä\n# '), Buffer.from([0xe4])];
+    await writeFile(path.join(dir, 'config.yml'), Buffer.concat(settings));
+
+    const before = await list();
+    assert.deepEqual(
+      before.stories.map(({ id }) => id),
+      ['task-1'],
+    );
+    assert.deepEqual(problemsOf(before), [
+      'invalidYaml config.yml:2 config.yml is not UTF-8 text from here on, so these statuses count: To Do, In Progress, Done. Save it with the encoding UTF-8.',
+      'notAStory tasks/task-2 - B.md:3 tasks/task-2 - B.md is not read as a task: it is not UTF-8 text from here on. Save it with the encoding UTF-8.',
+    ]);
+    const { problems } = await readStoryProblems(dir);
+    assert.deepEqual(
+      problems.map(({ column, file, line }) => [file, line, column]),
+      [
+        ['config.yml', 2, 3],
+        ['tasks/task-2 - B.md', 3, 11],
+      ],
+    );
+
+    await setStoryDone(dir, { id: 'task-1' }, true);
+    assert.equal((await list()).stories[0]?.done, true);
+    assert.ok((await readFile(latin)).equals(bytes));
+
+    await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
+    const [nothing] = (await readStoryFile(dir))?.problems ?? [];
+    assert.deepEqual(
+      [nothing?.code, nothing?.file, nothing?.line],
+      ['noStories', 'tasks/task-2 - B.md', 3],
+    );
+  });
+
+  test('a key that a task has twice is reported where it is repeated', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A' }]);
+    await writeFile(
+      path.join(dir, 'tasks', 'task-2.md'),
+      '---\nid: task-2\nstatus: To Do\ntitle: B\nstatus: Done\n---\n',
+    );
+    const found = await list();
+    assert.equal(found.stories[1]?.done, false);
+    assert.deepEqual(problemsOf(found), [
+      'invalidYaml tasks/task-2.md:5 The key "status" is already used above, and that one counts. Remove one of the two: Backlog.md cannot read the file.',
+    ]);
   });
 
   test('unreadable settings are reported, and so are two spellings of one id', async () => {

@@ -3,7 +3,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { type FolderPart, TASKS } from './folderText.ts';
+import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
 import { isParkedWord } from './statusWord.ts';
@@ -30,7 +30,9 @@ interface Found {
 
 /** The problem of a folder without tasks. */
 export function withoutTasks(folder: Folder, noTasks: readonly FolderPart[]): StoryProblem {
-  const [first] = notTasks(folder, noTasks).map(problem => ofFile(problem, folder));
+  const [first] = [...notText(folder), ...notTasks(folder, noTasks)].map(problem =>
+    ofFile(problem, folder),
+  );
   const message =
     first?.message ??
     say('The folder has no tasks in {0}. Create one with: backlog task create "…"', `${TASKS}/`);
@@ -49,14 +51,39 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
       return lines.at(part.start + (key?.offset ?? 0));
     },
     [
+      ...notText(folder),
       ...notTasks(folder, noTasks),
       ...settingsProblems(text, parts, lines),
+      ...repeatedKeys(placed, lines),
       ...sameIds(placed, config, lines),
       ...unknownStatuses(placed, config, lines),
     ],
   );
   return problems.map(problem => withFirst(ofFile(problem, folder), stories, config));
 }
+/** Backlog.md cannot read a file that has a key twice. */
+function repeatedKeys(placed: readonly PlacedTask[], lines: TextLines): StoryProblem[] {
+  return placed.flatMap(({ part, task: { matter } }) => {
+    const seen = new Set<string>();
+    return matter.fields.flatMap(({ key, start }): StoryProblem[] => {
+      const isFirst = !seen.has(key);
+      seen.add(key);
+      return isFirst
+        ? []
+        : [
+            {
+              code: 'invalidYaml',
+              message: say(
+                'The key "{0}" is already used above, and that one counts. Remove one of the two: Backlog.md cannot read the file.',
+                plainText(key),
+              ),
+              ...lines.at(part.start + start),
+            },
+          ];
+    });
+  });
+}
+
 /** Ids that are written in different ways, and are one for the tool. */
 function sameIds(
   placed: readonly PlacedTask[],
@@ -120,6 +147,21 @@ function notTasks({ lines, parts, text }: Folder, others: readonly FolderPart[])
     message,
     ...lines.at(part.start),
   }));
+}
+
+/** Tasks that nobody can have meant to write like this. */
+function notText({ lines, parts, text }: Folder): StoryProblem[] {
+  return parts
+    .filter(({ kind, name }) => kind === 'bytes' && isTaskName(name))
+    .slice(0, MAX_NAMED)
+    .map(part => ({
+      code: 'notAStory' as const,
+      message: say(
+        '{0} is not read as a task: it is not UTF-8 text from here on. Save it with the encoding UTF-8.',
+        plainText(part.name),
+      ),
+      ...lines.at(offsetOfBytes(text, part)),
+    }));
 }
 
 function unknownStatuses(

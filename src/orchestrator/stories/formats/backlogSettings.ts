@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { CONFIGS, type FolderPart } from './folderText.ts';
+import { CONFIGS, type FolderPart, offsetOfBytes } from './folderText.ts';
 import { plainText } from './plainText.ts';
 import { isDoneWord, isEntry } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
@@ -89,6 +89,17 @@ export function settingsProblems(
           statuses,
         ),
         ...lines.at(start),
+      })),
+    ...parts
+      .filter(({ kind, name }) => kind === 'bytes' && isSettings(name))
+      .map(bytes => ({
+        code: 'invalidYaml' as const,
+        message: say(
+          '{0} is not UTF-8 text from here on, so these statuses count: {1}. Save it with the encoding UTF-8.',
+          plainText(bytes.name),
+          statuses,
+        ),
+        ...lines.at(offsetOfBytes(text, bytes)),
       })),
     ...(isBroken ? [part] : []).map(({ name, start }) => ({
       code: 'invalidYaml' as const,

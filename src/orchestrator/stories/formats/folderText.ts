@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { decodeText } from '../../../base/decodeText.ts';
 import type { Span } from './jsonOutline.ts';
 
 /**
@@ -10,6 +12,8 @@ import type { Span } from './jsonOutline.ts';
 const MARK = '=== ralph-fresh ';
 const FIRST = `${MARK}folder\n`;
 const FILE = `${MARK}file `;
+/** A file that is not UTF-8: each byte of it is a character here, so that the text stays readable, and nothing is lost. */
+const BYTES = `${MARK}bytes `;
 const NAMES = `${MARK}names `;
 const UNREAD = `${MARK}unread `;
 
@@ -31,7 +35,7 @@ export interface FolderContent {
 
 /** A part of the text. */
 export interface FolderPart extends Span {
-  readonly kind: 'file' | 'names' | 'unread';
+  readonly kind: 'file' | 'bytes' | 'names' | 'unread';
   readonly name: string;
 }
 
@@ -76,7 +80,11 @@ export function isFolderText(content: string | Uint8Array): boolean {
 /** The folder as one text; the same folder always gives the same bytes. */
 export function packFolder({ completed, files, unread }: FolderContent): Buffer {
   const parts = [
-    ...[...files].map(([name, content]) => ({ name, content, head: FILE })),
+    ...[...files].map(([name, content]) =>
+      isUtf8(content)
+        ? { name, content, head: FILE }
+        : { name, content: Buffer.from(content.toString('latin1')), head: BYTES },
+    ),
     ...inOrder(unread).map(name => ({ name, content: Buffer.alloc(0), head: UNREAD })),
     { name: COMPLETED, content: Buffer.from(inOrder(completed).join('\n')), head: NAMES },
   ];
@@ -98,9 +106,9 @@ export function unpackFolder(bytes: Uint8Array): FolderContent {
   for (const { end, kind, name, start } of folderParts(text)) {
     const own = Buffer.from(name, 'latin1').toString('utf8');
     const content = unescaped(text.slice(start, end));
-    if (kind === 'file' && isFolderPath(own)) {
+    if ((kind === 'file' || kind === 'bytes') && isFolderPath(own)) {
       // Others were put there by somebody who would like to have another file written.
-      files.set(own, content);
+      files.set(own, kind === 'file' ? content : Buffer.from(content.toString(), 'latin1'));
     } else if (kind === 'unread' && isFolderPath(own.replaceAll('\uFFFD', '_'))) {
       unread.push(own);
     } else if (kind === 'names') {
@@ -136,13 +144,19 @@ export function folderParts(text: string): FolderPart[] {
     // Each part ends with a line break of its own, also the last one.
     const end = Math.max(start, next === -1 ? text.length - 1 : next);
     const heading = text.slice(at + MARK.length, start - 1);
-    const [, kind, name] = /^(file|names|unread) (.*)$/s.exec(heading) ?? [];
+    const [, kind, name] = /^(file|bytes|names|unread) (.*)$/s.exec(heading) ?? [];
     if (name !== undefined) {
       parts.push({ kind: kind as FolderPart['kind'], name, start, end });
     }
     at = next === -1 ? text.length : next + 1;
   }
   return parts;
+}
+
+/** Where a file that is not UTF-8 stops to be text, in the text of the folder. */
+export function offsetOfBytes(text: string, { end, start }: Span): number {
+  const own = decodeText(Buffer.from(text.slice(start, end), 'latin1'));
+  return start + Buffer.byteLength(own.text.slice(0, own.problem?.offset ?? 0));
 }
 
 /** Where a file that is new belongs in the text, and what is written there. Its content is in the text's characters. */
