@@ -162,23 +162,6 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
   };
 }
 
-/** Libraries that few commands need, loaded on first use; the exports that are used of each. */
-const LAZY_LIBRARIES: Readonly<Record<string, string>> = {
-  'write-file-atomic': "export default (...args) => require('write-file-atomic')(...args);",
-};
-const lazyLibraries: Plugin = {
-  name: 'lazy-libraries',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^write-file-atomic$/ }, ({ kind, path: name }) =>
-      kind === 'import-statement' ? { path: name, namespace: 'lazy-libraries' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'lazy-libraries' }, ({ path: name }) => ({
-      contents: LAZY_LIBRARIES[name] ?? '',
-      resolveDir: root,
-    }));
-  },
-};
-
 /**
  * Replaces two dependencies of proper-lockfile: graceful-fs by Node's own functions, which do not run out of files when
  * one folder is created, and an old signal-exit that loads Node's assertions.
@@ -267,7 +250,6 @@ const bundles: BuildOptions[] = [
       loadedByFirstCall(PLAIN_YAML),
       loadedByFirstCall(PARSERS),
       loadedByFirstCall(OCTOKIT),
-      lazyLibraries,
       lightLock,
       onlyVersion,
     ],

@@ -21,6 +21,8 @@ import { say } from './say.ts';
 /** Do not follow a link, do not wait for the other end of a pipe; Windows has neither flag. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
+/** Readable for everybody, like most files of a project. */
+const MODE = 0o644;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | PLAIN;
 
 /** ELOOP, EMLINK: a link. ENXIO: a socket. */
@@ -96,8 +98,12 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
  * @throws {HumanError} if a parent folder from `.omc` on is a link
  * @throws the system's error if it cannot be written; nothing is left behind then
  */
-export async function writePlainFile(file: string, data: string | Buffer): Promise<void> {
-  await writeInOneStep(file, data, syncToDisk);
+export async function writePlainFile(
+  file: string,
+  data: string | Buffer,
+  mode = MODE,
+): Promise<void> {
+  await writeInOneStep(file, data, mode, syncToDisk);
 }
 
 /**
@@ -108,7 +114,7 @@ export async function writeDerivedFile(
   file: string,
   data: string | Iterable<Uint8Array>,
 ): Promise<void> {
-  await writeInOneStep(file, data, undefined);
+  await writeInOneStep(file, data, MODE);
 }
 
 /**
@@ -118,11 +124,12 @@ export async function writeDerivedFile(
 async function writeInOneStep(
   file: string,
   data: string | Buffer | Iterable<Uint8Array>,
-  sync: ((fd: number) => Promise<void>) | undefined,
+  mode: number,
+  sync?: (fd: number) => Promise<void>,
 ): Promise<void> {
   requirePlainFolders(path.dirname(file));
   const temporary = temporaryFor(file);
-  const fd = await createFile(temporary);
+  const fd = await openNew(temporary, mode);
   try {
     try {
       for (const part of typeof data === 'string' || Buffer.isBuffer(data) ? [data] : data) {
@@ -144,16 +151,16 @@ function temporaryFor(file: string): string {
 }
 
 /** Also creates its folder, which usually exists. */
-async function createFile(file: string): Promise<number> {
+async function openNew(file: string, mode: number): Promise<number> {
   try {
-    return await openFile(file, NEW_FILE, 0o644);
+    return await openFile(file, NEW_FILE, mode);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       throw error;
     }
   }
   await mkdir(path.dirname(file), { recursive: true });
-  return openFile(file, NEW_FILE, 0o644);
+  return openFile(file, NEW_FILE, mode);
 }
 
 /**

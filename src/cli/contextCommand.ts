@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import writeFileAtomic from 'write-file-atomic';
 import { isWithin } from '../base/isWithin.ts';
-import { requirePlainFolders } from '../base/plainFile.ts';
+import { writePlainFile } from '../base/plainFile.ts';
 import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
 import {
@@ -140,9 +138,7 @@ async function choose(
     barred: [...without(choices.barred), ...barred],
   });
   const changed = withChoices(await readContextFile(files.contextFile), storyId, change);
-  requirePlainFolders(path.dirname(files.contextFile));
-  await mkdir(path.dirname(files.contextFile), { recursive: true });
-  await writeFileAtomic(files.contextFile, `${JSON.stringify(changed, null, 2)}\n`);
+  await writePlainFile(files.contextFile, `${JSON.stringify(changed, null, 2)}\n`);
   const about = storyId === '*' ? 'all stories' : storyId;
   for (const [words, list] of [
     ['Pinned to', pinned],

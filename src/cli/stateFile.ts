@@ -1,5 +1,4 @@
-import writeFileAtomic from 'write-file-atomic';
-import { readPlainFile } from '../base/plainFile.ts';
+import { readPlainFile, writePlainFile } from '../base/plainFile.ts';
 import { requirePlainState } from '../orchestrator/workspace/plainState.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 
@@ -20,7 +19,7 @@ export async function deactivate(files: RunFiles): Promise<boolean> {
   if (state?.['active'] !== true) {
     return false;
   }
-  await writeFileAtomic(
+  await writePlainFile(
     files.stateFile,
     `${JSON.stringify({ ...state, active: false }, null, 2)}\n`,
   );

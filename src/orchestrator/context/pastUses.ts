@@ -1,7 +1,4 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
-import { readPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
+import { readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 
 /** What an agent was told about the code, and what it then used. */
 export interface PastUse {
@@ -36,9 +33,7 @@ export async function readUses(file: string): Promise<PastUse[]> {
 /** Adds a use, and forgets the oldest one if there are too many. */
 export async function rememberUse(file: string, use: PastUse): Promise<PastUse[]> {
   const uses = [...(await readUses(file)), use].slice(-MAX_USES);
-  requirePlainFolders(path.dirname(file));
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFileAtomic(file, `${JSON.stringify(uses)}\n`, { fsync: false });
+  await writeDerivedFile(file, `${JSON.stringify(uses)}\n`);
   return uses;
 }
 

@@ -1,7 +1,8 @@
-import { lstatSync, renameSync } from 'node:fs';
-import { access, constants, mkdir, open, rm } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { access, constants, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createFile } from '../../base/createFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { openPlainFile } from '../../base/plainFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -234,20 +235,7 @@ async function put(file: string, before: Buffer | undefined, after: Buffer): Pro
       throw error;
     });
   }
-  // There is one loop per workspace, so this can only be a leftover of a killed one.
-  const temporary = `${file}.ralph-fresh.new`;
-  await rm(temporary, { force: true });
-  try {
-    await writeNew(temporary, after);
-    // Last check and rename in one synchronous step, as in replaceFile.
-    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-      return false;
-    }
-    renameSync(temporary, file);
-    return true;
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  return createFile(file, after);
 }
 
 async function readIfThere(file: string): Promise<Buffer | undefined> {

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { HumanError } from '../../base/humanError.ts';
+import { writePlainFile } from '../../base/plainFile.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import type { CallAgent } from '../agents/call/callAgent.ts';
 import type { JournalWriter } from '../journal/journal.ts';
@@ -165,8 +165,7 @@ class Draft {
   }
 
   async write(value: unknown): Promise<void> {
-    await mkdir(path.dirname(this.file), { recursive: true });
-    await writeFileAtomic(this.file, `${JSON.stringify(value, null, 2)}\n`);
+    await writePlainFile(this.file, `${JSON.stringify(value, null, 2)}\n`);
     this.isWritten = true;
   }
 

@@ -1,8 +1,8 @@
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
-import { readPlainFile } from '../../base/plainFile.ts';
+import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { isToolName } from '../../base/toolName.ts';
 import { STORY_TOOLS } from '../agents/claude/claude.ts';
@@ -51,10 +51,7 @@ export async function grantTool(file: string, tool: string): Promise<void> {
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await removeOld(path.dirname(file));
-    // A loop may be reading it.
-    const temporary = `${file}.${process.pid}`;
-    await writeFile(temporary, `${JSON.stringify([...tools])}\n`, { mode: 0o600 });
-    await rename(temporary, file);
+    await writePlainFile(file, `${JSON.stringify([...tools])}\n`, 0o600);
   } catch (error) {
     throw new HumanError(
       say('{0} cannot be written ({1}). Check its permissions.', file, messageOf(error)),

@@ -1,6 +1,7 @@
-import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
+import { createFile } from '../../base/createFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
@@ -36,12 +37,14 @@ export async function setWorkspaceChecks(
   const file = workspaceSettingsFile(workspace);
   const before = await readPlain(file);
   const value = commands.length === 0 ? undefined : commands;
+  const changedMeanwhile = () =>
+    new HumanError(say('{0} has just been changed. Choose the checks again.', file));
   if (before === undefined) {
     if (value !== undefined) {
       requireInside(file);
-      await mkdir(path.dirname(file), { recursive: true });
-      // Must not overwrite a file that was created meanwhile.
-      await writeFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`, { flag: 'wx' });
+      if (!(await createFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`))) {
+        throw changedMeanwhile();
+      }
     }
     return;
   }
@@ -54,7 +57,7 @@ export async function setWorkspaceChecks(
     formattingOptions: { insertSpaces: !tabs, tabSize: 2, eol },
   });
   if (!(await replaceFile(file, before, Buffer.from(applyEdits(text, edits))))) {
-    throw new HumanError(say('{0} has just been changed. Choose the checks again.', file));
+    throw changedMeanwhile();
   }
 }
 

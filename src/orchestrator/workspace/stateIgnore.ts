@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { createFile, UNFINISHED } from '../../base/createFile.ts';
 import { PLAIN, readPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -9,17 +9,6 @@ import type { RunFiles } from './runFiles.ts';
 const IGNORE_ALL = '*\n';
 /** Larger files are not ignore lists of a person or of git. */
 const MAX_BYTES = 1024 * 1024;
-/** The suffix of a file that is being created: the pid of the process that creates it. */
-const MADE = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
-/** Errors of file systems without hard links. */
-const NO_LINKS: ReadonlySet<string> = new Set([
-  'EPERM',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-  'EMLINK',
-]);
-
 /**
  * Makes git ignore the state folder, whoever writes there first. An existing `.gitignore` of a person is left
  * unchanged. Ours may be deleted by an agent (`git clean -fdx`), so the state folder is also listed in the
@@ -105,43 +94,17 @@ async function createOnce(file: string, text: string): Promise<boolean> {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
     return false;
   }
-  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const made = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    await writeAndClose(await open(made, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644), text);
-    return await putInPlace(made, file);
-  } finally {
-    await rm(made, { force: true });
-  }
+  return createFile(file, text);
 }
 
 /** Removes the temporary files that {@link createOnce} leaves if it is killed. */
 async function removeHalfMade(file: string): Promise<void> {
   const { base, dir } = path.parse(file);
   for (const name of await readdir(dir)) {
-    const pid = name.startsWith(`${base}.`) && MADE.exec(name.slice(base.length))?.[1];
+    const pid = name.startsWith(`${base}.`) && UNFINISHED.exec(name.slice(base.length))?.[1];
     if (pid && !(await isRunning({ pid: Number(pid) }))) {
       await rm(path.join(dir, name), { force: true });
     }
-  }
-}
-
-/** @returns false if something exists at the path by now */
-async function putInPlace(made: string, file: string): Promise<boolean> {
-  try {
-    // Unlike a rename, a hard link never replaces an existing file.
-    await link(made, file);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') {
-      return false;
-    }
-    if (!NO_LINKS.has(code ?? '')) {
-      throw error;
-    }
-    await rename(made, file);
-    return true;
   }
 }
 

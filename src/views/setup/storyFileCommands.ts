@@ -1,9 +1,11 @@
 import path from 'node:path';
 import { type LogOutputChannel, l10n, Uri, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { createStoryFile } from '../../orchestrator/stories/createStoryFile.ts';
+import { createStoryFile } from '../../orchestrator/stories/edit/createStoryFile.ts';
 import type { NewStoryFile } from '../../orchestrator/stories/formats/newStories.ts';
+import { prdFileText } from '../../orchestrator/stories/formats/prdWriter.ts';
 import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
+import { requireInside } from '../../orchestrator/stories/outsideLinks.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyPlaces.ts';
 import { Command } from '../common/contributions.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
@@ -37,7 +39,8 @@ async function create(folder: Folder): Promise<void> {
   const existing = await findStoryFile(folder.path);
   const file = existing ?? newStoryFile(folder);
   if (existing === undefined) {
-    await createStoryFile(file, firstStories(folder));
+    requireInside(file);
+    await createStoryFile(file, Buffer.from(prdFileText(firstStories(folder))));
   }
   await window.showTextDocument(Uri.file(file));
 }

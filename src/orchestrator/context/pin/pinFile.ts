@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createFile } from '../../../base/createFile.ts';
 import { type DecodedText, decodeText } from '../../../base/decodeText.ts';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
@@ -111,14 +111,11 @@ async function replace({ after, before, file }: PinDraft): Promise<void> {
 }
 
 async function create(file: string, content: Buffer): Promise<void> {
+  let isCreated: boolean;
   try {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, content, { flag: 'wx' });
+    isCreated = await createFile(file, content);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && existsSync(file)) {
-      throw new ChangedMeanwhile(file);
-    }
     throw new HumanError(
       diskRefusal(error, file) ??
         say(
@@ -128,6 +125,9 @@ async function create(file: string, content: Buffer): Promise<void> {
         ),
       { cause: error },
     );
+  }
+  if (!isCreated) {
+    throw new ChangedMeanwhile(file);
   }
 }
 

@@ -3,7 +3,7 @@ import { HumanError } from '../../../base/humanError.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import { say } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
-import { createFile } from '../edit/createFile.ts';
+import { createStoryFile } from '../edit/createStoryFile.ts';
 import { requireInside } from '../outsideLinks.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function writeConversion(
 ): Promise<void> {
   requireInside(file);
   const content = Buffer.from(text);
-  if (await createFile(file, content)) {
+  if (await createStoryFile(file, content)) {
     return;
   }
   if (!replaces) {

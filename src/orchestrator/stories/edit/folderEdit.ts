@@ -2,7 +2,7 @@ import { lstat, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import { isFolderText, unpackFolder } from '../formats/folderText.ts';
-import { createFile } from './createFile.ts';
+import { createStoryFile } from './createStoryFile.ts';
 
 /**
  * Brings a folder from one state to another, both as in `folderText.ts`: only files that differ are touched, each in one
@@ -34,7 +34,7 @@ export async function replaceInFolder(
  */
 export async function createSource(file: string, content: Buffer): Promise<boolean> {
   if (!isFolderText(content)) {
-    return createFile(file, content);
+    return createStoryFile(file, content);
   }
   let isCreated = false;
   for (const [name, own] of unpackFolder(content).files) {
@@ -57,7 +57,7 @@ async function replaceOne(
     if (found !== undefined && !found.isFile() && !found.isDirectory()) {
       await rm(file);
     }
-    return createFile(file, is);
+    return createStoryFile(file, is);
   }
   if (was === undefined || found?.isFile() !== true || !was.equals(await readFile(file))) {
     return false;

@@ -4,7 +4,7 @@ import { HumanError } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
 import { type Message, say, sentences } from '../../../base/say.ts';
 import type { GithubWhenDone } from '../../settings/config.ts';
-import { createFile } from '../../stories/edit/createFile.ts';
+import { createStoryFile } from '../../stories/edit/createStoryFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
@@ -264,7 +264,7 @@ export class GithubTracker implements Tracker {
     };
     if ((await this.text()) === undefined) {
       requireInside(this.file);
-      if (await createFile(this.file, Buffer.from(mergeMirror(undefined, merge)))) {
+      if (await createStoryFile(this.file, Buffer.from(mergeMirror(undefined, merge)))) {
         return;
       }
     }
