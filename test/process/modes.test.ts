@@ -219,7 +219,7 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
       [
         { append: ['.ralph/ralph-1/progress.md', '## Iteration 1 - Began\n'] },
         { commit: 'one' },
-        says('Went on.'),
+        says('Continued.'),
       ],
       [says('<promise>COMPLETE: all of it</promise>')],
     ]);

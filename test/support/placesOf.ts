@@ -12,7 +12,7 @@ import { type GitFolder, gitFolder } from './gitFolder.ts';
 /** Prefix of the refs for work that is kept before a place is used again. */
 export const WORK = 'refs/ralph-fresh/work/abc123/';
 
-/** A user's repository with places beside it. */
+/** A user's repository with places next to it. */
 export class UserOfPlaces {
   readonly temp: TempDir;
   /** The user's repository, and the same of any other folder. */

@@ -76,7 +76,7 @@ async function talkLong(run: ScriptedRun, storyId: string): Promise<void> {
   const first = (events.at(-1)?.seq ?? 0) + 1;
   const lines = Array.from({ length: 25_000 }, (_, at) =>
     JSON.stringify({
-      ...{ seq: first + at, at: new Date().toISOString(), type: 'agent.text', text: 'I go on.' },
+      ...{ seq: first + at, at: new Date().toISOString(), type: 'agent.text', text: 'I continue.' },
       iteration: start && 'iteration' in start ? start.iteration : 0,
     }),
   );

@@ -8,7 +8,7 @@ import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryFormatName } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
-// Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
+// Real story files of strangers are kept next to the repository, not in it; `RALPH_CORPUS` may say where.
 const corpus = process.env['RALPH_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 const manifest = join(corpus, 'MANIFEST.tsv');
 

@@ -147,7 +147,7 @@ async function bundle(suites: string): Promise<string> {
     platform: 'node',
     format: 'cjs',
     target: 'node22',
-    // Else what is bundled of some libraries asks for files beside it.
+    // Without this, some bundled libraries look for files next to the bundle.
     mainFields: ['module', 'main'],
     external: ['vscode'],
     plugins: [mochaFromHere],

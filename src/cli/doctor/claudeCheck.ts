@@ -21,7 +21,7 @@ export async function claudeCheck({
     agent === 'claude'
       ? {
           ...wrong('claude', found.problem, fix),
-          facts: file === undefined ? { agent } : { agent, file },
+          facts: found.isAbsent ? { agent, absent: 'true' } : file ? { agent, file } : { agent },
         }
       : {
           ...good('claude', `No usable Claude Code; the agent "${agent}" does not need it.`),

@@ -94,7 +94,7 @@ export async function dryRun(
       decision.kind === 'end'
         ? endInWords(decision, run.state())
         : decision.kind === 'skip'
-          ? `${decision.story.id} would be left alone, since it does not get on.`
+          ? `${decision.story.id} would be left alone, since it makes no progress.`
           : 'The run would wait for you.';
     return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }

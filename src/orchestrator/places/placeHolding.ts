@@ -24,7 +24,7 @@ const MAX_REASON = 300;
 /** The author of our commits of uncommitted work. */
 export const KEEPER = { name: 'Ralph Fresh', email: 'ralph-fresh@localhost' };
 
-/** A commit that the place holds besides HEAD. */
+/** A commit that the place holds in addition to HEAD. */
 export interface Tip {
   /** Full name of the ref, as in the place. */
   readonly name: string;

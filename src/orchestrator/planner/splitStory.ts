@@ -81,7 +81,7 @@ function splitPrompt(story: Story, hint: string, problems: readonly Message[]): 
   return `${[
     `# Ralph Fresh - Splitting a Story
 
-You cut one story into smaller ones that other agents will do. Each of them starts with a fresh context, sees one story and the code, and has no memory of you or of each other. The story did not get on as it is: it is too large or not clear enough for one agent.
+You cut one story into smaller ones that other agents will do. Each of them starts with a fresh context, sees one story and the code, and has no memory of you or of each other. The story as it is made no progress: it is too large or not clear enough for one agent.
 You only read: change no file, and run nothing.`,
     `## The Story\n${fenced(shortenBlock(told, MAX_STORY))}`,
     ...(hint === '' ? [] : [`## What the Person Says\n${fenced(hint)}`]),

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { type LogOutputChannel, l10n, workspace } from 'vscode';
-import { englishOf, type Words } from '../../base/say.ts';
+import type { Words } from '../../base/say.ts';
 import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doctor.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey } from '../common/contributions.ts';
@@ -28,8 +28,8 @@ export type ClaudeState =
     }
   /** Another agent does the work, or the Agent SDK instead of the command line. */
   | { readonly kind: 'notNeeded'; readonly agent: string; readonly payer: Payer }
-  /** `file` is the program that was tried. */
-  | { readonly kind: 'missing'; readonly problem: Words; readonly file?: string | undefined };
+  /** `isAbsent`: it is in none of the usual places. */
+  | { readonly kind: 'missing'; readonly problem: Words; readonly isAbsent: boolean };
 
 /** Result for one folder: settings may differ between folders. */
 interface Look {
@@ -167,7 +167,7 @@ export class ClaudeCheck extends Owner {
 function claudeState(findings: readonly DoctorFinding[]): ClaudeState {
   const of = (id: string) => findings.find(finding => finding.id === id);
   const claude = of('claude');
-  const { agent = 'claude', file, version } = claude?.facts ?? {};
+  const { absent, agent = 'claude', file, version } = claude?.facts ?? {};
   const payer = agent === 'demo' ? ({ kind: 'none' } as const) : payerOf(agent, of('payer'));
   if (agent !== 'claude') {
     return { kind: 'notNeeded', agent, payer };
@@ -176,7 +176,11 @@ function claudeState(findings: readonly DoctorFinding[]): ClaudeState {
     return { kind: 'found', file, version, payer };
   }
   return of('sdk')?.facts['file'] === undefined
-    ? { kind: 'missing', problem: claude?.said ?? claude?.message ?? '', file }
+    ? {
+        kind: 'missing',
+        problem: claude?.said ?? claude?.message ?? '',
+        isAbsent: absent === 'true',
+      }
     : { kind: 'notNeeded', agent: 'sdk', payer };
 }
 
@@ -188,10 +192,10 @@ function payerOf(agent: string, finding: DoctorFinding | undefined): Payer {
 
 /** Why Claude Code is not usable; output of a program that was tried is English. */
 export function missingSentence({
-  file,
+  isAbsent,
   problem,
 }: ClaudeState & { readonly kind: 'missing' }): string {
-  return file === undefined && englishOf(problem).startsWith('Claude Code was not found')
+  return isAbsent
     ? l10n.t(
         'Claude Code was not found: not on the PATH, and not in the folders that its installers use. Choose the program, or install it.',
       )

@@ -6,7 +6,7 @@ import { git, init, note, noteExists, prompt, result, storyFile, workOnStory } f
 init();
 if (/is broken\*\*: Line \d+/.test(prompt)) {
   git('checkout', '--', storyFile);
-  note({ did: 'mended' });
+  note({ did: 'fixed' });
   workOnStory();
 } else if (noteExists('broke')) {
   workOnStory();

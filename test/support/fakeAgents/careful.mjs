@@ -67,7 +67,7 @@ function reportOthers() {
     for (const other of [pid, ...left]) {
       if (other !== undefined && other !== process.pid && isOurs(other)) {
         note({
-          wrong: `process ${other} of an earlier agent still runs beside agent ${process.pid}`,
+          wrong: `process ${other} of an earlier agent still runs next to agent ${process.pid}`,
         });
       }
     }

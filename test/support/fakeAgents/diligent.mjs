@@ -49,7 +49,7 @@ function reportOthers() {
       const isNear = place === process.cwd() || of === story;
       if (isNear && other.pid !== process.pid && startOf(other.pid) === other.start) {
         note({
-          wrong: `process ${other.pid} of an earlier agent still runs beside agent ${process.pid}`,
+          wrong: `process ${other.pid} of an earlier agent still runs next to agent ${process.pid}`,
         });
       }
     }

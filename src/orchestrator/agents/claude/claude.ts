@@ -62,8 +62,8 @@ export function claudeAgent(options: ClaudeOptions = {}): Agent {
 /** The installed Claude Code, or why there is none. */
 export type ClaudeVersion =
   | { readonly file: string; readonly version: string }
-  /** `problem` is a sentence for people; `file` is the program that was tried. */
-  | { readonly problem: Message; readonly file?: string };
+  /** `problem` is a sentence for people; `file` is the program that was tried; `isAbsent`: none was found. */
+  | { readonly problem: Message; readonly file?: string; readonly isAbsent?: true };
 
 /**
  * Runs Claude Code to find out its version. Never throws for a problem with it.
@@ -76,13 +76,14 @@ export async function claudeVersion(
   limitMs: number = VERSION_LIMIT_MS,
 ): Promise<ClaudeVersion> {
   const clean = agentEnv(env);
-  let file: string;
+  let file: string | undefined;
   try {
-    file = (await findClaude(options.claudePath, clean)) ?? notFound();
+    file = await findClaude(options.claudePath, clean);
   } catch (error) {
     if (error instanceof HumanError) return { problem: error.said };
     throw error;
   }
+  if (file === undefined) return { problem: notFound(), isAbsent: true };
   const { stdout, stderr, failed, timedOut, originalMessage } = await runProgram(
     file,
     ['--version'],
@@ -159,14 +160,16 @@ async function requireClaude(
   { claudePath }: ClaudeOptions,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  return (await findClaude(claudePath, env)) ?? notFound();
+  const file = await findClaude(claudePath, env);
+  if (file === undefined) {
+    throw new HumanError(notFound());
+  }
+  return file;
 }
 
-function notFound(): never {
-  throw new HumanError(
-    say(
-      'Claude Code was not found on PATH or in the folders that its installers use. Install it with `npm install -g @anthropic-ai/claude-code`, or set ralphFresh.claudePath / --claude-path to its full path.',
-    ),
+function notFound(): Message {
+  return say(
+    'Claude Code was not found on PATH or in the folders that its installers use. Install it with `npm install -g @anthropic-ai/claude-code`, or set ralphFresh.claudePath / --claude-path to its full path.',
   );
 }
 
