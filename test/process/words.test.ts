@@ -46,6 +46,8 @@ const stories = (workspace: Workspace): Step => ({
 describe('an unknown cost', { concurrency: 3 }, () => {
   test('is never shown as zero in the run, status or receipt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const dry = await runCommand(workspace, '--budget', '20', '--dry-run').finished;
+    assert.match(dry.stdout, /^Budget: \$20\.00, not enforced$/m);
     const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
     assert.equal(code, 0, stderr);
     assert.match(stdout, /Budget: \$20\.00, not enforced/);

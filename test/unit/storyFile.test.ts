@@ -12,6 +12,7 @@ import {
 } from '../../src/orchestrator/stories/knownSources.ts';
 import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
+  MAX_STORY_FILE_BYTES,
   parseStoryFile,
   readStoryFile,
   readStoryFileOrThrow,
@@ -395,6 +396,8 @@ describe('files that would block a reader', () => {
     assert(file.kind === 'invalid');
     assert.equal(file.problems[0]?.code, 'unreadable');
     assert.match(englishOf(file.problems[0]?.message ?? ''), /prd\.json is larger than 8 MB: move/);
+    const docs = await readFile(join(import.meta.dirname, '../../docs/story-files.md'), 'utf8');
+    assert.ok(docs.includes(`may have at most ${MAX_STORY_FILE_BYTES / 1024 / 1024} MB`));
   });
 
   test('are refused for their nesting, in every nested format', () => {

@@ -7,6 +7,7 @@ import { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { tellsCost } from '../journal/tellsCost.ts';
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
@@ -55,7 +56,7 @@ export async function dryRun(
     `Iterations: at most ${config.maxIterations}`,
     `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
     `Reviewer: ${config.reviewer ? 'yes' : 'no'}`,
-    `Budget: ${budgetWords(config)}`,
+    `Budget: ${budgetWords(config, agent.id)}`,
     `Lanes: ${isolated ? `${config.lanes}, each agent in a clone of its own` : 'one agent, in your work tree'}`,
     ...(isolated
       ? [`Branch: work lands on ${landsOn(config.branch, snapshot.stories, snapshot.branch)}`]
@@ -141,14 +142,16 @@ async function commandLine(agent: Agent, request: AgentRequest): Promise<string>
   return [file, ...args].map(quoted).join(' ');
 }
 
-function budgetWords({ budgetUsd, iterationBudgetUsd }: RunConfig): string {
+function budgetWords({ budgetUsd, iterationBudgetUsd }: RunConfig, agent: Agent['id']): string {
   const budgets = [
     ...(budgetUsd === undefined ? [] : [`$${budgetUsd.toFixed(2)}`]),
     ...(iterationBudgetUsd === undefined
       ? []
       : [`$${iterationBudgetUsd.toFixed(2)} for each iteration`]),
   ];
-  return budgets.length === 0 ? 'none' : budgets.join(', ');
+  return budgets.length === 0
+    ? 'none'
+    : [...budgets, ...(tellsCost(agent) ? [] : ['not enforced'])].join(', ');
 }
 
 /** The state from which the run would continue, ignoring an interrupted iteration, which would be judged first. */
