@@ -243,6 +243,18 @@ describe('progressSnapshot', () => {
     );
   });
 
+  it('says what to do after an end, as the command line does', () => {
+    const sentence = (name: string) => snapshot(over(name)).run?.sentence ?? '';
+    assert.match(
+      sentence('blocked'),
+      /US-001 is blocked: No key\. Fix the cause, then start again/,
+    );
+    assert.match(
+      sentence('exitCode'),
+      /^Max iterations reached \(1\) with 0 of 1 stories .* ralphFresh\.maxIterations first\.$/,
+    );
+  });
+
   it('allows an answer while a question waits and after it has ended the run', () => {
     const asked: EventMatch = { type: 'promise.seen' };
     assert.equal(snapshot(living('questionWaits', asked)).run?.question, undefined);

@@ -85,6 +85,11 @@ test('a completed run is no success while its branch lacks its work, or that is 
   );
 });
 
+test('the end of a task without stories counts its iterations', () => {
+  const { heard, text } = of(over('freeTaskStuck')) ?? {};
+  assert.deepEqual([text, heard], ['Ralph stopped · 2 iterations', 'Ralph stopped, 2 iterations']);
+});
+
 test('a killed loop is shown as such', () => {
   assert.equal(of(over('severalStories', begun))?.text, 'Ralph interrupted · 1/3');
 });

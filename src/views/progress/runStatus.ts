@@ -5,7 +5,6 @@ import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { hindrancesOf, hindranceWords } from '../../presentation/hindrances.ts';
 import {
   completedWords,
   killedAt,
@@ -100,7 +99,6 @@ function asksMeanwhile(state: RunState, t: Translate): ShownStatus | undefined {
 
 function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): ShownStatus {
   const quote = shortenBlock(t.said(state.detail ?? ''), MAX_QUOTE);
-  const { iteration: iterations, stories } = state;
   switch (outcome) {
     case 'completed':
       return { ...completedStatus(state, t), sentence: completedWords(state, t) };
@@ -129,30 +127,13 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
       return {
         glyph: 'stopped',
         status: t('Iteration limit reached'),
-        sentence:
-          stories.total === 0
-            ? t(
-                'Ended after {0} iterations. Start again for another run with the same limit, or change ralphFresh.maxIterations first.',
-                iterations,
-              )
-            : t(
-                'Ended after {0} iterations with {1} of {2} stories done. Start again for another run with the same limit, or change ralphFresh.maxIterations first.',
-                iterations,
-                stories.done,
-                stories.total,
-              ),
+        sentence: endSentence(state, outcome, t),
       };
     case 'noReadyStory':
       return {
         glyph: 'blocked',
         status: t('No story is ready'),
-        sentence: state.circle
-          ? endSentence(state, outcome, t)
-          : (hindranceWords(hindrancesOf(state), t, { withSkipped: true }) ??
-            t(
-              'Each remaining story has failed, is blocked or skipped, or waits for another: {0}.',
-              shorten(quote, MAX_REASON),
-            )),
+        sentence: endSentence({ ...state, detail: shorten(quote, MAX_REASON) }, outcome, t),
       };
     case 'stopped':
       return {

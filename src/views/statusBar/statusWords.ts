@@ -3,7 +3,13 @@ import { atWork } from '../../orchestrator/journal/atWork.ts';
 import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
+import {
+  costWords,
+  dollars,
+  iterationCount,
+  span,
+  type Translate,
+} from '../../presentation/translate.ts';
 import { workCounts } from '../../presentation/workWords.ts';
 import { heardWords, plainLabel } from '../common/plainText.ts';
 import { alertsOf, type RunAlert } from '../run/alertOf.ts';
@@ -88,11 +94,14 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       ...{ urgency, causes },
     };
   }
+  const iterations = iterationCount(state.iteration, t);
   const ended = (shownCount: string) => endWords(state, outcome, shownCount, t);
   return {
     icon: endIcon(state, outcome),
-    text: ended(count),
-    heard: heardWords(ended(heardCount(state, t))),
+    // A task without stories has nothing else to count.
+    ...(state.stories.total === 0
+      ? { text: ended(iterations), heard: heardWords(ended(iterations)) }
+      : { text: ended(count), heard: heardWords(ended(heardCount(state, t))) }),
     ...{ urgency, causes },
   };
 }
