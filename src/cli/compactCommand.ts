@@ -63,7 +63,7 @@ async function compact(flags: CompactFlags, command: Command): Promise<number> {
     throw new AlreadyRunningError(loop);
   }
   const storyFile = await storyFileOf(files, named);
-  const file = progressFileOf({ files, ...(storyFile !== undefined && { storyFile }) });
+  const file = progressFileOf({ files, storyFile });
   await requireReadableLog(file);
   const { env, platform } = process;
   const given = await givenSettings({
@@ -101,7 +101,7 @@ async function compact(flags: CompactFlags, command: Command): Promise<number> {
     }
     agent = { summarizedEntries: answer.stories, costUsd: answer.costUsd };
   }
-  const all = { ...limits, ...(summaries && { summaries }) };
+  const all = { ...limits, summaries };
   if (dryRun) {
     tell({ file, limits, flags, made: await planCompaction(files, file, now, all), agent });
     return 0;

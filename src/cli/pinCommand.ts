@@ -97,7 +97,7 @@ function tell(
         ...{ title, isGenerated, keywords, stale },
         files: files.map(one => one.path),
       })),
-      ...(dryRun && { text: draft.after.toString('utf8') }),
+      text: dryRun ? draft.after.toString('utf8') : undefined,
       ...agent,
     });
     return;

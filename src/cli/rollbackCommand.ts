@@ -109,7 +109,7 @@ function rollBackRun(
     const newest = (await newestRunId(files)) ?? runId;
     const storyIds = await rolledBackStories(files, runId, {
       iteration,
-      ...(isIsolated && { landed: gone }),
+      landed: isIsolated ? gone : undefined,
     });
     // Opened first: a journal that is not writable must not hide a commit from the person.
     const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {

@@ -74,7 +74,7 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
     list = read.file;
     problems = read.problems.map(({ code, file, line, message, severity }) => ({
       ...{ message: englishOf(message), line, code, severity },
-      ...(file !== undefined && { file }),
+      file,
     }));
   } catch (error) {
     if (json && error instanceof HumanError) {
@@ -192,7 +192,7 @@ function turnsOf(
     return {
       skip: new Set([...leftAlone({ config: DEFAULT_CONFIG, state, stories }), ...asking]),
       last: comeLast(state),
-      ...(state.onlyStories && { only: new Set(state.onlyStories) }),
+      only: state.onlyStories && new Set(state.onlyStories),
     };
   }
   return {

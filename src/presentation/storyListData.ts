@@ -229,7 +229,7 @@ export function nextData(
     id: null,
     reason: next.reason,
     circle: next.reason === 'waiting' ? openCircle(stories) : undefined,
-    ...(aside.length > 0 && { aside }),
-    ...(waits.length > 0 && { waitsForAside: waits }),
+    aside: aside.length > 0 ? aside : undefined,
+    waitsForAside: waits.length > 0 ? waits : undefined,
   };
 }

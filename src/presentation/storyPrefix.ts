@@ -48,7 +48,7 @@ export function withStoryPrefix(
   const lane = laneOf(event, state);
   return lines.map(({ style, text }) => ({
     style,
-    ...(lane !== undefined && { lane }),
+    lane,
     text: text
       .split('\n')
       // The empty line above an iteration separates it from everything.

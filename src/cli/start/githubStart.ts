@@ -27,9 +27,7 @@ export function namedSource({
   label = [],
   milestone,
 }: GithubFlags): GithubSource | undefined {
-  return github === undefined
-    ? undefined
-    : { repository: github, labels: label, ...(milestone !== undefined && { milestone }) };
+  return github === undefined ? undefined : { repository: github, labels: label, milestone };
 }
 
 /**

@@ -157,7 +157,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
     config: configOf(settings),
     ...work,
     prepare,
-    ...(tracker && { tracker }),
+    tracker,
     onlyStories: flags.story,
     ...(flags.onLastWindow && { onLastWindow: flags.onLastWindow, ...windowGrace(process.env) }),
     apiKey: settings.apiKey,

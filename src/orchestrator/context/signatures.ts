@@ -15,7 +15,7 @@ export function definitionsIn(symbols: readonly CodeSymbol[]): Definition[] {
     .filter(({ kind }) => kind !== 'constant')
     .map(({ isExported, kind, name, signature }) => ({
       ...{ kind, name, signature },
-      ...(isExported !== undefined && { isExported }),
+      isExported,
     }));
 }
 

@@ -57,7 +57,7 @@ export class LimitWait {
     const stories = after.stories?.stories;
     const story = stories?.find(({ id }) => id === storyBefore?.id) ?? storyBefore;
     return {
-      scope: { ...scope, before: after, ...(story && { story }) },
+      scope: { ...scope, before: after, story: story ?? scope.story },
       isToDo:
         storyBefore === undefined ||
         isStillToDo(storyBefore.id, {

@@ -166,7 +166,7 @@ export function iterationRows(
         change(event.iteration, row => ({
           ...row,
           returned,
-          ...(returned === 'conflict' && { reason: { kind: 'conflict', files } }),
+          reason: returned === 'conflict' ? { kind: 'conflict', files } : row.reason,
         }));
         break;
       }
@@ -197,9 +197,9 @@ export function iterationRows(
           ...row,
           outcome,
           // What a person has settled ends a second time. 0: nobody knows how long it worked.
-          ...(row.durationMs === undefined && durationMs > 0 && { durationMs }),
-          ...(costUsd !== undefined && { costUsd }),
-          ...(costEstimated === true && { costEstimated }),
+          durationMs: row.durationMs ?? (durationMs > 0 ? durationMs : undefined),
+          costUsd: costUsd ?? row.costUsd,
+          costEstimated: costEstimated || row.costEstimated,
         }));
         break;
       }

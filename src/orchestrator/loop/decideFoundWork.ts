@@ -78,8 +78,8 @@ async function accept(
     }
     const { kind } = await deliverRequest(files, {
       ...{ type: 'discovery', action: 'accept', id, title },
-      ...(why !== undefined && { why }),
-      ...(from !== undefined && { storyId: from }),
+      why,
+      storyId: from,
     });
     if (kind === 'taken') {
       return { kind: 'posted' };

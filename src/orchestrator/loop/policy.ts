@@ -303,7 +303,7 @@ function onlyPaused(situation: Situation): Decision | undefined {
     ? undefined
     : {
         ...{ kind: 'pause', reason: 'person', stories: paused },
-        ...(settling.length > 0 && { settling }),
+        settling: settling.length > 0 ? settling : undefined,
       };
 }
 
@@ -324,7 +324,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
     detail: open.join(', '),
     open,
     circle,
-    ...(aside.length > 0 && { aside }),
+    aside: aside.length > 0 ? aside : undefined,
   };
 }
 

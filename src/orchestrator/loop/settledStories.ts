@@ -21,7 +21,7 @@ export function settledStories(stories: readonly Story[], state: RunState): Sett
         isOfRun: state.storyRecords.has(id),
       })),
     open: settled.flatMap(({ done, id }) => (!done && state.storyRecords.has(id) ? [id] : [])),
-    ...(state.branch && { branch: state.branch }),
+    branch: state.branch,
   };
 }
 

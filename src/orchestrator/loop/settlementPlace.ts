@@ -64,7 +64,7 @@ export async function partsOf(files: RunFiles, { runId, state }: Known, storyId:
   const branch = state.branch ?? '';
   const storyFile =
     state.storyFile === undefined ? undefined : path.resolve(workspace, state.storyFile);
-  const progressFile = progressFileOf({ files, ...(storyFile !== undefined && { storyFile }) });
+  const progressFile = progressFileOf({ files, storyFile });
   const folder = await placesOf(workspace);
   const target = await Target.open({
     ...{ root, branch, tipRef: tipRef(workspace, branch) },

@@ -29,14 +29,14 @@ export async function runProgram(
   // Loaded on demand: a run does not need it.
   const { execa } = await import('execa');
   const program = execa(file, [...args], {
-    ...(cwd !== undefined && { cwd }),
+    cwd,
     env: { ...env },
     extendEnv: false,
     stdin: 'ignore',
     timeout: timeLimitMs,
     killDescendants: true,
-    ...(signal && { cancelSignal: signal }),
-    ...(maxBuffer !== undefined && { maxBuffer }),
+    cancelSignal: signal,
+    maxBuffer,
     reject: false,
     windowsHide: true,
   });

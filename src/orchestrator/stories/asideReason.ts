@@ -29,7 +29,7 @@ export function asideStories(list: StoryList): readonly AsideStory[] {
   return list.stories.filter(isAside).map(story => {
     const { id, status } = story;
     const task = closedTaskOf(list, story)?.id;
-    return { id, ...(status !== undefined && { status }), ...(task !== undefined && { task }) };
+    return { id, status, task };
   });
 }
 

@@ -59,6 +59,6 @@ function createIssue(bd: Bd, story: NewStory, description: string): Promise<stri
   return bd.create({
     title: story.title,
     description,
-    ...(story.from !== undefined && { discoveredFrom: story.from }),
+    discoveredFrom: story.from,
   });
 }

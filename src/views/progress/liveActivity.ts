@@ -68,7 +68,7 @@ export function shownActivity(
         index > 0
           ? line
           : // Some sentences begin with the story.
-            { at: event.at, ...(!isNamed(line.text, storyId) && { storyId }), ...line },
+            { at: event.at, storyId: !isNamed(line.text, storyId) ? storyId : undefined, ...line },
       );
     })
     .slice(-MAX_LINES);

@@ -214,13 +214,14 @@ export class ProgressPage extends Owner {
           page: this.seen().page ?? 0,
           promptOf: this.seen().promptOf,
         }),
-        ...(all.length > 1 && {
-          folders: all.map(folder => ({
-            id: folder.path,
-            name: folder.name,
-            active: folder === active,
-          })),
-        }),
+        folders:
+          all.length > 1
+            ? all.map(folder => ({
+                id: folder.path,
+                name: folder.name,
+                active: folder === active,
+              }))
+            : undefined,
       },
     };
   }

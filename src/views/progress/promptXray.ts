@@ -77,7 +77,7 @@ export function shownPrompt(
             promptSections.length,
           ),
     sections: promptSections.slice(0, MAX_SECTIONS).map(section => shownSection(section, total, t)),
-    ...(code.length > 0 && { named: namedFiles(code, t) }),
+    named: code.length > 0 ? namedFiles(code, t) : undefined,
   };
 }
 

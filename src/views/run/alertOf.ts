@@ -133,7 +133,7 @@ function questionAlerts({ alive, state }: WatchedRun): readonly RunAlert[] {
     kind: 'question',
     cause: `question ${iteration}`,
     ...{ iteration, message, storyId, ended: !alive },
-    ...(othersWork && { othersWork }),
+    othersWork: othersWork || undefined,
   }));
 }
 

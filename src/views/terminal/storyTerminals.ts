@@ -83,7 +83,7 @@ export async function pickRunStory(
     ([storyId, title]) => ({
       label: plainLabel(storyId, MAX_NAME),
       description: plainLabel(titleNextTo(storyId, title), MAX_TITLE),
-      ...(storyId === shown && { detail: l10n.t('shown now') }),
+      detail: storyId === shown ? l10n.t('shown now') : undefined,
       storyId,
     }),
   );

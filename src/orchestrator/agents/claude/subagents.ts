@@ -59,7 +59,7 @@ export class Subagents {
       return undefined;
     }
     found.hasEnded = true;
-    return { subagent: found.subagent, ...(found.parent && { parent: found.parent }) };
+    return { subagent: found.subagent, parent: found.parent };
   }
 
   private add(id: string, gist: string, parent: Subagent | undefined): Known {

@@ -129,7 +129,7 @@ async function changedSources(dir: string, { from, to }: Options): Promise<Chang
     const { oldPath, path } = change;
     return {
       path,
-      ...(oldPath !== path && isOld(change) && { oldPath }),
+      oldPath: oldPath !== path && isOld(change) ? oldPath : undefined,
       before: before[old.indexOf(change)],
       after: after[now.indexOf(change)],
     };

@@ -53,7 +53,7 @@ export function plainAgentWords({ about, keywords = [] }: AgentWords): AgentWord
     .map(word => cut(word, MAX_KEYWORD))
     .filter(word => /[\p{L}\p{N}]/u.test(word));
   return {
-    ...(/\p{L}/u.test(sentence) && { about: sentence }),
+    about: /\p{L}/u.test(sentence) ? sentence : undefined,
     keywords: [...new Set(words)].slice(0, MAX_KEYWORDS),
   };
 }

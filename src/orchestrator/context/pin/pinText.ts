@@ -57,7 +57,7 @@ export function readPin(text: string): Pin {
     sectionAt(lines, at, headings[i + 1] ?? lengthOf(lines)),
   );
   const open = unclosed && lines.find(({ offset }) => offset === unclosed.offset);
-  return { lines, sections, ...(open && { unclosedLine: open.line }) };
+  return { lines, sections, unclosedLine: open?.line };
 }
 
 /** The number of lines; the empty one after the last line break is none. */

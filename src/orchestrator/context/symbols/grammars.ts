@@ -30,7 +30,7 @@ function grammar(
 const rule = (kind: SymbolKind, name: string, body?: string): SymbolRule => ({
   kind,
   name: name.split(' '),
-  ...(body !== undefined && { body: body.split(' ') }),
+  body: body !== undefined ? body.split(' ') : undefined,
 });
 
 /** Grammars by language; the names of nodes are those of the parsers. */

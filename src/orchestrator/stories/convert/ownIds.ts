@@ -28,6 +28,6 @@ export function withOwnIds(
     // A title that is only the number of the story is none.
     title: story.title === story.id ? own(story.id) : story.title,
     dependsOn: story.dependsOn.map(own),
-    ...(story.discoveredFrom !== undefined && { discoveredFrom: own(story.discoveredFrom) }),
+    discoveredFrom: story.discoveredFrom === undefined ? undefined : own(story.discoveredFrom),
   }));
 }

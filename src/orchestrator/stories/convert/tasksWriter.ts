@@ -19,12 +19,11 @@ function task(story: NewStoryFile['stories'][number], at: string): object {
   return {
     id: story.id,
     title: story.title,
-    ...(story.description !== '' && { description: story.description }),
-    ...(story.criteria.length > 0 && {
-      acceptanceCriteria: story.criteria.map(({ done, text }) =>
-        done === undefined ? text : { text, done },
-      ),
-    }),
+    description: story.description !== '' ? story.description : undefined,
+    acceptanceCriteria:
+      story.criteria.length > 0
+        ? story.criteria.map(({ done, text }) => (done === undefined ? text : { text, done }))
+        : undefined,
     priority: story.priority,
     epic: story.epic,
     model: story.model,

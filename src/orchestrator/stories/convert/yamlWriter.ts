@@ -8,12 +8,12 @@ type NewStory = NewStoryFile['stories'][number];
 
 /** Stories as the text of an orchestration: a phase for each epic, in the order of the stories. */
 export function orchestrationText(file: NewStoryFile): string {
-  const phases: { name?: string; tasks: object[] }[] = [];
+  const phases: { name: string | undefined; tasks: object[] }[] = [];
   let epic: string | undefined;
   for (const story of file.stories) {
     if (phases.length === 0 || story.epic !== epic) {
       epic = story.epic;
-      phases.push({ ...(epic !== undefined && { name: epic }), tasks: [] });
+      phases.push({ name: epic, tasks: [] });
     }
     phases.at(-1)?.tasks.push(task(story));
   }
@@ -26,23 +26,23 @@ export function orchestrationText(file: NewStoryFile): string {
   return stringify({ ...heading, phases }, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
+/** `stringify` leaves out what is undefined. */
 function task(story: NewStory): object {
   return {
-    ...(isNumberId(story.id) ? {} : { id: story.id }),
-    ...(story.title === story.id && story.description === '' ? {} : { name: story.title }),
+    id: isNumberId(story.id) ? undefined : story.id,
+    name: story.title === story.id && story.description === '' ? undefined : story.title,
     ...withoutEmpty({ description: story.description }),
-    ...(story.criteria.length > 0 && {
-      done_criteria: story.criteria.map(({ done, text }) =>
-        done === undefined ? text : { text, done },
-      ),
-    }),
+    done_criteria:
+      story.criteria.length === 0
+        ? undefined
+        : story.criteria.map(({ done, text }) => (done === undefined ? text : { text, done })),
     status: statusOf(story),
-    ...(story.priority !== undefined && { priority: story.priority }),
-    ...(story.dependsOn.length > 0 && { depends_on: story.dependsOn }),
-    ...(story.model !== undefined && { model: story.model }),
-    ...(story.effort !== undefined && { effort: story.effort }),
-    ...(story.maxTurns !== undefined && { max_turns: story.maxTurns }),
-    ...(story.discoveredFrom !== undefined && { discovered_from: story.discoveredFrom }),
+    priority: story.priority,
+    depends_on: story.dependsOn.length === 0 ? undefined : story.dependsOn,
+    model: story.model,
+    effort: story.effort,
+    max_turns: story.maxTurns,
+    discovered_from: story.discoveredFrom,
     commits: [],
   };
 }

@@ -223,7 +223,7 @@ function plainDiagnosis(
   return {
     code,
     message,
-    ...(problem.file !== undefined && { file: problem.file }),
+    file: problem.file,
     severity: file.kind === 'invalid' ? 'error' : severity,
     start,
     end: Math.min(text.length, Math.max(offset + rest.length, start + 1)),

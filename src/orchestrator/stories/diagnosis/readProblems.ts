@@ -50,7 +50,7 @@ export async function readStoryProblems(
       const place = { line: line - lines.at(first).line + 1, column };
       return {
         ...{ code, message, severity },
-        ...(name !== undefined && { file: name }),
+        file: name,
         ...place,
       };
     }),
@@ -58,5 +58,5 @@ export async function readStoryProblems(
 }
 
 function facts({ code, column, file, line, message }: Omit<ToldProblem, 'severity'>) {
-  return { code, message, line, column, ...(file !== undefined && { file }) };
+  return { code, message, line, column, file };
 }

@@ -115,7 +115,7 @@ function storiesOf(
       priority: isOrdered ? ordinal : priority,
       dependsOn: [...new Set(waitsFor[position])],
       epic: milestone || group || undefined,
-      ...(!done && isParkedWord(status) ? { parked: true as const } : {}),
+      parked: (!done && isParkedWord(status)) || undefined,
       file: part.name,
       position,
       line: 1,

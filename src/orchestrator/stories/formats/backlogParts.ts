@@ -42,7 +42,7 @@ export function backlogParts(
       const canWrite = key !== 'id' && setText(text, task.matter, key, openStatus) !== undefined;
       const write = (value: string) =>
         movedEdit(setText(text, task.matter, key, value) as Edit, part.start);
-      return { span, whole, ...(canWrite && { write }) };
+      return { span, whole, write: canWrite ? write : undefined };
     },
     dependencies: position => {
       const { offset, parts } = partsOf(position, 'dependencies');
@@ -61,8 +61,8 @@ function moved<T extends StoryPart>({ removal, span, whole, write, ...rest }: T,
     ...rest,
     span: at(span),
     whole: at(whole),
-    ...(removal && { removal: movedEdit(removal, offset) }),
-    ...(write && { write: (value: string) => movedEdit(write(value), offset) }),
+    removal: removal && movedEdit(removal, offset),
+    write: write && ((value: string) => movedEdit(write(value), offset)),
   };
 }
 

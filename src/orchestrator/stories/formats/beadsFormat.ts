@@ -85,13 +85,14 @@ function newIssue({ from, id, title, why }: NewStory) {
   return {
     id,
     title,
-    ...(why !== undefined && { description: why }),
+    description: why,
     status: OPEN,
     priority: USUAL_PRIORITY,
     issue_type: 'task',
-    ...(from !== undefined && {
-      dependencies: [{ issue_id: id, depends_on_id: from, type: 'discovered-from' }],
-    }),
+    dependencies:
+      from !== undefined
+        ? [{ issue_id: id, depends_on_id: from, type: 'discovered-from' }]
+        : undefined,
   };
 }
 
@@ -117,7 +118,7 @@ function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
       done: isDoneWord(entry.status),
       dependsOn: waitsFor,
       epic: parent === undefined ? undefined : (titles.get(parent) ?? parent),
-      ...(parked ? { parked: true } : {}),
+      parked: parked || story.parked,
     };
     return [read];
   });

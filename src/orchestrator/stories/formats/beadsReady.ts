@@ -87,7 +87,7 @@ class BeadsGraph {
     }
     return {
       waitsFor: [...waitsFor],
-      ...(parents[0] !== undefined && { parent: parents[0] }),
+      parent: parents[0],
       parked: this.isParked(entry, parents),
     };
   }

@@ -23,7 +23,7 @@ export function readBmadCriteria(text: string): Criterion[] {
     if (begin !== undefined || (!isOpen && !hasHeadings && !hasItems && words !== '')) {
       parts.push({
         words: [begin ?? words],
-        ...(tick === undefined ? {} : { done: tick !== ' ' }),
+        done: tick === undefined ? undefined : tick !== ' ',
       });
       isOpen = true;
     } else if (words === '') {

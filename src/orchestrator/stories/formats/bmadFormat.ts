@@ -101,7 +101,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       // The key of a status is the story itself.
     ).map(({ subject, ...problem }) => ({
       ...problem,
-      ...(subject && { subject: { ...subject, ids: [] } }),
+      subject: subject && { ...subject, ids: [] },
     })),
   ]);
   const parts = yamlParts(text, () => map);
@@ -226,7 +226,7 @@ function storyOf(
     status: status === '' ? undefined : status,
     dependsOn: [],
     epic: `epic-${epic}`,
-    ...(!done && isParkedWord(status) ? { parked: true as const } : {}),
+    parked: (!done && isParkedWord(status)) || undefined,
     details: `${key}.md`,
     position,
     line,

@@ -1,4 +1,5 @@
 import { type Message, say } from '../../../base/say.ts';
+import { withoutUndefined } from '../../../base/withoutUndefined.ts';
 import type { CallChoice, StoryProblem } from '../story.ts';
 import { plainText } from './plainText.ts';
 
@@ -35,11 +36,7 @@ export function readCallChoice(entry: Entry): CallChoice {
 
 /** The choices alone, without what is left open. */
 export function choiceOf({ effort, maxTurns, model }: CallChoice): CallChoice {
-  return {
-    ...(model !== undefined && { model }),
-    ...(effort !== undefined && { effort }),
-    ...(maxTurns !== undefined && { maxTurns }),
-  };
+  return withoutUndefined({ model, effort, maxTurns });
 }
 
 /**

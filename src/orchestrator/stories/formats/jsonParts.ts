@@ -50,7 +50,7 @@ export function jsonParts(
       member && {
         span: member.value,
         whole: memberSpan(member),
-        ...(!(key === 'id' && hasFixedIds) && { write: write(member.value, position) }),
+        write: !(key === 'id' && hasFixedIds) ? write(member.value, position) : undefined,
         removal: removePart(all.map(memberSpan), all.indexOf(member)),
       }
     );
@@ -71,7 +71,7 @@ export function jsonParts(
         const removal = isList ? removePart(elements, index) : found.removal;
         return id === undefined || span === undefined
           ? []
-          : [{ id, span, whole, removal, ...(!hasFixedIds && { write: write(span, position) }) }];
+          : [{ id, span, whole, removal, write: !hasFixedIds ? write(span, position) : undefined }];
       });
     });
   }

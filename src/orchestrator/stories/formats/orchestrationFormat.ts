@@ -92,7 +92,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     heading: readHeading(root),
     stories,
     problems,
-    ...(isEntry(root) && Array.isArray(root['phases']) && { hasPhases: true }),
+    hasPhases: (isEntry(root) && Array.isArray(root['phases'])) || undefined,
     edits: (story, done) =>
       editsOf(text, tasks, story, done, () => placeOf(story, STATUS_KEYS).line),
     add: story => appendTask(text, tasks, story),
@@ -144,7 +144,7 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
       ...story,
       dependsOn: needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id)),
       epic,
-      ...(isParked(entry) && { parked: true as const }),
+      parked: isParked(entry) || story.parked,
     };
   });
 }

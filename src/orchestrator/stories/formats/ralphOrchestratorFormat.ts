@@ -74,5 +74,5 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 
 function storyOf({ entry, start }: JsonLine, position: number, lines: TextLines): Story {
   const story = readStory(entry, position, lines.at(start).line);
-  return { ...story, ...(story.status === GIVEN_UP ? { parked: true } : {}) };
+  return { ...story, parked: story.status === GIVEN_UP || story.parked };
 }

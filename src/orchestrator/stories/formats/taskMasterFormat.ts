@@ -159,7 +159,7 @@ function readStories(
       priority: story.priority ?? (parent && told.get(parent)?.priority),
       dependsOn: needs.of(task),
       epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
-      ...(isParked && !story.done ? { parked: true as const } : {}),
+      parked: (isParked && !story.done) || story.parked,
     };
   });
   return { stories, current };

@@ -150,7 +150,7 @@ export function readTaskGraph(text: string, lines = new TextLines(text)): TaskGr
     tasks: rest.filter(isTask),
     others: rest.filter(line => !isTask(line)),
     compacted: new Set(read.filter(isCompacted).flatMap(({ entry }) => idsOf(entry))),
-    ...(heading && { heading }),
+    heading,
   };
 }
 
@@ -215,7 +215,7 @@ function readTask(story: Story, entry: Entry, compacted: ReadonlySet<string>): S
   return {
     ...story,
     dependsOn: story.dependsOn.filter(id => !compacted.has(id)),
-    ...(!isDone(entry) && isParkedTask(status) ? { parked: true } : {}),
+    parked: (!isDone(entry) && isParkedTask(status)) || story.parked,
   };
 }
 

@@ -30,8 +30,8 @@ export function yamlParts(
     return {
       span,
       whole: { start: name.start, end: Math.max(name.end, span.end) },
-      ...(isOneWord(pair.value) && { write: value => writing(text, span, value) }),
-      ...(removal && { removal }),
+      write: isOneWord(pair.value) ? value => writing(text, span, value) : undefined,
+      removal,
       setAside: other => ({
         offset: name.start,
         length: name.end - name.start,
@@ -55,7 +55,7 @@ export function yamlParts(
             ? withoutItem(text, value, index)
             : withoutValue(text, found.name, value, span);
         const write = (id: string) => writing(text, span, id);
-        return [{ id: item.value, span, whole: span, write, ...(removal && { removal }) }];
+        return [{ id: item.value, span, whole: span, write, removal }];
       });
     });
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { fenced } from '../../../base/fenced.ts';
 import { shorten } from '../../../base/text.ts';
+import { withoutUndefined } from '../../../base/withoutUndefined.ts';
 import { isInsider } from './githubSource.ts';
 
 /** What is kept of an issue. */
@@ -70,21 +71,22 @@ export function issueEntry(
   const isRead = isTrusted || includesOutsiders;
   const criteria = isTrusted && !isDone ? criteriaOf(body) : [];
   const dependsOn = isRead && !isDone ? blockersOf(body, repository, number).map(storyIdOf) : [];
-  return {
+  // It is compared with what the file has.
+  return withoutUndefined({
     id: storyIdOf(number),
     ...(isTrusted
       ? // A closed issue is only a name in the list; thousands of them would make it long.
         { title: issue.title, description: isDone ? '' : body }
       : outsiderText(issue, isDone ? '' : body, includesOutsiders)),
-    ...(criteria.length > 0 && { acceptanceCriteria: criteria }),
-    ...(priority !== undefined && { priority }),
-    ...(dependsOn.length > 0 && { dependsOn }),
-    ...(issue.milestone && { epic: issue.milestone.title }),
-    ...(!isRead && !isDone && { parked: true }),
+    acceptanceCriteria: criteria.length > 0 ? criteria : undefined,
+    priority,
+    dependsOn: dependsOn.length > 0 ? dependsOn : undefined,
+    epic: issue.milestone?.title,
+    parked: (!isRead && !isDone) || undefined,
     passes: isDone,
     ...{ number, url: issue.html_url, labels, author: issue.user?.login ?? 'ghost' },
     association: issue.author_association,
-  };
+  });
 }
 
 function outsiderText(

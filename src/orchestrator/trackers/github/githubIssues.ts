@@ -42,8 +42,8 @@ export async function fetchIssues(
       answer.isSame && known !== undefined
         ? known
         : {
-            ...(answer.etag !== undefined && { etag: answer.etag }),
-            ...(answer.next !== undefined && { next: answer.next }),
+            etag: answer.etag,
+            next: answer.next,
             issues: readIssues(answer.data),
           };
     pages[place] = page;
@@ -75,13 +75,14 @@ function readIssues(data: unknown): GithubIssue[] {
 
 /** Oldest first, so that a new issue changes only the last page. */
 async function listPlace(api: GithubApi, { labels, milestone, repository }: GithubSource) {
-  const query = new URLSearchParams({
-    ...{ state: 'all', sort: 'created', direction: 'asc', per_page: '100' },
-    ...(labels.length > 0 && { labels: labels.join(',') }),
-    ...(milestone !== undefined && {
-      milestone: `${await milestoneNumber(api, repository, milestone)}`,
-    }),
-  });
+  const sorted = { state: 'all', sort: 'created', direction: 'asc', per_page: '100' };
+  const query = new URLSearchParams(sorted);
+  if (labels.length > 0) {
+    query.set('labels', labels.join(','));
+  }
+  if (milestone !== undefined) {
+    query.set('milestone', `${await milestoneNumber(api, repository, milestone)}`);
+  }
   return `/repos/${repository}/issues?${query}`;
 }
 
@@ -135,7 +136,7 @@ async function fetchOthers(
         answer.isSame && before !== undefined
           ? before
           : {
-              ...(answer.etag !== undefined && { etag: answer.etag }),
+              etag: answer.etag,
               isOpen: !parsed.success || parsed.data.state !== 'closed',
             };
     } catch (error) {
