@@ -17,13 +17,18 @@ export interface Flags {
 export function cwdOption(): Option {
   return new Option('--cwd <dir>', 'the workspace')
     .default(process.cwd(), 'this folder')
-    .argParser(directory);
+    .argParser(value => existingFolder(value, '--cwd'));
 }
 
-function directory(value: string): string {
+/** The absolute path of the folder that an option names. */
+export function existingFolder(value: string, option: '--cwd' | '--repo'): string {
   const dir = path.resolve(value);
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(say('There is no folder {0}. Name an existing one with --cwd.', dir));
+    throw new UsageError(
+      option === '--cwd'
+        ? say('There is no folder {0}. Name an existing one with --cwd.', dir)
+        : say('There is no folder {0}. Name an existing one with --repo.', dir),
+    );
   }
   return dir;
 }

@@ -1,5 +1,6 @@
 import { shorten, withoutControls } from '../base/text.ts';
 import type { AskBranch, BranchAnswer } from '../orchestrator/loop/runOptions.ts';
+import { askHere } from './canAsk.ts';
 
 /** Maximum length of a branch name in the question, in UTF-16 units. */
 const MAX_NAME = 200;
@@ -26,31 +27,15 @@ export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
       '',
     ].join('\n'),
   );
-  // Loaded on demand: few runs ask.
-  const { createInterface } = await import('node:readline/promises');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const over = new AbortController();
-  const end = () => over.abort();
-  terminal.once('SIGINT', end).once('close', end);
-  signal.addEventListener('abort', end, { signal: over.signal });
-  try {
+  const answer = await askHere(async ask => {
     for (;;) {
-      const words = await terminal.question('Your choice (1, 2 or 3): ', { signal: over.signal });
-      const answer = ANSWERS.get(words.trim());
-      if (answer !== undefined) {
-        return answer;
+      const chosen = ANSWERS.get((await ask('Your choice (1, 2 or 3): ')).trim());
+      if (chosen !== undefined) {
+        return chosen;
       }
     }
-  } catch (error) {
-    if (!over.signal.aborted) {
-      throw error;
-    }
-    // The error that follows starts on a new line.
-    process.stdout.write('\n');
-    return 'cancel';
-  } finally {
-    terminal.close();
-  }
+  }, signal);
+  return answer ?? 'cancel';
 };
 
 function nameOf(branch: string): string {

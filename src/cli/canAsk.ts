@@ -7,21 +7,34 @@ export function canAsk({ quiet }: { readonly quiet?: boolean } = {}): boolean {
 
 /** Asks in this terminal. Everything but a yes is a no, also Ctrl-C and the end of the input. */
 export async function askYes(question: string): Promise<boolean> {
+  const answer = await askHere(ask => ask(`${question} [y/N] `));
+  return /^(?:y|yes)$/i.test(answer?.trim() ?? '');
+}
+
+/**
+ * Asks questions in this terminal.
+ * @returns `undefined` after Ctrl-C, the end of the input or the signal
+ */
+export async function askHere<T>(
+  talk: (ask: (question: string) => Promise<string>) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
   // Loaded on demand: few commands ask.
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const over = new AbortController();
   const end = () => over.abort();
   terminal.once('SIGINT', end).once('close', end);
+  signal?.addEventListener('abort', end, { signal: over.signal });
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal: over.signal });
-    return /^(?:y|yes)$/i.test(answer.trim());
+    return await talk(question => terminal.question(question, { signal: over.signal }));
   } catch (error) {
     if (!over.signal.aborted) {
       throw error;
     }
+    // What follows starts on a new line.
     process.stdout.write('\n');
-    return false;
+    return undefined;
   } finally {
     terminal.close();
   }

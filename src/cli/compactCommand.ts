@@ -12,8 +12,7 @@ import {
 import { AlreadyRunningError, alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { askForSummaries } from '../orchestrator/planner/summarizeLog.ts';
 import { progressFileOf } from '../orchestrator/run/runWork.ts';
-import { configOf, givenSettings } from '../orchestrator/settings/settings.ts';
-import { DEFAULT_SETTINGS } from '../orchestrator/settings/settingTable.ts';
+import { configOf, resolveSettings } from '../orchestrator/settings/settings.ts';
 import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -65,12 +64,7 @@ async function compact(flags: CompactFlags, command: Command): Promise<number> {
   const storyFile = await storyFileOf(files, named);
   const file = progressFileOf({ files, storyFile });
   await requireReadableLog(file);
-  const { env, platform } = process;
-  const given = await givenSettings({
-    ...{ flags: {}, recalled: {}, env, platform },
-    workspace: files.workspace,
-  });
-  const limits = compactionLimits(configOf({ ...DEFAULT_SETTINGS, ...given }));
+  const limits = compactionLimits(configOf(await resolveSettings({ workspace: files.workspace })));
   const now = new Date();
   const found = await planCompaction(files, file, now, limits);
   if (found === undefined) {

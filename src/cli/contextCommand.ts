@@ -12,11 +12,9 @@ import {
 } from '../orchestrator/context/contextChoices.ts';
 import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
 import { previewPrompt } from '../orchestrator/loop/promptPreview.ts';
-import { configOf, givenSettings } from '../orchestrator/settings/settings.ts';
-import { DEFAULT_SETTINGS } from '../orchestrator/settings/settingTable.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { configOf, resolveSettings } from '../orchestrator/settings/settings.ts';
+import { readNewestRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { warningWords } from '../presentation/runLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
@@ -85,16 +83,8 @@ async function context(id: string, flags: ContextFlags): Promise<void> {
     return;
   }
   const { file: storyFile, story } = await findStory(files, id, flags.file);
-  const runId = await newestRunId(files);
-  const state = runId === undefined ? INITIAL_RUN_STATE : await readRun(files, runId);
-  const given = await givenSettings({
-    flags: {},
-    recalled: {},
-    workspace: files.workspace,
-    env: process.env,
-    platform: process.platform,
-  });
-  const config = configOf({ ...DEFAULT_SETTINGS, ...given });
+  const state = (await readNewestRun(files)) ?? INITIAL_RUN_STATE;
+  const config = configOf(await resolveSettings({ workspace: files.workspace }));
   const { code, iteration, sections, warnings } = await previewPrompt({
     ...{ files, config, story, state },
     storyFile: path.resolve(files.workspace, storyFile),

@@ -17,7 +17,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { stillAsking } from '../presentation/statusFacts.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { howToContinue, livingLoop } from './loopEnd.ts';
+import { activeRun, howToContinue, livingLoop } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
@@ -96,20 +96,18 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
 
 /** Its agent has marked it as done, and the checks or the reviewer have not decided yet. */
 async function isBeingJudged(files: RunFiles, storyId: string): Promise<boolean> {
-  const loop = await livingLoop(files);
-  const state = loop && (await readRun(files, loop.runId));
+  const state = await activeRun(files);
   return state?.running.some(current => current.storyId === storyId) === true;
 }
 
 async function currentStory(files: RunFiles): Promise<string> {
-  const loop = await livingLoop(files);
-  if (loop === undefined) {
+  const state = await activeRun(files);
+  if (state === undefined) {
     throw new HumanError(
       'No run is active here, so no story is being worked on. Name one: ralph-fresh skip ID.',
     );
   }
-  const { running } = await readRun(files, loop.runId);
-  const [storyId, ...others] = new Set(running.flatMap(({ storyId: id }) => id ?? []));
+  const [storyId, ...others] = new Set(state.running.flatMap(({ storyId: id }) => id ?? []));
   if (storyId === undefined) {
     throw new HumanError(
       'The run is not working on a story at the moment. Name one: ralph-fresh skip ID.',

@@ -12,13 +12,12 @@ import { requireFitName, usualPlace } from '../orchestrator/stories/convert/targ
 import { writeConversion } from '../orchestrator/stories/convert/writeConversion.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { isSameFile, requireTarget } from '../orchestrator/stories/targetFile.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { lossLines } from '../presentation/conversionLosses.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
-import { livingLoop } from './loopEnd.ts';
+import { activeRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { requireStoryFile } from './storyFiles.ts';
@@ -127,8 +126,7 @@ async function requireFree(
       say('{0} exists. Name another file with --out, or have it replaced with --force.', out),
     );
   }
-  const loop = await livingLoop(files);
-  const ofRun = loop && (await readRun(files, loop.runId)).storyFile;
+  const ofRun = (await activeRun(files))?.storyFile;
   if (ofRun !== undefined && (await isSameFile(path.resolve(files.workspace, ofRun), out))) {
     throw new HumanError(
       say(

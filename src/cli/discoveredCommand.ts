@@ -97,16 +97,13 @@ async function list({ all, cwd, file, json }: DiscoveredFlags): Promise<void> {
 }
 
 function stateText({ state, storyId }: KnownDiscovery): string {
-  switch (state) {
-    case 'accepted':
-      return '  (accepted; not in the story file yet)';
-    case 'added':
-      return `  (story ${shorten(storyId ?? '', 80)})`;
-    case 'dropped':
-      return '  (dropped)';
-    case 'open':
-      return '';
-  }
+  const texts: Readonly<Record<KnownDiscovery['state'], string>> = {
+    accepted: '  (accepted; not in the story file yet)',
+    added: `  (story ${shorten(storyId ?? '', 80)})`,
+    dropped: '  (dropped)',
+    open: '',
+  };
+  return texts[state];
 }
 
 async function waiting(

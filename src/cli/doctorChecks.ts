@@ -76,9 +76,8 @@ async function readSettings({ env, files: { workspace }, flags }: DiagnosedWorks
   readonly finding: Finding;
   readonly unused?: UnusedProgram;
 }> {
-  const { platform } = process;
   try {
-    const given = await givenSettings({ flags, workspace, env, platform });
+    const given = await givenSettings({ flags, workspace, env });
     return {
       settings: { ...DEFAULT_SETTINGS, ...given },
       finding: good(SETTINGS, 'The settings files are valid.'),

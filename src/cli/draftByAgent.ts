@@ -29,11 +29,11 @@ export async function draftByAgent(
   },
   isAttached: boolean,
 ): Promise<StoryDraft | undefined> {
-  const { env, platform } = process;
+  const { env } = process;
   const { workspace } = what.files;
   const flags = settingsOf(command);
   allowOutsideLinks(flags.outsideLinks ?? []);
-  const settings = await resolveSettings({ flags, workspace, env, platform });
+  const settings = await resolveSettings({ flags, workspace });
   const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
   const agent = agentOf(settings);
   if (what.demoCannot !== undefined && agent.id === 'demo') {

@@ -1,9 +1,6 @@
-import { statSync } from 'node:fs';
-import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
-import { UsageError } from '../base/usageError.ts';
 import { replayDuplicates } from '../orchestrator/context/evaluation/duplicateReplay.ts';
 import { type EngineResult, evaluate } from '../orchestrator/context/evaluation/evaluate.ts';
 import { type PromptShare, promptShare } from '../orchestrator/context/evaluation/promptShare.ts';
@@ -12,7 +9,8 @@ import { gitResult } from '../orchestrator/git/runGit.ts';
 import { codeSection } from '../orchestrator/iteration/prompt/codeSection.ts';
 import { estimateTokens } from '../orchestrator/iteration/prompt/tokens.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
-import { count } from './arguments.ts';
+import { table } from '../presentation/table.ts';
+import { count, existingFolder } from './arguments.ts';
 import { print, printJson } from './print.ts';
 
 const DEFAULT_COMMITS = 150;
@@ -58,21 +56,13 @@ export function addEvalCommand(program: Command): void {
 function repoOption(): Option {
   return new Option('--repo <dir>', 'a git repository, also a bare one')
     .default(process.cwd(), 'this folder')
-    .argParser(repository);
+    .argParser(value => existingFolder(value, '--repo'));
 }
 
 function commitsOption(): Option {
   return new Option('--commits <n>', 'how many of the newest commits are replayed')
     .default(DEFAULT_COMMITS)
     .argParser(count);
-}
-
-function repository(value: string): string {
-  const dir = path.resolve(value);
-  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(say('There is no folder {0}. Name an existing one with --repo.', dir));
-  }
-  return dir;
 }
 
 /** @throws {HumanError} without a commit, nothing can be replayed */
@@ -154,7 +144,7 @@ async function evalContext({ commits, json, repo }: EvalFlags): Promise<void> {
   print(
     `${replay.stories.length} of the newest ${commits} commits, ${replay.files.length} files. The index knows nothing of these commits.\n`,
   );
-  print(table(engines));
+  print(engineTable(engines));
   print(inPrompts(prompt));
 }
 
@@ -166,24 +156,15 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-function table(engines: readonly EngineResult[]): string {
-  const rows = [
-    ['', 'hit@10', 'recall@10', 'recall@20', 'MRR', 'seconds'],
-    ...engines.map(({ hit10, mrr, name, recall10, recall20, seconds }) => [
-      ENGINES[name] ?? name,
-      percent(hit10),
-      percent(recall10),
-      percent(recall20),
-      mrr.toFixed(2),
-      seconds.toFixed(1),
-    ]),
-  ];
-  const [first = 0, ...others] = [0, 1, 2, 3, 4, 5].map(column =>
-    Math.max(...rows.map(row => row[column]?.length ?? 0)),
-  );
-  return rows
-    .map(([name = '', ...values]) =>
-      [name.padEnd(first), ...values.map((value, i) => value.padStart(others[i] ?? 0))].join('  '),
-    )
-    .join('\n');
+function engineTable(engines: readonly EngineResult[]): string {
+  const headings = ['', 'hit@10', 'recall@10', 'recall@20', 'MRR', 'seconds'];
+  const rows = engines.map(({ hit10, mrr, name, recall10, recall20, seconds }) => [
+    ENGINES[name] ?? name,
+    percent(hit10),
+    percent(recall10),
+    percent(recall20),
+    mrr.toFixed(2),
+    seconds.toFixed(1),
+  ]);
+  return table(headings, rows, new Set([0])).join('\n');
 }

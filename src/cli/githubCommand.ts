@@ -8,9 +8,8 @@ import { settledStories } from '../orchestrator/loop/settledStories.ts';
 import { givenSettings } from '../orchestrator/settings/settings.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { SECRETS_FLAG, takeSecrets } from '../orchestrator/workspace/startSecrets.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -73,8 +72,6 @@ async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
   const settings = await givenSettings({
     flags: settingsOf(command),
     workspace: files.workspace,
-    env: process.env,
-    platform: process.platform,
   });
   const loop = await livingLoop(files);
   if (loop !== undefined && (await worksOnIssues(files, loop.runId))) {
@@ -97,8 +94,7 @@ async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
   const read = async () => requireReadable(await readStoryFileOrThrow(tracker.file));
   if (loop === undefined) {
     // What a run has claimed and nobody has judged yet is not said.
-    const runId = await newestRunId(files);
-    const state = runId === undefined ? INITIAL_RUN_STATE : await readRun(files, runId);
+    const state = (await readNewestRun(files)) ?? INITIAL_RUN_STATE;
     const notes = await tracker.tellDone(settledStories((await read()).stories, state));
     tellNotes(notes);
     if (notes.some(({ code }) => code !== 'githubTooMany')) {

@@ -8,7 +8,7 @@ import { resumeCommand } from '../orchestrator/loop/resume.ts';
 import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { isRunning } from '../orchestrator/process/processIdentity.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
@@ -34,6 +34,12 @@ export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefine
   return owner === undefined || runId === undefined || !isRunId(runId)
     ? undefined
     : { ...owner, runId };
+}
+
+/** The state of the run that is active in this folder, if any. */
+export async function activeRun(files: RunFiles): Promise<RunState | undefined> {
+  const loop = await livingLoop(files);
+  return loop && readRun(files, loop.runId);
 }
 
 /**
@@ -128,8 +134,7 @@ export async function noLoop(
         : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
     return new HumanError(`The run has ended in the meantime.${end}`);
   }
-  const newest = await newestRunId(files);
-  const last = newest === undefined ? undefined : await readRun(files, newest);
+  const last = await readNewestRun(files);
   const more = flags === '' ? '' : ` ${flags}`;
   return new HumanError(
     // Ticks from before the first run have a journal, too.

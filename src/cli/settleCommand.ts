@@ -102,20 +102,21 @@ function fileLine({ isOpen, path, ...file }: ConflictedFile): string {
 }
 
 function whatToDo({ kind, marks }: Pick<ConflictedFile, 'kind' | 'marks'>): string {
-  switch (kind) {
-    case 'text':
-      return marks === undefined
+  const steps: Readonly<Record<typeof kind, string>> = {
+    text:
+      marks === undefined
         ? ': no conflict markers are left. If it is as you want it, "git add" says so'
-        : ': edit it, then "git add"';
-    case 'binary':
-      return ': binary. Keep one version with "git checkout --ours" (the branch) or "--theirs" (the agent), then "git add"';
-    case 'deletedHere':
-      return ': deleted on the branch, changed by the agent. "git add" keeps it, "git rm" deletes it';
-    case 'deletedThere':
-      return ': changed on the branch, deleted by the agent. "git add" keeps it, "git rm" deletes it';
-    case 'other':
-      return ': two different things have this name. "git add" keeps what is there, "git rm" deletes it';
-  }
+        : ': edit it, then "git add"',
+    binary:
+      ': binary. Keep one version with "git checkout --ours" (the branch) or "--theirs" (the agent), then "git add"',
+    deletedHere:
+      ': deleted on the branch, changed by the agent. "git add" keeps it, "git rm" deletes it',
+    deletedThere:
+      ': changed on the branch, deleted by the agent. "git add" keeps it, "git rm" deletes it',
+    other:
+      ': two different things have this name. "git add" keeps what is there, "git rm" deletes it',
+  };
+  return steps[kind];
 }
 
 async function land(typed: string, { cwd }: Flags): Promise<void> {

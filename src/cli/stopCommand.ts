@@ -8,10 +8,9 @@ import { runningIn } from '../orchestrator/journal/runState.ts';
 import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
 import { deliverRequest } from '../orchestrator/workspace/delivery.ts';
 import { postRequest } from '../orchestrator/workspace/request.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { livingLoop, loopToEnd, noLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { activeRun, loopToEnd, noLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -49,8 +48,8 @@ export function addStopCommand(program: Command): void {
 async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const storyId = (await findStory(files, typed, file)).story.id;
-  const loop = await livingLoop(files);
-  const current = loop && runningIn(await readRun(files, loop.runId), storyId);
+  const state = await activeRun(files);
+  const current = state && runningIn(state, storyId);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {
     // Like "pause ID", but a killed loop is cleaned up.

@@ -18,10 +18,9 @@ import {
 import { namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { newestRunId } from '../orchestrator/workspace/runIds.ts';
-import { livingLoop } from './loopEnd.ts';
+import { activeRun } from './loopEnd.ts';
 import { wayToBranch } from './wayToBranch.ts';
 
 /** Where stories created for a run are written, unless a file is named. */
@@ -47,8 +46,7 @@ export async function storyFileOf(
   if (named !== undefined) {
     return namedSource(files.workspace, named);
   }
-  const loop = await livingLoop(files);
-  const ofRun = loop && (await readRun(files, loop.runId)).storyFile;
+  const ofRun = (await activeRun(files))?.storyFile;
   return ofRun === undefined
     ? findStoryFile(files.workspace)
     : path.resolve(files.workspace, ofRun);
@@ -216,10 +214,8 @@ export async function requireRunsStoryFile(files: RunFiles): Promise<void> {
 
 /** The story file of the newest run, if it is missing because another branch is checked out. */
 async function newestLeftOnBranch(files: RunFiles): Promise<LeftOnBranch | undefined> {
-  const newest = await newestRunId(files);
-  return newest === undefined
-    ? undefined
-    : leftOnBranch(files.workspace, await readRun(files, newest));
+  const last = await readNewestRun(files);
+  return last && leftOnBranch(files.workspace, last);
 }
 
 async function howToGoBack(

@@ -41,59 +41,36 @@ function lossLine(loss: Loss, t: Translate): string {
 }
 
 function factWords(fact: LostFact, names: readonly string[], t: Translate): string {
-  switch (fact) {
-    case 'id':
-      return t('the id, which such a file cannot hold in this form');
-    case 'title':
-      return t('the exact title');
-    case 'description':
-      return t('the description');
-    case 'criteria':
-      return t('acceptance criteria');
-    case 'criteriaAsText':
-      return t('acceptance criteria, which become text of the description');
-    case 'criteriaStates':
-      return t('which acceptance criteria are done');
-    case 'done':
-      return t('that they are done');
-    case 'status':
-      return t('the word of the status');
-    case 'parked':
-      return t('that they are put aside; agents would work on them');
-    case 'priority':
-      return t('the priority; the order stays');
-    case 'dependsOn':
-      return t('what they wait for');
-    case 'epic':
-      return t('the epic');
-    case 'model':
-      return t('the model');
-    case 'effort':
-      return t('the effort');
-    case 'maxTurns':
-      return t('the number of turns');
-    case 'discoveredFrom':
-      return t('what they were discovered from');
-    case 'details':
-      return t('what the files of the stories describe; agents would not be led to them');
-    case 'keys':
-      return t('other keys ({0})', named(names, t));
-    default:
-      return assertNever(fact);
-  }
+  const words: Readonly<Record<LostFact, string>> = {
+    id: t('the id, which such a file cannot hold in this form'),
+    title: t('the exact title'),
+    description: t('the description'),
+    criteria: t('acceptance criteria'),
+    criteriaAsText: t('acceptance criteria, which become text of the description'),
+    criteriaStates: t('which acceptance criteria are done'),
+    done: t('that they are done'),
+    status: t('the word of the status'),
+    parked: t('that they are put aside; agents would work on them'),
+    priority: t('the priority; the order stays'),
+    dependsOn: t('what they wait for'),
+    epic: t('the epic'),
+    model: t('the model'),
+    effort: t('the effort'),
+    maxTurns: t('the number of turns'),
+    discoveredFrom: t('what they were discovered from'),
+    details: t('what the files of the stories describe; agents would not be led to them'),
+    keys: t('other keys ({0})', named(names, t)),
+  };
+  return words[fact];
 }
 
 function headingWords(fact: 'project' | 'branchName' | 'description', t: Translate): string {
-  switch (fact) {
-    case 'project':
-      return t('the name of the project');
-    case 'branchName':
-      return t('the branch');
-    case 'description':
-      return t('the description of the project');
-    default:
-      return assertNever(fact);
-  }
+  const words: Readonly<Record<typeof fact, string>> = {
+    project: t('the name of the project'),
+    branchName: t('the branch'),
+    description: t('the description of the project'),
+  };
+  return words[fact];
 }
 
 function named(names: readonly string[], t: Translate): string {

@@ -44,18 +44,13 @@ export function bringInWords({ reason, ref }: NonNullable<RunState['held']>, t: 
 
 /** Why the branch cannot follow what has landed, and what to do. */
 export function heldWords(branch: string, reason: HeldReason, t: Translate): string {
-  switch (reason) {
-    case 'localChanges':
-      return t('{0} follows as soon as these files are committed or stashed:', branch);
-    case 'locked':
-      return t('{0} follows as soon as no other git process is working', branch);
-    case 'otherWorktree':
-      return t('{0} is checked out in another worktree, so it does not follow:', branch);
-    case 'operation':
-      return t('{0} follows as soon as the rebase, merge or bisect is finished', branch);
-    case 'diverged':
-      return t('New commits on {0} do not fit what has landed; merge it by hand', branch);
-    case 'refused':
-      return t('git refuses to move {0}:', branch);
-  }
+  const words: Readonly<Record<HeldReason, string>> = {
+    localChanges: t('{0} follows as soon as these files are committed or stashed:', branch),
+    locked: t('{0} follows as soon as no other git process is working', branch),
+    otherWorktree: t('{0} is checked out in another worktree, so it does not follow:', branch),
+    operation: t('{0} follows as soon as the rebase, merge or bisect is finished', branch),
+    diverged: t('New commits on {0} do not fit what has landed; merge it by hand', branch),
+    refused: t('git refuses to move {0}:', branch),
+  };
+  return words[reason];
 }

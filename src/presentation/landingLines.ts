@@ -98,18 +98,14 @@ export function landingLine(
 }
 
 function returnedWords(storyId: string, reason: ReturnReason, t: Translate): string {
-  switch (reason) {
-    case 'conflict':
-      return t('{0} conflicts with what has landed meanwhile, so it gets another agent', storyId);
-    case 'checks':
-      return t('{0} did not land: its checks failed', storyId);
-    case 'review':
-      return t('{0} did not land: the reviewer objects', storyId);
-    case 'person':
-      return t('{0} did not land: a person took it back', storyId);
-    case 'gone':
-      return t('{0} did not land: its commits cannot be read', storyId);
-  }
+  const words: Readonly<Record<ReturnReason, string>> = {
+    conflict: t('{0} conflicts with what has landed meanwhile, so it gets another agent', storyId),
+    checks: t('{0} did not land: its checks failed', storyId),
+    review: t('{0} did not land: the reviewer objects', storyId),
+    person: t('{0} did not land: a person took it back', storyId),
+    gone: t('{0} did not land: its commits cannot be read', storyId),
+  };
+  return words[reason];
 }
 
 /** Several stories were checked at once. */

@@ -131,130 +131,97 @@ export function warningWords(
   door: Door,
 ): string {
   const words = shorten(t.said(detail), MAX_LINE);
-  switch (code) {
-    case 'storyFileUnreadable':
-      return t('The story file cannot be read; its last readable stories count: {0}', words);
-    case 'duplicatesUnknown':
-      return t('Whether the new code repeats code that was there is not known: {0}', words);
-    case 'progressNotCompacted':
-      return t('The progress log cannot be kept short: {0}', words);
-    case 'codeNotSearched':
-      return t('The prompt does not tell where to look in the code: {0}', words);
-    case 'progressUnreadable':
-      return t('progress.txt cannot be read: {0}', words);
-    case 'gitUnreadable':
-      return t('git did not respond: {0}', words);
-    case 'inboxUnreadable':
-      return t('Requests to this run cannot be read: {0}', words);
-    case 'hintsNotTold':
-      return t('Pending hints were not passed on: {0}', words);
-    case 'handoffNotWritten':
-      return t('The last handoff was not written: {0}', words);
-    case 'leftNotKept':
-      return t(
-        'What the interrupted iteration left could not be recorded, so changes by others until it is judged count as its own: {0}',
-        words,
-      );
-    case 'noChecks':
-      return t("There are no checks, so the agent's promise alone ends this run. Add --verify.");
-    case 'costUnknown':
-      return [
-        t('The budget cannot be enforced, because the agent does not report its cost.'),
-        door === 'terminal'
-          ? t('Limit the run with {0} and {1} instead.', '--max-iterations', '--time-limit')
-          : t('Limit the iterations and the time instead.'),
-      ].join(' ');
-    case 'guardCouldNotRestore':
-      return t("The agent's changes could not be reverted: {0}", words);
-    case 'storyLeftAlone':
-    case 'storyChoiceIgnored':
-    case 'precondition':
-      return words;
-    case 'storyNotPutBack':
-      return t('A refused story could not be set back to not done: {0}', words);
-    case 'claimsNotChecked':
-      return t('Ticked in the last run and never checked, so set back to not done: {0}', words);
-    case 'reviewFailed':
-      return t('The reviewer gave no answer; only the checks count: {0}', words);
-    case 'claimNotReviewed':
-      return t('The reviewer gave no verdict, so nothing is decided: {0}', words);
-    case 'approvalNotWritten':
-      return t('The approval could not be written into the story file: {0}', words);
-    case 'restorePointNotKept':
-      return t('No restore point was kept for this iteration: {0}', words);
-    case 'restorePointsNotRemoved':
-      return t('Restore points of old runs could not be removed: {0}', words);
-    case 'guardWithoutCopy':
-      return t(
-        '{0} changed while the iteration was starting, so it is not guarded this time.',
-        words,
-      );
-    case 'historyRewritten':
-      return t('The history of the branch was rewritten: {0}', words);
-    case 'answerNotRead':
-      return t('The answer of the interrupted agent cannot be read: {0}', words);
-    case 'costNotRead':
-      return t('The cost of the interrupted call cannot be read: {0}', words);
-    case 'stateFileNotWritten':
-      return t('The state file could not be set to inactive: {0}', words);
-    case 'stateDamaged':
-      return t('The state folder disappeared while an agent was working: {0}', words);
-    case 'errorsLogNotWritten':
-      return t('errors.log could not be written: {0}', words);
-    case 'workNotContinued':
-      return t(
-        'The agent starts without the earlier work on its story, which conflicts with what has landed: {0}',
-        words,
-      );
-    case 'fewerLanes':
-      return t(
-        'The account rejects requests, so at most {0} agents work at once. More start as calls succeed.',
-        words,
-      );
-    case 'placePrepared':
-    case 'beadsNotTold':
-    case 'discoveredWaits':
-    case 'githubLimit':
-    case 'githubNotRead':
-    case 'githubNotTold':
-    case 'githubTooMany':
-      return words;
-    case 'repositoryInside':
-      return t(
-        'The work does not land: these folders are git repositories of their own, so git would not store their files. Remove their .git folders, or tell the next agent to with a hint: {0}',
-        words,
-      );
-    case 'stateInside':
-      return t(
-        'The work does not land: it contains files of the folder in which Ralph keeps its own state. Tell the next agent with a hint to remove them from git: {0}',
-        words,
-      );
-    case 'placeGone':
-      return t(
-        'The place of the interrupted agent is gone, or another run has used it ({0}). Its story gets another agent. What had been committed there: {1}',
-        words,
-        'ralph-fresh places',
-      );
-    case 'tickNotWritten':
-      return t('The story has landed, but could not be ticked in its file: {0}', words);
-    case 'commitsNotListed':
-      return t('The commits of the story could not be listed in its file: {0}', words);
-    case 'numbersMoved':
-      return t(
-        'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',
-      );
-    case 'sameIds':
-      return t(
-        'No further agent starts until this is put right; if it still is not when the last one has ended, the run ends: {0}',
-        words,
-      );
-    case 'progressNotWritten':
-      return t('The new entries of progress.txt could not be written: {0}', words);
-    case 'conflictNotDescribed':
-      return t('The next agent is not told the details of the conflict: {0}', words);
-    case 'oldRunsNotCleared':
-      return t('Files of old runs could not be removed: {0}', words);
-    default:
-      return `${code}: ${words}`;
-  }
+  const sentences: Readonly<Record<string, string>> = {
+    storyFileUnreadable: t(
+      'The story file cannot be read; its last readable stories count: {0}',
+      words,
+    ),
+    duplicatesUnknown: t(
+      'Whether the new code repeats code that was there is not known: {0}',
+      words,
+    ),
+    progressNotCompacted: t('The progress log cannot be kept short: {0}', words),
+    codeNotSearched: t('The prompt does not tell where to look in the code: {0}', words),
+    progressUnreadable: t('progress.txt cannot be read: {0}', words),
+    gitUnreadable: t('git did not respond: {0}', words),
+    inboxUnreadable: t('Requests to this run cannot be read: {0}', words),
+    hintsNotTold: t('Pending hints were not passed on: {0}', words),
+    handoffNotWritten: t('The last handoff was not written: {0}', words),
+    leftNotKept: t(
+      'What the interrupted iteration left could not be recorded, so changes by others until it is judged count as its own: {0}',
+      words,
+    ),
+    noChecks: t("There are no checks, so the agent's promise alone ends this run. Add --verify."),
+    costUnknown: [
+      t('The budget cannot be enforced, because the agent does not report its cost.'),
+      door === 'terminal'
+        ? t('Limit the run with {0} and {1} instead.', '--max-iterations', '--time-limit')
+        : t('Limit the iterations and the time instead.'),
+    ].join(' '),
+    guardCouldNotRestore: t("The agent's changes could not be reverted: {0}", words),
+    storyLeftAlone: words,
+    storyChoiceIgnored: words,
+    precondition: words,
+    storyNotPutBack: t('A refused story could not be set back to not done: {0}', words),
+    claimsNotChecked: t(
+      'Ticked in the last run and never checked, so set back to not done: {0}',
+      words,
+    ),
+    reviewFailed: t('The reviewer gave no answer; only the checks count: {0}', words),
+    claimNotReviewed: t('The reviewer gave no verdict, so nothing is decided: {0}', words),
+    approvalNotWritten: t('The approval could not be written into the story file: {0}', words),
+    restorePointNotKept: t('No restore point was kept for this iteration: {0}', words),
+    restorePointsNotRemoved: t('Restore points of old runs could not be removed: {0}', words),
+    guardWithoutCopy: t(
+      '{0} changed while the iteration was starting, so it is not guarded this time.',
+      words,
+    ),
+    historyRewritten: t('The history of the branch was rewritten: {0}', words),
+    answerNotRead: t('The answer of the interrupted agent cannot be read: {0}', words),
+    costNotRead: t('The cost of the interrupted call cannot be read: {0}', words),
+    stateFileNotWritten: t('The state file could not be set to inactive: {0}', words),
+    stateDamaged: t('The state folder disappeared while an agent was working: {0}', words),
+    errorsLogNotWritten: t('errors.log could not be written: {0}', words),
+    workNotContinued: t(
+      'The agent starts without the earlier work on its story, which conflicts with what has landed: {0}',
+      words,
+    ),
+    fewerLanes: t(
+      'The account rejects requests, so at most {0} agents work at once. More start as calls succeed.',
+      words,
+    ),
+    placePrepared: words,
+    beadsNotTold: words,
+    discoveredWaits: words,
+    githubLimit: words,
+    githubNotRead: words,
+    githubNotTold: words,
+    githubTooMany: words,
+    repositoryInside: t(
+      'The work does not land: these folders are git repositories of their own, so git would not store their files. Remove their .git folders, or tell the next agent to with a hint: {0}',
+      words,
+    ),
+    stateInside: t(
+      'The work does not land: it contains files of the folder in which Ralph keeps its own state. Tell the next agent with a hint to remove them from git: {0}',
+      words,
+    ),
+    placeGone: t(
+      'The place of the interrupted agent is gone, or another run has used it ({0}). Its story gets another agent. What had been committed there: {1}',
+      words,
+      'ralph-fresh places',
+    ),
+    tickNotWritten: t('The story has landed, but could not be ticked in its file: {0}', words),
+    commitsNotListed: t('The commits of the story could not be listed in its file: {0}', words),
+    numbersMoved: t(
+      'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',
+    ),
+    sameIds: t(
+      'No further agent starts until this is put right; if it still is not when the last one has ended, the run ends: {0}',
+      words,
+    ),
+    progressNotWritten: t('The new entries of progress.txt could not be written: {0}', words),
+    conflictNotDescribed: t('The next agent is not told the details of the conflict: {0}', words),
+    oldRunsNotCleared: t('Files of old runs could not be removed: {0}', words),
+  };
+  return (Object.hasOwn(sentences, code) ? sentences[code] : undefined) ?? `${code}: ${words}`;
 }

@@ -276,22 +276,18 @@ function raise(flag: string, setting: string, t: Translate, door: Door): string 
 
 function fix(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string {
   const inTerminal = door === 'terminal';
-  switch (what) {
-    case 'cause':
-      return inTerminal
-        ? t('Fix the cause, then run with --resume.')
-        : t('Fix the cause, then start again to continue.');
-    case 'task':
-      return inTerminal
-        ? t('Make the task smaller or clearer, then run with --resume.')
-        : t('Make the task smaller or clearer, then start again to continue.');
-    case 'story':
-      return inTerminal
-        ? t('Make the story smaller or clearer, then run with --resume.')
-        : t('Make the story smaller or clearer, then start again to continue.');
-    default:
-      return assertNever(what);
-  }
+  const words: Readonly<Record<typeof what, string>> = {
+    cause: inTerminal
+      ? t('Fix the cause, then run with --resume.')
+      : t('Fix the cause, then start again to continue.'),
+    task: inTerminal
+      ? t('Make the task smaller or clearer, then run with --resume.')
+      : t('Make the task smaller or clearer, then start again to continue.'),
+    story: inTerminal
+      ? t('Make the story smaller or clearer, then run with --resume.')
+      : t('Make the story smaller or clearer, then start again to continue.'),
+  };
+  return words[what];
 }
 
 function notReady(end: RunEnd, t: Translate, door: Door): string {

@@ -134,30 +134,15 @@ function storyStuck(
 ): TranscriptLine {
   const what = storyId === '' ? t('The task') : storyId;
   const howLong = iterationCount(iterations, t);
-  switch (action) {
-    case 'warn':
-      return own(
-        'warning',
-        t('{0} has made no progress for {1}; its next agent is warned', what, howLong),
-      );
-    case 'later':
-      return own(
-        'warning',
-        t('{0} has made no progress for {1}; the other stories come first', what, howLong),
-      );
-    case 'skip':
-      // The consequence is an event of its own.
-      return own('warning', t('{0} has made no progress for {1}', what, howLong));
-    case 'ask':
-      return own(
-        'warning',
-        t('{0} has made no progress for {1}; the run waits for you', what, howLong),
-      );
-    case 'stop':
-      return own('warning', t('{0} has made no progress for {1}; the run ends', what, howLong));
-    default:
-      return assertNever(action);
-  }
+  const words: Readonly<Record<typeof action, string>> = {
+    warn: t('{0} has made no progress for {1}; its next agent is warned', what, howLong),
+    later: t('{0} has made no progress for {1}; the other stories come first', what, howLong),
+    // The consequence is an event of its own.
+    skip: t('{0} has made no progress for {1}', what, howLong),
+    ask: t('{0} has made no progress for {1}; the run waits for you', what, howLong),
+    stop: t('{0} has made no progress for {1}; the run ends', what, howLong),
+  };
+  return own('warning', words[action]);
 }
 
 /** A story is now done, or no longer done, and who changed it. */

@@ -1,4 +1,3 @@
-import { assertNever } from '../base/assertNever.ts';
 import { atWork } from '../orchestrator/journal/atWork.ts';
 import { type CurrentIteration, isCandidate } from '../orchestrator/journal/currentIteration.ts';
 import { type Doing, doingOf } from '../orchestrator/journal/doing.ts';
@@ -20,22 +19,14 @@ export function workCounts(state: Pick<RunState, 'limits' | 'running'>, t: Trans
 
 /** What an agent does now, in the third person. */
 export function doingWords(doing: Doing | undefined, t: Translate): string {
-  switch (doing) {
-    case 'tests':
-      return t('runs tests');
-    case 'commands':
-      return t('runs commands');
-    case 'edits':
-      return t('edits files');
-    case 'reads':
-      return t('reads files');
-    case 'web':
-      return t('reads the web');
-    case undefined:
-      return t('works');
-    default:
-      return assertNever(doing);
-  }
+  const words: Readonly<Record<Doing, string>> = {
+    tests: t('runs tests'),
+    commands: t('runs commands'),
+    edits: t('edits files'),
+    reads: t('reads files'),
+    web: t('reads the web'),
+  };
+  return doing === undefined ? t('works') : words[doing];
 }
 
 /** Whole minutes since an event; 0 if its time is unknown or later. @param at ISO 8601 @param now in ms since the epoch */
@@ -51,18 +42,13 @@ export function minuteWords(at: string, now: number, t: Translate): string[] {
 
 /** Why work did not land, in a few words. */
 export function returnedWords({ reason }: ReturnedWork, t: Translate): string {
-  switch (reason) {
-    case 'conflict':
-      return t('returned · conflict');
-    case 'checks':
-      return t('returned · checks failed');
-    case 'review':
-      return t('returned · reviewer objects');
-    case 'other':
-      return t('returned');
-    default:
-      return assertNever(reason);
-  }
+  const words: Readonly<Record<typeof reason, string>> = {
+    conflict: t('returned · conflict'),
+    checks: t('returned · checks failed'),
+    review: t('returned · reviewer objects'),
+    other: t('returned'),
+  };
+  return words[reason];
 }
 
 /**
@@ -108,17 +94,11 @@ export function stepWords(
   if (limits.has(number)) {
     return t('the agent waits');
   }
-  switch (step) {
-    case 'gate':
-      return t('the checks run');
-    case 'review':
-      return t('the reviewer checks the work');
-    case 'queue':
-      return t('the work waits to land');
-    case 'agent':
-    case undefined:
-      return t('the agent works');
-    default:
-      return assertNever(step);
-  }
+  const words: Readonly<Record<NonNullable<typeof step>, string>> = {
+    gate: t('the checks run'),
+    review: t('the reviewer checks the work'),
+    queue: t('the work waits to land'),
+    agent: t('the agent works'),
+  };
+  return words[step ?? 'agent'];
 }

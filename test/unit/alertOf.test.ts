@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { alertOf, isPast } from '../../src/views/run/alertOf.ts';
+import { alertsOf, isPast } from '../../src/views/run/alertOf.ts';
 import { type EventMatch, living, over } from '../support/recordedJournals.ts';
 
 const ended = (iteration: number): EventMatch => ({ type: 'iteration.ended', iteration });
 const pause: EventMatch = { type: 'pause.started' };
+
+/** The most urgent one. */
+const alertOf = (run: Parameters<typeof alertsOf>[0]) => alertsOf(run)[0];
 
 describe('alertOf', () => {
   test('there is no alert while the run makes progress, stops, or has been stopped', () => {

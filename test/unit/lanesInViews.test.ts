@@ -15,7 +15,7 @@ import { doingWords, minuteWords, returnedWords } from '../../src/presentation/w
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { askedIn } from '../../src/views/progress/askedQuestion.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
-import { alertOf, alertsOf, isPast, openQuestion } from '../../src/views/run/alertOf.ts';
+import { alertsOf, isPast, openQuestion } from '../../src/views/run/alertOf.ts';
 import { canResume, fittingActions } from '../../src/views/run/fittingActions.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
 import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
@@ -454,8 +454,8 @@ describe('the question of one story', () => {
   });
 
   test('ends the run if nothing else is left, and is not alerted twice', () => {
-    const before = alertOf(living('lanesAsk', ASKED));
-    const after = alertOf(over('lanesAsk'));
+    const [before] = alertsOf(living('lanesAsk', ASKED));
+    const [after] = alertsOf(over('lanesAsk'));
     assert.equal(after?.kind === 'question' && after.ended, true);
     assert.equal(after?.cause, before?.cause);
     assert.equal(before && isPast(before, over('lanesAsk'), 'r1'), false);

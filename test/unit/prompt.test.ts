@@ -6,18 +6,17 @@ import {
   initHandoff,
   type RalphFreshHandoff,
 } from '../../src/orchestrator/iteration/handoff.ts';
-import {
-  generateIterationPrompt,
-  iterationPrompt,
-} from '../../src/orchestrator/iteration/prompt/prompt.ts';
+import { iterationPrompt } from '../../src/orchestrator/iteration/prompt/prompt.ts';
 import {
   PROMPT_BUDGET,
-  PROMPT_MAX_TOKENS,
   type SectionName,
 } from '../../src/orchestrator/iteration/prompt/promptBudget.ts';
 import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import { estimateTokens } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
+
+const textOf = (...[input, template]: Parameters<typeof iterationPrompt>) =>
+  iterationPrompt(input, template).text;
 
 const story: Story = {
   id: 'US-002',
@@ -63,8 +62,7 @@ const usual: PromptInput = {
   previousIteration: 1,
 };
 
-const prompt = (change: Partial<PromptInput> = {}) =>
-  generateIterationPrompt({ ...usual, ...change });
+const prompt = (change: Partial<PromptInput> = {}) => textOf({ ...usual, ...change });
 const { story: _story, storyFile: _storyFile, ...freeForm } = usual;
 
 /** The prompt's own headings; whatever a file holds, there are no others. */
@@ -159,7 +157,7 @@ describe('the prompt of an iteration', () => {
 
   test('names the next step of the task and no story file in free-form mode', () => {
     const { prd: _prd, ...rest } = handoff();
-    const text = generateIterationPrompt({ ...freeForm, handoff: rest });
+    const text = textOf({ ...freeForm, handoff: rest });
     assert.match(text, /## Your Task\nBuild a todo API\n/);
     assert.match(text, /\*\*WORK\*\* on the next small step/);
     assert.match(text, /<promise>FINI<\/promise>/);
@@ -401,7 +399,7 @@ describe('the pure loop', () => {
     errorsFile: '.ralph/ralph-1/errors.log',
   };
   const { prd: _prd, ...rest } = handoff();
-  const text = generateIterationPrompt({ ...freeForm, handoff: rest, plan, verify: ['make test'] });
+  const text = textOf({ ...freeForm, handoff: rest, plan, verify: ['make test'] });
 
   test('reads its memory, does one thing, records it, sends a signal', () => {
     let from = 0;
@@ -562,7 +560,9 @@ describe('text from outside stays data', () => {
         for (const { name, tokens } of sections) {
           assert.ok(tokens <= PROMPT_BUDGET[name as SectionName], `${name}: ${tokens}`);
         }
-        assert.ok(estimateTokens(text) <= PROMPT_MAX_TOKENS);
+        assert.ok(
+          estimateTokens(text) <= Object.values(PROMPT_BUDGET).reduce((sum, max) => sum + max, 0),
+        );
         assert.doesNotMatch(text, /[^\P{Cc}\n\t]/u);
         assert.match(text, /## Critical Rules\n(?:- .*\n){6}$/);
       }),

@@ -5,10 +5,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { HumanError } from '../../src/base/humanError.ts';
 import { initHandoff } from '../../src/orchestrator/iteration/handoff.ts';
-import {
-  generateIterationPrompt,
-  iterationPrompt,
-} from '../../src/orchestrator/iteration/prompt/prompt.ts';
+import { iterationPrompt } from '../../src/orchestrator/iteration/prompt/prompt.ts';
 import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import {
   parsePromptTemplate,
@@ -20,6 +17,9 @@ import { PLACEHOLDERS } from '../../src/orchestrator/iteration/prompt/templatePa
 import { estimateTokens } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { aStory } from '../support/storyList.ts';
+
+const textOf = (...[input, template]: Parameters<typeof iterationPrompt>) =>
+  iterationPrompt(input, template).text;
 
 /** The template of the Ralph-Fresh whitepaper, 7.2, down to its state. */
 const WHITEPAPER = `# Ralph Fresh Context - Iteration {{N}}/{{MAX}}
@@ -80,7 +80,7 @@ const input: PromptInput = {
 };
 
 const render = (text: string, change: Partial<PromptInput> = {}) =>
-  generateIterationPrompt({ ...input, ...change }, parsePromptTemplate(text, 'prompt.md'));
+  textOf({ ...input, ...change }, parsePromptTemplate(text, 'prompt.md'));
 
 function refusal(text: string): string {
   try {
@@ -141,14 +141,14 @@ Next story: US-003
   test('can use sections by name, as in the built-in prompt', () => {
     const usual = iterationPrompt(input).sections;
     const template = usual.map(({ name }) => `{{${name}}}`).join('\n\n');
-    assert.equal(render(template), generateIterationPrompt(input));
+    assert.equal(render(template), textOf(input));
   });
 
   test('every known placeholder is filled in', () => {
     const { story: _story, storyFile: _storyFile, ...others } = input;
     for (const name of PLACEHOLDERS) {
       assert.doesNotMatch(render(`a {{${name}}} b`).replace(/Write \{\{.*/, ''), /\{\{|undefined/);
-      const free = generateIterationPrompt(
+      const free = textOf(
         {
           ...others,
           handoff: initHandoff({ prompt: '', maxIterations: 1, completionPromise: '' }),
@@ -254,7 +254,7 @@ describe('the template file', () => {
     await writeFile(file, '\uFEFFIteration {{N}}\n');
     const template = await readPromptTemplate(file);
     assert.equal(template?.file, file);
-    assert.equal(generateIterationPrompt(input, template), 'Iteration 7\n');
+    assert.equal(textOf(input, template), 'Iteration 7\n');
   });
 
   test('is refused if it is too large, a folder, or not text', async () => {
@@ -318,7 +318,7 @@ describe('the size of a rendered template', () => {
         const text = parts.join('');
         let prompt: string;
         try {
-          prompt = generateIterationPrompt(full, parsePromptTemplate(text, 'x'));
+          prompt = textOf(full, parsePromptTemplate(text, 'x'));
         } catch (error) {
           assert.ok(error instanceof HumanError);
           return;

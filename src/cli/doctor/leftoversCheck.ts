@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
-import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
-import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
+import { readNewestRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { killedAt, killedStories } from '../../presentation/sentences.ts';
 import { livingLoop } from '../loopEnd.ts';
@@ -30,13 +29,12 @@ async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Fi
   if (loop) {
     return [good('leftovers', `A run is active here (process ${loop.pid}).`)];
   }
-  const runId = await newestRunId(files);
-  const run = runId === undefined ? undefined : await readRun(files, runId);
+  const run = await readNewestRun(files);
   if (run?.phase === 'running' || run?.phase === 'stopping') {
     return [
       warn(
         'leftovers',
-        `The loop of run ${runId} was killed${killedWhere(run)}.`,
+        `The loop of run ${run.runId} was killed${killedWhere(run)}.`,
         '"ralph-fresh stop" ends what it left running; "ralph-fresh run --resume" continues the run.',
       ),
     ];
@@ -57,14 +55,11 @@ async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Fi
 }
 
 function killedWhere(run: RunState): string {
-  switch (killedAt(run)) {
-    case 'beforeFirst':
-      return ' before its first iteration';
-    case 'afterIteration':
-      return ` after iteration ${run.iteration}`;
-    case 'inSeveral':
-      return ` while agents were working on ${killedStories(run)} stories`;
-    case 'inIteration':
-      return ` in iteration ${run.iteration}`;
-  }
+  const where: Readonly<Record<ReturnType<typeof killedAt>, string>> = {
+    beforeFirst: ' before its first iteration',
+    afterIteration: ` after iteration ${run.iteration}`,
+    inSeveral: ` while agents were working on ${killedStories(run)} stories`,
+    inIteration: ` in iteration ${run.iteration}`,
+  };
+  return where[killedAt(run)];
 }

@@ -8,9 +8,8 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { asideCount } from '../../orchestrator/stories/asideReason.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
-import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
-import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { heldSentence } from '../../presentation/heldWords.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
@@ -90,8 +89,7 @@ export async function loopDetached(
   files: RunFiles,
   { command, flags, task }: StartRequest,
 ): Promise<number> {
-  const last = await newestRunId(files);
-  const before = last === undefined ? undefined : await readRun(files, last);
+  const before = await readNewestRun(files);
   await requireWritableState(files);
   const launch = await launchRun({
     files,

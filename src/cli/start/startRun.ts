@@ -35,9 +35,8 @@ import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
-import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
-import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import {
   TOKEN_NAMES,
   takeSecrets,
@@ -79,13 +78,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
   const flagged = settingsOf(command);
   allowOutsideLinks(flagged.outsideLinks ?? []);
   const given = (recalled: GivenSettings) =>
-    givenSettings({
-      flags: flagged,
-      recalled,
-      workspace: files.workspace,
-      env: process.env,
-      platform: process.platform,
-    });
+    givenSettings({ flags: flagged, recalled, workspace: files.workspace });
   // A mistake in a file is reported at once, even by a detached start.
   const set = await given({});
   const named = preparationOf(asking.flags);
@@ -282,8 +275,7 @@ async function tellOthers(files: RunFiles, storyFile: string): Promise<void> {
 
 /** Before another run than the last one: what killed agents in places of their own have left there. */
 async function tellCutOff(files: RunFiles): Promise<void> {
-  const newest = await newestRunId(files);
-  const last = newest === undefined ? undefined : await readRun(files, newest);
+  const last = await readNewestRun(files);
   const stories = [...(last?.cutOff ?? []), ...(last?.running ?? [])].flatMap(
     ({ lane, storyId }) =>
       lane === undefined || storyId === undefined ? [] : [shorten(storyId, 80)],

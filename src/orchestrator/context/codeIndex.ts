@@ -100,7 +100,7 @@ export class CodeIndex {
   readonly definitions: WordIndex;
   readonly passages: PassageIndex;
   readonly past: Past;
-  private readonly facts: PathFacts;
+  readonly facts: PathFacts;
 
   /**
    * @param vocabulary the one that the files' words are numbers of
@@ -120,7 +120,7 @@ export class CodeIndex {
       earlier && haveSame(earlier.paths, this.paths)
         ? earlier.facts
         : pathFactsOf(this.paths, vocabulary, earlier?.facts);
-    const moved = movedTo(this.numbers, earlier?.paths ?? []);
+    const moved = movedTo(this.facts.numbers, earlier?.paths ?? []);
     const before = <Index>(index: Index | undefined): Earlier<Index> | undefined =>
       index && { index, moved };
     this.past = pastOf(this.facts.numbers, history, vocabulary, earlier?.past.said);
@@ -149,42 +149,6 @@ export class CodeIndex {
       history,
       vocabulary,
     );
-  }
-
-  /** By path: the number of the file. */
-  get numbers(): ReadonlyMap<string, number> {
-    return this.facts.numbers;
-  }
-
-  get pathIndex(): WordIndex {
-    return this.facts.pathIndex;
-  }
-
-  get names(): WordIndex {
-    return this.facts.names;
-  }
-
-  /** The folder of each file, as a number from 0 on. */
-  get folders(): Uint32Array {
-    return this.facts.folders;
-  }
-
-  /** By folder: how many files it has. */
-  get folderSizes(): Uint32Array {
-    return this.facts.folderSizes;
-  }
-
-  get pathWords(): readonly ReadonlySet<string>[] {
-    return this.facts.pathWords;
-  }
-
-  get folderWords(): readonly ReadonlySet<string>[] {
-    return this.facts.folderWords;
-  }
-
-  /** Files that belong together by their names, such as a test and what it tests. */
-  get partners(): readonly (readonly number[])[] {
-    return this.facts.partners;
   }
 }
 

@@ -81,7 +81,7 @@ export async function codePointers(
     ...found,
   ].slice(0, FILES);
   const known = chosen.slice(0, SIGNED).flatMap(({ path: file }) => {
-    const blob = index.blobs[index.numbers.get(file) ?? -1];
+    const blob = index.blobs[index.facts.numbers.get(file) ?? -1];
     return blob === undefined ? [] : [{ file, path: shown(file), blob }];
   });
   const definitions = await memory.definitionsOf(query.dir, known);

@@ -104,7 +104,7 @@ export class LiveIndex {
     const { current } = this;
     const paths = files.map(file => file.path);
     const isAlike = current !== undefined && haveSame(current.index.paths, paths);
-    const known = isAlike ? current.index.numbers : new Set(paths);
+    const known = isAlike ? current.index.facts.numbers : new Set(paths);
     const isKnown = (file: string) => known.has(file);
     // What older commits changed has other names only if files were moved since.
     const past =

@@ -37,7 +37,7 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
   const rawContent = index.content.scores(words);
   const all = {
     content: inUnits(rawContent),
-    path: inUnits(index.pathIndex.scores(words)),
+    path: inUnits(index.facts.pathIndex.scores(words)),
     history: inUnits(past.history.scores(words)),
     ...similarCommits(index, words),
   };
@@ -64,9 +64,9 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
   const kind = each(kindsOf(index, story));
   const passage = inUnits(each(index.passages.scorer(words)));
   const partner = each(
-    file => Math.max(0, ...(index.partners[file] ?? []).map(other => at(first, other))) / top,
+    file => Math.max(0, ...(index.facts.partners[file] ?? []).map(other => at(first, other))) / top,
   );
-  const folderOf = (file: number): number => index.folders[file] ?? 0;
+  const folderOf = (file: number): number => index.facts.folders[file] ?? 0;
   const folderOfLeaders = new Map<number, number>();
   files.slice(0, LEADERS).forEach((file, rank) => {
     const folder = folderOf(file);
@@ -101,7 +101,7 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
   const values: Record<string, Values> = {
     content,
     path,
-    name: of(inUnits(index.names.scores(words))),
+    name: of(inUnits(index.facts.names.scores(words))),
     definition: of(inUnits(index.definitions.scores(words))),
     history,
     similar,
@@ -116,12 +116,12 @@ export function signalsOf(index: CodeIndex, story: string): Signals {
     contentRank: each(byRank(all.content)),
     historyRank: each(byRank(all.history)),
     passage,
-    pathCoverage: coverage(index.pathWords),
-    folderCoverage: coverage(index.folderWords),
+    pathCoverage: coverage(index.facts.pathWords),
+    folderCoverage: coverage(index.facts.folderWords),
     leadersFolder: each(file => folderOfLeaders.get(folderOf(file)) ?? 0),
     folderMean: each(file => at(folderMeans, folderOf(file)) / top),
     partner,
-    hasPartner: each(file => Number((index.partners[file]?.length ?? 0) > 0)),
+    hasPartner: each(file => Number((index.facts.partners[file]?.length ?? 0) > 0)),
     isTest,
     isDocument,
     isSettings,
@@ -226,7 +226,7 @@ function mentionIn({ paths }: CodeIndex, story: string): (file: number) => numbe
 }
 
 /** By folder: the mean of its files. */
-function meansByFolder({ folderSizes, folders }: CodeIndex, values: Values): Values {
+function meansByFolder({ facts: { folderSizes, folders } }: CodeIndex, values: Values): Values {
   const sums = new Float64Array(folderSizes.length);
   for (let file = 0; file < values.length; file++) {
     const folder = folders[file] ?? 0;

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
@@ -109,58 +108,49 @@ function sentenceOf(
   // A switch abandons a detached HEAD, so it must get a name first.
   const merge = found === '' ? 'git branch rescued; ' : '';
   const source = found === '' ? 'rescued' : shellWord(found);
-  switch (reason) {
-    case 'repositoryGone':
-      return say(
-        'The git repository of {0} has been missing since iteration {1}, and the restore points with it. Nothing further was started, and nothing of that iteration counts as done. Restore the folder .git, from a backup or from a clone of the same repository, then run again to continue.',
-        workspace,
-        iteration,
-      );
-    case 'repositoryOther':
-      return say(
-        'The git repository of {0} has been a different one since iteration {1}: it lacks commit {2}, at which the iteration started. Nothing further was started, and nothing of that iteration counts as done. Restore the old folder .git, then run again to continue; or start a new run here with --new.',
-        workspace,
-        iteration,
-        start,
-      );
-    case 'repositoryUnreadable':
-      return say(
-        'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Fix what "git status" reports, then run again to continue.',
-        workspace,
-        iteration,
-      );
-    case 'branchGone':
-      return say(
-        'The branch {0} of the run has been missing since iteration {1}, and HEAD does not descend from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), use "git reflog" to find later work, then run again to continue.',
-        branch,
-        iteration,
-        start,
-      );
-    case 'notMerged':
-      return say(
-        'What iteration {0} committed elsewhere is not on {1} yet: {2}. Merge it (git merge {2}), then run again to continue; or abandon it and start a new run with --new.',
-        iteration,
-        branch,
-        left ?? start,
-      );
-    case 'branchesApart':
-      return say(
-        'Iteration {0} left its work on {1} instead of {2}, and {2} has commits that are not there. Merge them ({3}git switch {2}; git merge {4}), then run again to continue.',
-        ...[iteration, other, branch, merge, source],
-      );
-    case 'foreignCommits':
-      return say(
-        'Iteration {0} switched from {2} to {1}, which has commits that are older than the iteration. If {2} should have them, merge them ({3}git switch {2}; git merge {4}); otherwise switch back (git switch {2}). Then run again to continue.',
-        ...[iteration, other, branch, merge, source],
-      );
-    case 'refused':
-      return say(
-        'Iteration {0} left its work on {1} instead of {2}, and git could not bring it back: {5} Fix that, then bring it back ({3}git switch {2}; git merge {4}), then run again to continue.',
-        ...[iteration, other, branch, merge, source, detail],
-      );
-    default:
-      return assertNever(reason);
-  }
+  const sentences: Readonly<Record<AstrayReason, Message>> = {
+    repositoryGone: say(
+      'The git repository of {0} has been missing since iteration {1}, and the restore points with it. Nothing further was started, and nothing of that iteration counts as done. Restore the folder .git, from a backup or from a clone of the same repository, then run again to continue.',
+      workspace,
+      iteration,
+    ),
+    repositoryOther: say(
+      'The git repository of {0} has been a different one since iteration {1}: it lacks commit {2}, at which the iteration started. Nothing further was started, and nothing of that iteration counts as done. Restore the old folder .git, then run again to continue; or start a new run here with --new.',
+      workspace,
+      iteration,
+      start,
+    ),
+    repositoryUnreadable: say(
+      'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Fix what "git status" reports, then run again to continue.',
+      workspace,
+      iteration,
+    ),
+    branchGone: say(
+      'The branch {0} of the run has been missing since iteration {1}, and HEAD does not descend from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), use "git reflog" to find later work, then run again to continue.',
+      branch,
+      iteration,
+      start,
+    ),
+    notMerged: say(
+      'What iteration {0} committed elsewhere is not on {1} yet: {2}. Merge it (git merge {2}), then run again to continue; or abandon it and start a new run with --new.',
+      iteration,
+      branch,
+      left ?? start,
+    ),
+    branchesApart: say(
+      'Iteration {0} left its work on {1} instead of {2}, and {2} has commits that are not there. Merge them ({3}git switch {2}; git merge {4}), then run again to continue.',
+      ...[iteration, other, branch, merge, source],
+    ),
+    foreignCommits: say(
+      'Iteration {0} switched from {2} to {1}, which has commits that are older than the iteration. If {2} should have them, merge them ({3}git switch {2}; git merge {4}); otherwise switch back (git switch {2}). Then run again to continue.',
+      ...[iteration, other, branch, merge, source],
+    ),
+    refused: say(
+      'Iteration {0} left its work on {1} instead of {2}, and git could not bring it back: {5} Fix that, then bring it back ({3}git switch {2}; git merge {4}), then run again to continue.',
+      ...[iteration, other, branch, merge, source, detail],
+    ),
+  };
+  return sentences[reason];
 }
 
 /** Quoted so that it can be pasted into a shell: an agent may have chosen the name. */

@@ -1,7 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
-import * as z from 'zod';
 import { saidOf } from '../../base/messageOf.ts';
-import { once } from '../../base/once.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
 import { englishOf, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
@@ -11,7 +8,6 @@ import type { RunState } from '../journal/runState.ts';
 import { storyNotes, storyRecord } from '../journal/runState.ts';
 import { nextStory } from '../stories/select.ts';
 import type { StoryList } from '../stories/story.ts';
-import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** Size limit of the handoff file, in bytes, for any number of stories and iterations. */
 export const HANDOFF_MAX_BYTES = 5 * 1024;
@@ -20,56 +16,48 @@ const RECENT_COMMITS = 5;
 const RECENT_LEARNINGS = 5;
 const REPORTED = 10;
 
-const handoffSchema = once(() =>
-  z.looseObject({
-    version: z.literal('1.0'),
-    created_at: z.string(),
-    iteration: z.number(),
-    max_iterations: z.number(),
-    original_prompt: z.string(),
-    completion_promise: z.string(),
-    completed: z.boolean(),
-    completion_message: z.string().optional(),
-    prd: z
-      .looseObject({
-        project: z.string(),
-        branchName: z.string(),
-        description: z.string(),
-        storiesTotal: z.number(),
-        storiesCompleted: z.number(),
-        nextStoryId: z.string().nullable(),
-        incompleteIds: z.array(z.string()),
-      })
-      .optional(),
-    progress: z.looseObject({
-      patterns: z.array(z.string()),
-      recentLearnings: z.array(z.string()),
-      lastCompletedStory: z.string().optional(),
-    }),
-    git: z.looseObject({
-      recentCommits: z.array(z.looseObject({ hash: z.string(), message: z.string() })),
-      branch: z.string(),
-      hasUncommittedChanges: z.boolean(),
-    }),
-    stuckDetection: z.looseObject({
-      lastPrdStatus: z.array(z.string()),
-      iterationsOnSameStory: z.number(),
-      lastActionAttempted: z.string().optional(),
-    }),
-    /** Titles of work that agents of this run have reported: the next one need not report it again. */
-    alreadyReported: z.array(z.string()).optional(),
-    lastError: z
-      .looseObject({
-        iteration: z.number(),
-        message: z.string(),
-        recoveryAttempt: z.string().optional(),
-      })
-      .optional(),
-  }),
-);
-
 /** Everything that a fresh agent learns about the run so far (Ralph-Fresh whitepaper, 7.1). */
-export type RalphFreshHandoff = z.infer<ReturnType<typeof handoffSchema>>;
+export interface RalphFreshHandoff {
+  readonly version: '1.0';
+  readonly created_at: string;
+  readonly iteration: number;
+  readonly max_iterations: number;
+  readonly original_prompt: string;
+  readonly completion_promise: string;
+  readonly completed: boolean;
+  readonly completion_message?: string;
+  readonly prd?: {
+    readonly project: string;
+    readonly branchName: string;
+    readonly description: string;
+    readonly storiesTotal: number;
+    readonly storiesCompleted: number;
+    readonly nextStoryId: string | null;
+    readonly incompleteIds: string[];
+  };
+  readonly progress: {
+    readonly patterns: string[];
+    readonly recentLearnings: string[];
+    readonly lastCompletedStory?: string;
+  };
+  readonly git: {
+    readonly recentCommits: { readonly hash: string; readonly message: string }[];
+    readonly branch: string;
+    readonly hasUncommittedChanges: boolean;
+  };
+  readonly stuckDetection: {
+    readonly lastPrdStatus: string[];
+    readonly iterationsOnSameStory: number;
+    readonly lastActionAttempted?: string;
+  };
+  /** Titles of work that agents of this run have reported: the next one need not report it again. */
+  readonly alreadyReported?: string[];
+  readonly lastError?: {
+    readonly iteration: number;
+    readonly message: string;
+    readonly recoveryAttempt?: string;
+  };
+}
 
 /** A new handoff, before any file is read. */
 export function initHandoff(options: {
@@ -91,18 +79,6 @@ export function initHandoff(options: {
   };
 }
 
-/** @returns `undefined` if there is none, or it cannot be read */
-export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | undefined> {
-  try {
-    return handoffSchema().parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
-  } catch (error) {
-    if (error instanceof z.ZodError || error instanceof SyntaxError || isAbsent(error)) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
 /**
  * Writes the handoff, shortened to {@link HANDOFF_MAX_BYTES} if necessary.
  * @param file absolute path
@@ -112,11 +88,6 @@ export async function writeHandoff(file: string, handoff: RalphFreshHandoff): Pr
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
   await writeDerivedFile(file, text);
   return Buffer.byteLength(text);
-}
-
-/** Removes the handoff, if there is one. */
-export async function clearHandoff(files: RunFiles): Promise<void> {
-  await rm(files.handoffFile, { force: true });
 }
 
 /** The sources of the handoff. */
@@ -195,9 +166,7 @@ export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
     scale *= 0.8;
     fitted = shortenHandoff(handoff, scale);
   }
-  // Unknown fields of a newer version are kept if there is room; they cannot be shortened.
-  const whole = { ...handoff, ...fitted };
-  return fits(whole) ? whole : fitted;
+  return fitted;
 }
 
 function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHandoff {
@@ -303,8 +272,4 @@ async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git'
     branch,
     hasUncommittedChanges,
   };
-}
-
-function isAbsent(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -8,8 +8,7 @@ import type { RunState } from '../journal/runState.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { committedStories } from '../workspace/committedStories.ts';
-import { readRun } from '../workspace/runCheckpoint.ts';
-import { newestRunId } from '../workspace/runIds.ts';
+import { readNewestRun } from '../workspace/runCheckpoint.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
 
 /** A new run neither begins again what the last one has done on another branch, nor takes it for done here. */
@@ -21,8 +20,7 @@ export const doneElsewhere: Precondition = {
     if (isContinued || stories === undefined || storyFile === undefined) {
       return undefined;
     }
-    const newest = await newestRunId(files);
-    const last = newest === undefined ? undefined : await readRun(files, newest);
+    const last = await readNewestRun(files);
     const branch = last?.branch;
     const git = new GitRepository(files.workspace);
     // Without lanes, the run switches to the branch that the list names.

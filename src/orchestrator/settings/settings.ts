@@ -26,13 +26,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SettingsSources {
   /** The settings from the command line. */
-  readonly flags: GivenSettings;
+  readonly flags?: GivenSettings;
   /** The remembered settings of an earlier run that continues; see {@link recalledSettings}. */
   readonly recalled?: GivenSettings;
   /** Absolute path. */
   readonly workspace: string;
-  readonly env: Environment;
-  readonly platform: NodeJS.Platform;
+  readonly env?: Environment;
+  readonly platform?: NodeJS.Platform;
 }
 
 /**
@@ -51,9 +51,9 @@ export async function resolveSettings(sources: SettingsSources): Promise<Setting
  * @throws {HumanError} like {@link resolveSettings}
  */
 export async function givenSettings({
-  env,
-  flags,
-  platform,
+  env = process.env,
+  flags = {},
+  platform = process.platform,
   recalled = {},
   workspace,
 }: SettingsSources): Promise<GivenSettings> {

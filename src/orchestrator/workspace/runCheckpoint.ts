@@ -11,6 +11,7 @@ import { type FoldedJournal, foldJournal } from '../journal/foldJournal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { fromStored, runStateSchema, toStored } from '../journal/runStateSchema.ts';
 import type { RunFiles } from './runFiles.ts';
+import { newestRunId } from './runIds.ts';
 
 /** Increase it when the same journal folds to another state than before; a test detects that. */
 export const FOLD_VERSION = 14;
@@ -58,6 +59,12 @@ export async function readRun(files: RunFiles, runId: string): Promise<RunState>
     await writeCheckpoint(files, runId, folded);
   }
   return folded.state;
+}
+
+/** Like {@link readRun}, of the newest run; `undefined` before the first journal. */
+export async function readNewestRun(files: RunFiles): Promise<RunState | undefined> {
+  const runId = await newestRunId(files);
+  return runId === undefined ? undefined : readRun(files, runId);
 }
 
 /** The work that agents of a run have found: that part of {@link readRun}, in a fraction of its time. */

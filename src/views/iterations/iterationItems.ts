@@ -173,42 +173,36 @@ function documentLook(
   readonly icon: string;
   readonly command: VsCodeCommand;
 } {
-  switch (what) {
-    case 'landing':
-      return {
-        label: row.isLanding
-          ? l10n.t('Changes that are to land')
-          : l10n.t('Changes that did not land'),
-        icon: 'diff-multiple',
-        command: { command: Command.openIterationChanges, title: l10n.t('Open Changes') },
-      };
-    case 'prompt':
-      return {
-        label: l10n.t('Prompt'),
-        icon: 'note',
-        command: { command: Command.openPrompt, title: l10n.t('Open Prompt') },
-      };
-    case 'transcript':
-      return {
-        label: l10n.t('Transcript'),
-        icon: 'output',
-        command: { command: Command.openTranscript, title: l10n.t('Open Transcript') },
-      };
-    case 'checks':
-      return {
-        label: l10n.t('Check output'),
-        icon: 'checklist',
-        command: { command: Command.openCheckOutput, title: l10n.t('Open Check Output') },
-      };
-    case 'receipt':
-      return {
-        label: l10n.t('Receipt'),
-        icon: 'credit-card',
-        command: { command: Command.showReceipt, title: l10n.t('Show Receipt') },
-      };
-    default:
-      return assertNever(what);
-  }
+  const looks: Readonly<Record<typeof what, ReturnType<typeof documentLook>>> = {
+    landing: {
+      label: row.isLanding
+        ? l10n.t('Changes that are to land')
+        : l10n.t('Changes that did not land'),
+      icon: 'diff-multiple',
+      command: { command: Command.openIterationChanges, title: l10n.t('Open Changes') },
+    },
+    prompt: {
+      label: l10n.t('Prompt'),
+      icon: 'note',
+      command: { command: Command.openPrompt, title: l10n.t('Open Prompt') },
+    },
+    transcript: {
+      label: l10n.t('Transcript'),
+      icon: 'output',
+      command: { command: Command.openTranscript, title: l10n.t('Open Transcript') },
+    },
+    checks: {
+      label: l10n.t('Check output'),
+      icon: 'checklist',
+      command: { command: Command.openCheckOutput, title: l10n.t('Open Check Output') },
+    },
+    receipt: {
+      label: l10n.t('Receipt'),
+      icon: 'credit-card',
+      command: { command: Command.showReceipt, title: l10n.t('Show Receipt') },
+    },
+  };
+  return looks[what];
 }
 
 function runItem({ folder, runId, state }: RunNode): TreeItem {

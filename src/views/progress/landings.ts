@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { ReturnReason } from '../../orchestrator/journal/eventCodes.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
@@ -92,20 +91,14 @@ function cameBack(
 }
 
 function returnWords(reason: ReturnReason, t: Translate): string {
-  switch (reason) {
-    case 'conflict':
-      return t('It conflicts with what has landed meanwhile.');
-    case 'checks':
-      return t('Its checks failed.');
-    case 'review':
-      return t('The reviewer did not approve it.');
-    case 'person':
-      return t('A person took it back.');
-    case 'gone':
-      return t('Its commits cannot be read.');
-    default:
-      return assertNever(reason);
-  }
+  const words: Readonly<Record<ReturnReason, string>> = {
+    conflict: t('It conflicts with what has landed meanwhile.'),
+    checks: t('Its checks failed.'),
+    review: t('The reviewer did not approve it.'),
+    person: t('A person took it back.'),
+    gone: t('Its commits cannot be read.'),
+  };
+  return words[reason];
 }
 
 /** What happens with a story whose work did not land. */

@@ -183,27 +183,24 @@ function endSentence(state: RunState, outcome: RunOutcome, t: Translate): string
 }
 
 function killedSentence(state: RunState, t: Translate): string {
-  switch (killedAt(state)) {
-    case 'beforeFirst':
-      return t(
-        'The loop was killed before its first iteration. Start a run to continue from here.',
-      );
-    case 'afterIteration':
-      return t(
-        'The loop was killed after iteration {0}. Start a run to continue from here.',
-        state.iteration,
-      );
-    case 'inSeveral':
-      return t(
-        'The loop was killed while {0} stories were at work. Start a run to continue from here.',
-        killedStories(state),
-      );
-    case 'inIteration':
-      return t(
-        'The loop was killed in iteration {0}. Start a run to continue from here.',
-        state.iteration,
-      );
-  }
+  const words: Readonly<Record<ReturnType<typeof killedAt>, string>> = {
+    beforeFirst: t(
+      'The loop was killed before its first iteration. Start a run to continue from here.',
+    ),
+    afterIteration: t(
+      'The loop was killed after iteration {0}. Start a run to continue from here.',
+      state.iteration,
+    ),
+    inSeveral: t(
+      'The loop was killed while {0} stories were at work. Start a run to continue from here.',
+      killedStories(state),
+    ),
+    inIteration: t(
+      'The loop was killed in iteration {0}. Start a run to continue from here.',
+      state.iteration,
+    ),
+  };
+  return words[killedAt(state)];
 }
 
 /** Why a living run is waiting. The agent's question is a quote; the rest is ours. */

@@ -46,11 +46,6 @@ export type RunAlert = {
     }
 );
 
-/** The most urgent of {@link alertsOf}. Pure. */
-export function alertOf(run: WatchedRun): RunAlert | undefined {
-  return alertsOf(run)[0];
-}
-
 /**
  * The alerts for the current state of a run, the most urgent first; none while it makes progress, and none for what the
  * person requested. With lanes, there may be one for each story. Pure.

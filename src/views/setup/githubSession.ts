@@ -11,8 +11,8 @@ const SCOPES = ['repo'];
 
 /** The environment of a command that asks GitHub, with the token of VS Code's session; VS Code asks the person first. */
 export async function githubEnvironment(folder: string): Promise<NodeJS.ProcessEnv> {
-  const { env, platform } = process;
-  const { githubUrl } = await resolveSettings({ flags: {}, workspace: folder, env, platform });
+  const { env } = process;
+  const { githubUrl } = await resolveSettings({ workspace: folder });
   const provider = providerOf(githubUrl);
   if (provider === undefined) {
     // The command says which token it looks for.

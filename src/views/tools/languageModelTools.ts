@@ -142,8 +142,6 @@ export function languageModelTools(
         flags: settings.given(path),
         recalled: willContinue(last) ? recalledSettings(before ?? {}) : {},
         workspace: path,
-        env: process.env,
-        platform: process.platform,
       });
       return lanes > 1 ? [l10n.t('Up to {0} agents work at once.', lanes)] : [];
     } catch (error) {

@@ -62,11 +62,6 @@ export function iterationPrompt(input: PromptInput, template?: PromptTemplate): 
   };
 }
 
-/** The text of {@link iterationPrompt}. */
-export function generateIterationPrompt(input: PromptInput, template?: PromptTemplate): string {
-  return iterationPrompt(input, template).text;
-}
-
 /** The non-empty sections, in the order of the prompt. */
 function promptSections(
   input: PromptInput,

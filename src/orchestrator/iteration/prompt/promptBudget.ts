@@ -23,9 +23,6 @@ export type SectionName = keyof typeof PROMPT_BUDGET;
 
 export const SECTION_NAMES = Object.keys(PROMPT_BUDGET) as readonly SectionName[];
 
-/** Maximum number of tokens of a prompt without a template of the user. */
-export const PROMPT_MAX_TOKENS = Object.values(PROMPT_BUDGET).reduce((sum, max) => sum + max, 0);
-
 /** Maximum number of tokens of single texts within their sections. */
 export const PART = {
   title: 90,

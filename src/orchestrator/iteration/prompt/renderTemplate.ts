@@ -64,38 +64,24 @@ function factOf(name: FactName, input: PromptInput): string {
   const { handoff } = input;
   const { prd } = handoff;
   const line = (text: string | undefined) => shortenToTokens(text ?? '', FACTS[name]);
-  switch (name) {
-    case 'N':
-      return String(handoff.iteration);
-    case 'MAX':
-      return String(handoff.max_iterations);
-    case 'original_prompt':
-      return asData(taskOf(input), FACTS[name]);
-    case 'project':
-      return line(prd?.project);
-    case 'branch':
-      return line(handoff.git.branch);
-    case 'completed':
-      return String(prd?.storiesCompleted ?? 0);
-    case 'total':
-      return String(prd?.storiesTotal ?? 0);
-    case 'remaining':
-      return String((prd?.storiesTotal ?? 0) - (prd?.storiesCompleted ?? 0));
-    case 'nextStoryId':
-      return line(nextStoryIdOf(handoff));
-    case 'nextStoryTitle':
-      return line(input.story?.title);
-    case 'lastCompletedStory':
-      return line(handoff.progress.lastCompletedStory);
-    case 'lastError':
-      return line(handoff.lastError?.message);
-    case 'completion_promise':
-      return line(handoff.completion_promise);
-    case 'storyFile':
-      return line(input.storyFile);
-    case 'progressFile':
-      return line(input.plan?.progressFile ?? input.progressFile);
-  }
+  const facts: Readonly<Record<FactName, () => string>> = {
+    N: () => String(handoff.iteration),
+    MAX: () => String(handoff.max_iterations),
+    original_prompt: () => asData(taskOf(input), FACTS[name]),
+    project: () => line(prd?.project),
+    branch: () => line(handoff.git.branch),
+    completed: () => String(prd?.storiesCompleted ?? 0),
+    total: () => String(prd?.storiesTotal ?? 0),
+    remaining: () => String((prd?.storiesTotal ?? 0) - (prd?.storiesCompleted ?? 0)),
+    nextStoryId: () => line(nextStoryIdOf(handoff)),
+    nextStoryTitle: () => line(input.story?.title),
+    lastCompletedStory: () => line(handoff.progress.lastCompletedStory),
+    lastError: () => line(handoff.lastError?.message),
+    completion_promise: () => line(handoff.completion_promise),
+    storyFile: () => line(input.storyFile),
+    progressFile: () => line(input.plan?.progressFile ?? input.progressFile),
+  };
+  return facts[name]();
 }
 
 function itemsOf(name: ListName, input: PromptInput): Record<string, string>[] {

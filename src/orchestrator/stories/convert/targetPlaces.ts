@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { assertNever } from '../../../base/assertNever.ts';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryFormatName } from '../story.ts';
@@ -9,18 +8,13 @@ import { TARGETS, type Target } from './conversion.ts';
 
 /** Where converted stories are written if nobody names a file: a place where a run finds them. */
 export function usualPlace(target: Target, source: string): string {
-  switch (target) {
-    case 'prd':
-      return path.join('.omc', 'prd.json');
-    case 'yaml':
-      return path.join('.claude', 'orchestration', `${path.parse(source).name}.yaml`);
-    case 'plan':
-      return 'IMPLEMENTATION_PLAN.md';
-    case 'tasks':
-      return path.join('.ralph', 'tasks.jsonl');
-    default:
-      return assertNever(target);
-  }
+  const places: Readonly<Record<Target, string>> = {
+    prd: path.join('.omc', 'prd.json'),
+    yaml: path.join('.claude', 'orchestration', `${path.parse(source).name}.yaml`),
+    plan: 'IMPLEMENTATION_PLAN.md',
+    tasks: path.join('.ralph', 'tasks.jsonl'),
+  };
+  return places[target];
 }
 
 /**
