@@ -9,12 +9,11 @@ import {
   requireReadableLog,
   writeCompaction,
 } from '../orchestrator/loop/compactProgress.ts';
-import { AlreadyRunningError, alone } from '../orchestrator/loop/exclusiveWork.ts';
+import { alone, requireNoLoop } from '../orchestrator/loop/exclusiveWork.ts';
 import { askForSummaries } from '../orchestrator/planner/summarizeLog.ts';
 import { progressFileOf } from '../orchestrator/run/runWork.ts';
 import { configOf, resolveSettings } from '../orchestrator/settings/settings.ts';
 import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
-import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
@@ -57,10 +56,7 @@ async function compact(flags: CompactFlags, command: Command): Promise<number> {
   }
   allowOutsideLinks(outsideLinks);
   const files = new RunFiles(flags.cwd);
-  const loop = await livingRun(files);
-  if (loop?.runId !== undefined) {
-    throw new AlreadyRunningError(loop);
-  }
+  await requireNoLoop(files);
   const storyFile = await storyFileOf(files, named);
   const file = progressFileOf({ files, storyFile });
   await requireReadableLog(file);

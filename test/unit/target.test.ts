@@ -5,8 +5,9 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { englishOf } from '../../src/base/say.ts';
+import type { Forward } from '../../src/orchestrator/landing/branchForward.ts';
 import { type Candidate, makeCandidate } from '../../src/orchestrator/landing/candidate.ts';
-import { type Advance, Target } from '../../src/orchestrator/landing/target.ts';
+import { Target } from '../../src/orchestrator/landing/target.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 
@@ -98,7 +99,7 @@ describe('the target branch', () => {
     target: Target,
     id: string,
     files: Readonly<Record<string, string>>,
-  ): Promise<{ readonly result: Advance; readonly to: string }> {
+  ): Promise<{ readonly result: Forward; readonly to: string }> {
     const { from, to } = await candidate(target, id, files);
     return { to, result: await target.advance(from, to) };
   }

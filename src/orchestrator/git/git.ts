@@ -18,15 +18,6 @@ export interface Commit {
   readonly at: string;
 }
 
-/** A file changed in a commit, compared with its first parent. */
-export interface ChangedFile {
-  readonly status: 'added' | 'modified' | 'deleted' | 'renamed';
-  /** Relative to the repository's root, with forward slashes; for a deleted file, its last path. */
-  readonly path: string;
-  /** The previous path of a renamed file. */
-  readonly oldPath?: string;
-}
-
 interface CommitQuestion {
   readonly limit?: number;
   readonly since?: string;
@@ -208,57 +199,6 @@ export class GitRepository {
       hasUncommittedChanges: entries.some(entry => !entry.startsWith('# ')),
       changed: entries.flatMap(entry => changedPath(entry) ?? []),
     };
-  }
-
-  /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
-  async hasUncommittedChanges(): Promise<boolean> {
-    return (await this.run('status', '--porcelain', '--no-renames', '-z')).length > 0;
-  }
-
-  /**
-   * The files of a commit compared with its first parent (with the empty tree for a root commit).
-   * @throws {HumanError} if there is no such commit
-   */
-  async changedFiles(hash: string): Promise<ChangedFile[]> {
-    const commit = await this.resolveCommit(hash);
-    const parent = await this.parent(commit);
-    const output = await this.run(
-      'diff-tree',
-      '-r',
-      '-z',
-      '--no-commit-id',
-      '--name-status',
-      '--find-renames',
-      '--no-ext-diff',
-      ...(parent === undefined ? ['--root', commit] : [parent, commit]),
-    );
-    const fields = output.split('\0');
-    const files: ChangedFile[] = [];
-    for (let i = 0; i + 1 < fields.length; ) {
-      const letter = fields[i++]?.[0];
-      const first = fields[i++] ?? '';
-      if (letter === 'R' || letter === 'C') {
-        const newPath = fields[i++] ?? '';
-        files.push(
-          letter === 'R'
-            ? { status: 'renamed', path: newPath, oldPath: first }
-            : { status: 'added', path: newPath },
-        );
-      } else {
-        const status = letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified';
-        files.push({ status, path: first });
-      }
-    }
-    return files;
-  }
-
-  /** @returns the first parent's full hash; `undefined` for a root commit */
-  async parent(hash: string): Promise<string | undefined> {
-    const commit = await this.resolveCommit(hash);
-    const [, parent] = (await this.run('rev-list', '--parents', '--max-count=1', commit))
-      .trim()
-      .split(' ');
-    return parent;
   }
 
   /**

@@ -1,11 +1,7 @@
-import { gitResult, runGit, writeGit } from './runGit.ts';
+import { scratchCommit } from './mergeTree.ts';
+import { gitResult, runGit } from './runGit.ts';
 import { changedPaths } from './treeCommit.ts';
 
-/** For temporary commits that only represent one side of a merge; no ref ever points to them. */
-const SCRATCH_IDENTITY = [
-  ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
-  ...['-c', 'commit.gpgSign=false'],
-];
 /** Maximum number of commits to compare one by one. */
 const MAX_COMPARED = 200;
 
@@ -137,7 +133,5 @@ async function besides(dir: string, now: string, hash: string): Promise<string> 
   const [, parent] = (await runGit(dir, 'rev-list', '--parents', '--max-count=1', hash))
     .trim()
     .split(' ');
-  const base = parent === undefined ? [] : ['-p', parent];
-  const args = [...SCRATCH_IDENTITY, 'commit-tree', `${now}^{tree}`, ...base, '-m', 'a side'];
-  return (await writeGit(dir, args)).trim();
+  return scratchCommit(dir, `${now}^{tree}`, parent);
 }

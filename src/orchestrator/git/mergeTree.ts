@@ -73,8 +73,13 @@ export async function mergeTrees(
 }
 
 /** A commit that stands for one side of a merge; nothing ever leads to it. */
-export async function scratchCommit(dir: string, tree: string, parent: string): Promise<string> {
-  const args = [...SCRATCH_IDENTITY, 'commit-tree', tree, '-p', parent, '-m', 'side of a merge'];
+export async function scratchCommit(
+  dir: string,
+  tree: string,
+  parent: string | undefined,
+): Promise<string> {
+  const base = parent === undefined ? [] : ['-p', parent];
+  const args = [...SCRATCH_IDENTITY, 'commit-tree', tree, ...base, '-m', 'side of a merge'];
   return (await writeGit(dir, args)).trim();
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { gitResult, writeGit } from './runGit.ts';
+import { gitOutput, writeGit } from './runGit.ts';
 
 /** An object of git's store. */
 export interface GitObject {
@@ -41,14 +41,9 @@ export async function readObjects(
   dir: string,
   names: readonly string[],
 ): Promise<(GitObject | undefined)[]> {
-  const { code, stderr, stdout } = await gitResult(
-    dir,
-    ['--no-optional-locks', 'cat-file', '--batch', '-z'],
-    { input: names.map(name => `${name}\0`).join('') },
-  );
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git cat-file ended with ${code}.`);
-  }
+  const stdout = await gitOutput(dir, ['--no-optional-locks', 'cat-file', '--batch', '-z'], {
+    input: names.map(name => `${name}\0`).join(''),
+  });
   let at = 0;
   return names.map(name => {
     const missing = Buffer.from(`${name} missing\n`);

@@ -124,11 +124,24 @@ export async function writeGit(
 ): Promise<string> {
   // Our refs are no business of a person's hooks (`reference-transaction`), and none must keep work from being safe.
   const all = args.includes('update-ref') ? [...NO_HOOKS, ...args] : args;
-  const { code, stderr, stdout } = await gitResult(dir, all, { ...options, writes: true });
+  return (await gitOutput(dir, all, { ...options, writes: true })).toString('utf8');
+}
+
+/**
+ * Runs git like {@link gitResult}, where every code but 0 is an error.
+ * @throws an error with git's own message
+ */
+export async function gitOutput(
+  dir: string,
+  args: readonly string[],
+  options: GitOptions = {},
+): Promise<Buffer> {
+  const { code, stderr, stdout } = await gitResult(dir, args, options);
   if (code !== 0) {
-    throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
+    const [command] = questionIn(args).split(' ', 1);
+    throw new Error(stderr.trim() || `git ${command} ended with ${code}.`);
   }
-  return stdout.toString('utf8');
+  return stdout;
 }
 
 /** The command and its arguments, without our own options before it. */

@@ -3,7 +3,6 @@ import { once } from '../../base/once.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import { DISCOVERY_STATES } from './discoveries.ts';
 import {
-  DUPLICATE_KINDS,
   HELD_REASONS,
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
@@ -11,11 +10,11 @@ import {
   RUN_OUTCOMES,
   STOP_MODES,
 } from './eventCodes.ts';
+import { eventFields } from './eventSchemas/fields.ts';
 import { tickUndoSchema } from './eventSchemas/tickUndo.ts';
 import type { LimitWaiting, RunState } from './runState.ts';
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
-import { wordsSchema } from './words.ts';
 
 /** One field for each field of the type, so that the compiler reports a forgotten one. */
 type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
@@ -23,14 +22,7 @@ type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 /** The JSON form of a run's state: maps are lists of pairs. */
 export const runStateSchema = once(() => {
   const count = z.number().int().nonnegative();
-  const words = wordsSchema();
-  const definition = { file: z.string(), line: count, name: z.string() };
-  const tokens = z.object({
-    input: z.number(),
-    output: z.number(),
-    cacheRead: z.number(),
-    cacheWrite: z.number(),
-  });
+  const { duplicates, guarded, prepare, uncommitted, usage, words } = eventFields();
   const keptWork = {
     ...{ iteration: count, base: z.string(), head: z.string() },
     uncommitted: z.string().optional(),
@@ -58,7 +50,7 @@ export const runStateSchema = once(() => {
     step: z.enum(['agent', 'queue', 'gate', 'review']).optional(),
     costUsd: z.number(),
     costEstimated: z.literal(true).optional(),
-    usage: tokens.optional(),
+    usage: usage.optional(),
     handled: z.array(z.tuple([z.string(), z.boolean()])),
     activity: z.string().optional(),
     commits: count,
@@ -97,16 +89,7 @@ export const runStateSchema = once(() => {
     guard: z
       .object({
         iteration: count,
-        changes: z.array(
-          z.looseObject({
-            kind: z.string(),
-            storyId: z.string().optional(),
-            before: z.string().optional(),
-            after: z.string().optional(),
-            text: z.string().optional(),
-            problem: words.optional(),
-          }),
-        ),
+        changes: guarded,
         restored: z.boolean(),
       })
       .optional(),
@@ -190,12 +173,7 @@ export const runStateSchema = once(() => {
       }),
     ),
     storyNotes: z.array(z.tuple([z.string(), notes])),
-    prepare: z
-      .discriminatedUnion('kind', [
-        z.looseObject({ kind: z.literal('plan') }),
-        z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
-      ])
-      .optional(),
+    prepare: prepare.optional(),
     planner: z
       .object({
         agentPid: z.number().int().positive(),
@@ -216,7 +194,7 @@ export const runStateSchema = once(() => {
     costUsd: z.number(),
     costEstimated: z.literal(true).optional(),
     costUnknown: z.literal(true).optional(),
-    usage: tokens,
+    usage,
     commits: z.array(
       z.object({
         hash: z.string(),
@@ -258,9 +236,7 @@ export const runStateSchema = once(() => {
     duplicates: z
       .object({
         iteration: count,
-        found: z.array(
-          z.object({ kind: z.enum(DUPLICATE_KINDS), ...definition, other: z.object(definition) }),
-        ),
+        found: duplicates,
       })
       .optional(),
     branchLeft: z
@@ -269,14 +245,7 @@ export const runStateSchema = once(() => {
     lostCommits: z
       .array(z.object({ hash: z.string(), subject: z.string(), storyId: z.string() }))
       .optional(),
-    uncommitted: z
-      .looseObject({
-        storyIds: z.array(z.string()),
-        files: z.array(z.string()),
-        more: z.number().int().positive().optional(),
-        lock: z.string().optional(),
-      })
-      .optional(),
+    uncommitted: uncommitted.optional(),
     open: z.array(z.string()).optional(),
     circle: z.array(z.string()).optional(),
     putAside: count.optional(),

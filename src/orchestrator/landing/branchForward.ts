@@ -220,11 +220,10 @@ export class BranchForward {
     to: string,
   ): Promise<{ readonly done: Forward | 'again' } | { readonly refusal: Error }> {
     const { root } = this.place;
-    const refusal = await writeGit(root, [...QUIET, ...mergeForward(to)], {
-      moreEnv: { GIT_REFLOG_ACTION: actionOf(to) },
-    }).then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error : new Error(messageOf(error))),
+    const refusal = await refusalOf(
+      writeGit(root, [...QUIET, ...mergeForward(to)], {
+        moreEnv: { GIT_REFLOG_ACTION: actionOf(to) },
+      }),
     );
     // Git's answer alone says little: it does not know which branch was meant.
     const after = await this.read();
@@ -280,10 +279,7 @@ export class BranchForward {
   private async updateRef(from: string, to: string): Promise<Error | undefined> {
     const { ref, root } = this.place;
     const args = [...QUIET, 'update-ref', '-m', actionOf(to), ref, to, from];
-    return writeGit(root, args).then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error : new Error(messageOf(error))),
-    );
+    return refusalOf(writeGit(root, args));
   }
 
   private async hasGot({ commit }: BranchState, to: string): Promise<boolean> {
@@ -310,6 +306,14 @@ export class BranchForward {
     const differing = new Set(staged.split('\0'));
     return changed.length > 0 && !changed.some(file => differing.has(file));
   }
+}
+
+/** Why git refuses to write; `undefined` if it does not. */
+function refusalOf(written: Promise<unknown>): Promise<Error | undefined> {
+  return written.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error : new Error(messageOf(error))),
+  );
 }
 
 function localChanges(files: readonly string[]): Held {

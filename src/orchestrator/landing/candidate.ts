@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/gitErrors.ts';
-import { gitResult, writeGit } from '../git/runGit.ts';
+import { gitOutput, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
 import { KEEPER } from '../places/placeHolding.ts';
 import type { Conflict } from './conflict.ts';
@@ -188,15 +188,12 @@ async function commitsOf(
   work: string,
   without: readonly string[],
 ): Promise<AgentCommit[]> {
-  const { code, stderr, stdout } = await gitResult(root, [
+  const output = await gitOutput(root, [
     ...['--no-optional-locks', 'log', '-z', '--topo-order', '--no-show-signature', '--no-color'],
     ...['--encoding=UTF-8', '--date=raw', '--format=%P%x00%an%x00%ae%x00%ad%x00%B'],
     ...[work, ...without.map(commit => `^${commit}`), '--'],
   ]);
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git log ended with ${code}.`);
-  }
-  const fields = fieldsOf(stdout);
+  const fields = fieldsOf(output);
   const commits: AgentCommit[] = [];
   for (let i = 0; i + 4 < fields.length; i += 5) {
     const [parents = '', name = '', mail = '', date = '', message = ''] = fields.slice(i, i + 5);

@@ -1,5 +1,5 @@
 import { isAncestor } from '../git/isAncestor.ts';
-import { gitResult } from '../git/runGit.ts';
+import { gitOutput, gitResult } from '../git/runGit.ts';
 
 /** Why work cannot be brought in as it is. */
 export interface Conflict {
@@ -89,7 +89,7 @@ async function diff(
   to: string,
   pathspecs: readonly string[],
 ): Promise<string> {
-  const { code, stderr, stdout } = await gitResult(
+  const output = await gitOutput(
     root,
     [
       ...['--no-optional-locks', '-c', 'core.quotePath=off', 'diff-tree', '-r', '-p'],
@@ -98,10 +98,7 @@ async function diff(
     ],
     { maxBytes: MAX_BYTES },
   );
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git diff-tree ended with ${code}.`);
-  }
-  return stdout.toString('utf8').replaceAll(/^index [0-9a-f]+\.\.[0-9a-f]+.*\n/gm, '');
+  return output.toString('utf8').replaceAll(/^index [0-9a-f]+\.\.[0-9a-f]+.*\n/gm, '');
 }
 
 /** A path that means itself, or all names that differ from it only where bytes were replaced. */

@@ -6,7 +6,13 @@ import { GitRepository } from '../git/git.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { gitResult, runGit, writeGit } from '../git/runGit.ts';
-import { BranchForward, type Held, type LandingBranch, QUIET } from './branchForward.ts';
+import {
+  BranchForward,
+  type Forward,
+  type Held,
+  type LandingBranch,
+  QUIET,
+} from './branchForward.ts';
 import { type BranchState, readBranchState } from './branchState.ts';
 import type { Conflict } from './conflict.ts';
 import { type SharedFiles, withEntriesOf, withTicksOf } from './sharedFiles.ts';
@@ -32,14 +38,6 @@ export interface TargetLook {
    */
   readonly kind: 'same' | 'ahead' | 'diverged';
 }
-
-export type Advance =
-  /** It has landed, and the branch has it. */
-  | { readonly kind: 'followed' }
-  /** It has landed, but only the tip has it: the branch follows later. */
-  | Held
-  /** It has not landed: the tip is another one now, so nothing was changed. */
-  | { readonly kind: 'moved' };
 
 export type Follow =
   /** The branch is at the tip, at this commit. */
@@ -127,7 +125,7 @@ export class Target {
    * @param to full hash of the candidate
    * @throws {HumanError} if the branch does not exist any more, or git cannot write
    */
-  async advance(from: string, to: string): Promise<Advance> {
+  async advance(from: string, to: string): Promise<Forward> {
     return this.writable(async () => {
       let state = await this.state();
       if (state.tip === from && state.kind === 'ahead') {

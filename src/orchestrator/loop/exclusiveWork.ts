@@ -9,8 +9,6 @@ import { acquireWorkTree } from './workTreeLock.ts';
 
 /** Another loop is running in this workspace. */
 export class AlreadyRunningError extends HumanError {
-  readonly owner: LockOwner;
-
   constructor(owner: LockOwner) {
     super(
       say(
@@ -18,7 +16,14 @@ export class AlreadyRunningError extends HumanError {
         owner.pid,
       ),
     );
-    this.owner = owner;
+  }
+}
+
+/** @throws {AlreadyRunningError} if a loop is running */
+export async function requireNoLoop(files: RunFiles): Promise<void> {
+  const loop = await livingRun(files);
+  if (loop?.runId !== undefined) {
+    throw new AlreadyRunningError(loop);
   }
 }
 
@@ -29,10 +34,7 @@ export class AlreadyRunningError extends HumanError {
  */
 export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
   await requireWritableState(files);
-  const loop = await livingRun(files);
-  if (loop?.runId !== undefined) {
-    throw new AlreadyRunningError(loop);
-  }
+  await requireNoLoop(files);
   // The agent of a killed loop may still be working on these files. Loaded on demand: a window only needs it to
   // write.
   const { closeRunFoundDead } = await import('./recovery.ts');

@@ -1,7 +1,7 @@
 import { lstat, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readPlainFile } from '../../base/plainFile.ts';
-import { gitResult, runGit, writeGit } from '../git/runGit.ts';
+import { gitOutput, gitResult, runGit, writeGit } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
 import { hashOf, unchangedCopies } from './copiedFiles.ts';
 import { PlaceFiles } from './placeFiles.ts';
@@ -164,16 +164,13 @@ export async function markSettled(
 /** Files whose conflict git does not know to be settled. */
 async function unmergedIn(root: string): Promise<Map<string, Map<number, Stage>>> {
   const { gitDir, reader } = PlaceFiles.of(root);
-  const { code, stderr, stdout } = await gitResult(
+  const output = await gitOutput(
     root,
     [...ALONE, `--git-dir=${reader}`, `--work-tree=${root}`, 'ls-files', '--unmerged', '-z'],
     { moreEnv: { GIT_INDEX_FILE: path.join(gitDir, 'index') } },
   );
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git ls-files ended with ${code}.`);
-  }
   const found = new Map<string, Map<number, Stage>>();
-  for (const line of stdout.toString('utf8').split('\0')) {
+  for (const line of output.toString('utf8').split('\0')) {
     const [, mode, object, stage, name] = /^(\d+) ([0-9a-f]+) (\d)\t(.+)$/s.exec(line) ?? [];
     if (mode !== undefined && object !== undefined && name !== undefined) {
       const stages = found.get(name) ?? new Map<number, Stage>();

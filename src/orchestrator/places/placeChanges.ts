@@ -4,7 +4,7 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { asHumanError } from '../git/gitErrors.ts';
-import { gitResult } from '../git/runGit.ts';
+import { gitOutput } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
 import { unchangedCopies } from './copiedFiles.ts';
 import { PlaceFiles, placesIn } from './placeFiles.ts';
@@ -94,13 +94,10 @@ export async function changesIn(root: string): Promise<PlaceChanges> {
   const index = path.join(files.reader, `index-${randomUUID()}`);
   const git = async (...args: readonly string[]) => {
     const place = [`--git-dir=${files.reader}`, `--work-tree=${root}`];
-    const { code, stderr, stdout } = await gitResult(root, [...ALONE, ...place, ...args], {
+    const output = await gitOutput(root, [...ALONE, ...place, ...args], {
       moreEnv: { GIT_INDEX_FILE: index },
     });
-    if (code !== 0) {
-      throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
-    }
-    return stdout.toString('utf8').split('\0');
+    return output.toString('utf8').split('\0');
   };
   try {
     await copyIndex(path.join(files.reader, 'index'), index);

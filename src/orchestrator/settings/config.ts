@@ -93,7 +93,7 @@ export interface RunConfig {
   readonly limits: ProcessLimits;
 }
 
-export const DEFAULT_CONFIG: RunConfig = {
+export const DEFAULT_CONFIG = {
   maxIterations: 20,
   maxTurnsPerIteration: 100,
   completionPromise: 'TASK_COMPLETE',
@@ -120,4 +120,4 @@ export const DEFAULT_CONFIG: RunConfig = {
   compactAt: 400,
   progressMaxLines: 500,
   limits: DEFAULT_LIMITS,
-};
+} as const satisfies RunConfig;

@@ -70,28 +70,20 @@ function whole(min: number): Kind<number> {
   return number(z.int().min(min), say('a whole number from {0}', min));
 }
 
+function between(min: number, max: number): Kind<number> {
+  return number(z.int().min(min).max(max), say('a whole number from {0} to {1}', min, max));
+}
+
 /** More agents would mostly wait: for the account, and for each other's checks. */
-const laneCount = number(
-  z.int().min(1).max(MAX_LANES),
-  say('a whole number from {0} to {1}', 1, MAX_LANES),
-);
+const laneCount = between(1, MAX_LANES);
 
 const MAX_LINES = 100_000;
 
-const contextSize = number(
-  z.int().min(0).max(MAX_CONTEXT_TOKENS),
-  say('a whole number from {0} to {1}', 0, MAX_CONTEXT_TOKENS),
-);
+const contextSize = between(0, MAX_CONTEXT_TOKENS);
 
-const lines = number(
-  z.int().min(0).max(MAX_LINES),
-  say('a whole number from {0} to {1}', 0, MAX_LINES),
-);
+const lines = between(0, MAX_LINES);
 
-const batchSize = number(
-  z.int().min(1).max(MAX_BATCH),
-  say('a whole number from {0} to {1}', 1, MAX_BATCH),
-);
+const batchSize = between(1, MAX_BATCH);
 
 /** A timer can wait at most 2^31-1 ms, about 35,000 minutes. */
 const minutes = number(
@@ -346,35 +338,16 @@ type ValueOf<N extends SettingName> =
 /** The settings from one source: a file, or the command line. */
 export type GivenSettings = { readonly [N in SettingName]?: ValueOf<N> };
 
+const { limits, limitRetryMs, retryDelayMs, verifyTimeLimitMs, ...sameInConfig } = DEFAULT_CONFIG;
+
 export const DEFAULT_SETTINGS = {
+  ...sameInConfig,
   agent: 'claude',
-  maxIterations: DEFAULT_CONFIG.maxIterations,
-  maxTurnsPerIteration: DEFAULT_CONFIG.maxTurnsPerIteration,
-  completionPromise: DEFAULT_CONFIG.completionPromise,
-  stuckThreshold: DEFAULT_CONFIG.stuckThreshold,
-  onStuck: DEFAULT_CONFIG.onStuck,
-  onQuestion: DEFAULT_CONFIG.onQuestion,
-  onLimit: DEFAULT_CONFIG.onLimit,
-  limitRetryMinutes: DEFAULT_CONFIG.limitRetryMs / 60_000,
-  failThreshold: DEFAULT_CONFIG.failThreshold,
-  retryAttempts: DEFAULT_CONFIG.retryAttempts,
-  retryDelaySeconds: DEFAULT_CONFIG.retryDelayMs / 1_000,
-  verify: DEFAULT_CONFIG.verify,
-  verifyTimeLimitMinutes: DEFAULT_CONFIG.verifyTimeLimitMs / 60_000,
-  reviewer: DEFAULT_CONFIG.reviewer,
-  guard: DEFAULT_CONFIG.guard,
-  branch: DEFAULT_CONFIG.branch,
-  lanes: DEFAULT_CONFIG.lanes,
-  isolate: DEFAULT_CONFIG.isolate,
-  landAs: DEFAULT_CONFIG.landAs,
-  landBatch: DEFAULT_CONFIG.landBatch,
-  flakyChecks: DEFAULT_CONFIG.flakyChecks,
-  contextTokens: DEFAULT_CONFIG.contextTokens,
-  acceptDiscovered: DEFAULT_CONFIG.acceptDiscovered,
-  compactAt: DEFAULT_CONFIG.compactAt,
-  progressMaxLines: DEFAULT_CONFIG.progressMaxLines,
-  timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
-  idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
+  limitRetryMinutes: limitRetryMs / 60_000,
+  retryDelaySeconds: retryDelayMs / 1_000,
+  verifyTimeLimitMinutes: verifyTimeLimitMs / 60_000,
+  timeLimitMinutes: limits.hardMs / 60_000,
+  idleLimitMinutes: limits.idleMs / 60_000,
   skipPermissions: false,
   extraArgs: [],
   commandArgs: [],

@@ -40,11 +40,15 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set(['$schema']);
  * @throws {HumanError} with the file, the line and how to fix it
  */
 export async function readSettingsFile(file: string, owner: SettingsOwner): Promise<GivenSettings> {
-  const bytes = await contentOf(file, owner);
+  const bytes = await settingsContent(file, owner);
   return bytes === undefined ? {} : parseSettings(bytes, file, owner);
 }
 
-async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | undefined> {
+/** @returns `undefined` if there is no file @throws {HumanError} if it cannot be one with settings */
+export async function settingsContent(
+  file: string,
+  owner: SettingsOwner,
+): Promise<Buffer | undefined> {
   try {
     // A person's own file may be a link; a link in a repository may lead anywhere.
     const info = owner.kind === 'person' ? await stat(file) : await lstat(file);
@@ -196,27 +200,19 @@ function requireShallow(text: string, fail: Fail): void {
 }
 
 function syntaxError(code: string): Message {
-  switch (code) {
-    case 'CommaExpected':
-      return say('A comma is missing before this.');
-    case 'ColonExpected':
-      return say('A colon is missing after this key.');
-    case 'PropertyNameExpected':
-      return say('A key in double quotes is expected here.');
-    case 'ValueExpected':
-      return say('A value is missing here.');
-    case 'CloseBraceExpected':
-    case 'CloseBracketExpected':
-      return say('The end of the file comes before the last bracket is closed.');
-    case 'EndOfFileExpected':
-      return say('The settings end before this. Remove what follows them.');
-    case 'UnexpectedEndOfComment':
-      return say('A comment is not closed: add */ at its end.');
-    case 'UnexpectedEndOfString':
-      return say('A text has no closing quote: add a " at its end.');
-    default:
-      return say('This is not JSON ({0}).', code);
-  }
+  const isCutOff = say('The end of the file comes before the last bracket is closed.');
+  const messages: Readonly<Record<string, Message>> = {
+    CommaExpected: say('A comma is missing before this.'),
+    ColonExpected: say('A colon is missing after this key.'),
+    PropertyNameExpected: say('A key in double quotes is expected here.'),
+    ValueExpected: say('A value is missing here.'),
+    CloseBraceExpected: isCutOff,
+    CloseBracketExpected: isCutOff,
+    EndOfFileExpected: say('The settings end before this. Remove what follows them.'),
+    UnexpectedEndOfComment: say('A comment is not closed: add */ at its end.'),
+    UnexpectedEndOfString: say('A text has no closing quote: add a " at its end.'),
+  };
+  return messages[code] ?? say('This is not JSON ({0}).', code);
 }
 
 function unknownKey(key: string): Message {

@@ -1,4 +1,3 @@
-import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import { createFile } from '../../base/createFile.ts';
@@ -6,7 +5,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
-import { parseSettings } from './settingsFile.ts';
+import { parseSettings, readSettingsFile, settingsContent } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
 
 /** The path of a workspace's settings. @param workspace absolute path */
@@ -20,8 +19,7 @@ export function workspaceSettingsFile(workspace: string): string {
  */
 export async function readWorkspaceSettings(workspace: string): Promise<GivenSettings> {
   const file = workspaceSettingsFile(workspace);
-  const content = await readPlain(file);
-  return content === undefined ? {} : parseSettings(content, file, { kind: 'workspace' });
+  return readSettingsFile(file, { kind: 'workspace' });
 }
 
 /**
@@ -35,7 +33,7 @@ export async function setWorkspaceChecks(
   commands: readonly string[],
 ): Promise<void> {
   const file = workspaceSettingsFile(workspace);
-  const before = await readPlain(file);
+  const before = await settingsContent(file, { kind: 'workspace' });
   const value = commands.length === 0 ? undefined : commands;
   const changedMeanwhile = () =>
     new HumanError(say('{0} has just been changed. Choose the checks again.', file));
@@ -58,24 +56,5 @@ export async function setWorkspaceChecks(
   });
   if (!(await replaceFile(file, before, Buffer.from(applyEdits(text, edits))))) {
     throw changedMeanwhile();
-  }
-}
-
-/** A link in a repository may lead anywhere, so it is not followed. */
-async function readPlain(file: string): Promise<Buffer | undefined> {
-  try {
-    if (!(await lstat(file)).isFile()) {
-      throw new HumanError(
-        say('{0} is not a regular file. Put a settings file there, or remove it.', file),
-      );
-    }
-    requireInside(file);
-    return await readFile(file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      return undefined;
-    }
-    throw error;
   }
 }

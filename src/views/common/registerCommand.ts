@@ -37,3 +37,11 @@ export function registerCommands(
     ...Object.entries(actions).map(([id, action]) => register(id, log, action)),
   );
 }
+
+/** Like {@link registerCommands}, refused like {@link registerTrustedCommand}. */
+export function registerTrustedCommands(
+  log: LogOutputChannel,
+  actions: Readonly<Record<string, Action>>,
+): Disposable {
+  return registerCommands(log, actions, registerTrustedCommand);
+}

@@ -19,7 +19,7 @@ import {
   parseRunRef,
   parseStoryRef,
 } from '../common/refs.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { type GitDocument, gitUri } from './gitFileSystem.ts';
@@ -149,16 +149,12 @@ export function changesCommands(
     await show(folder, `${name} · ${commitCount(commits.length)}`, files, shownOf);
   }
 
-  return registerCommands(
-    log,
-    {
-      [Command.openCommit]: openCommit,
-      [Command.openIterationChanges]: openIteration,
-      [Command.openStoryChanges]: openStory,
-      [Command.openRunChanges]: openRun,
-    },
-    registerTrustedCommand,
-  );
+  return registerTrustedCommands(log, {
+    [Command.openCommit]: openCommit,
+    [Command.openIterationChanges]: openIteration,
+    [Command.openStoryChanges]: openStory,
+    [Command.openRunChanges]: openRun,
+  });
 }
 
 interface NotLanded {

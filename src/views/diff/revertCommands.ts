@@ -15,7 +15,7 @@ import { Command } from '../common/contributions.ts';
 import { FixableError } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
@@ -100,11 +100,10 @@ export function revertCommands(
     void tell(folder, name, commit);
   }
 
-  return registerCommands(
-    log,
-    { [Command.revertStory]: revertStory, [Command.revertIteration]: revertIteration },
-    registerTrustedCommand,
-  );
+  return registerTrustedCommands(log, {
+    [Command.revertStory]: revertStory,
+    [Command.revertIteration]: revertIteration,
+  });
 }
 
 /** @throws {FixableError} with a button that stops the run */

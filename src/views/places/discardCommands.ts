@@ -9,7 +9,7 @@ import { type KeptStoryWork, keptStoryWork } from '../../orchestrator/workspace/
 import { discardedRefsOf } from '../../orchestrator/workspace/workRefs.ts';
 import { Command } from '../common/contributions.ts';
 import { plainSentence } from '../common/plainText.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { chosenStory } from './chooseStory.ts';
@@ -60,7 +60,7 @@ export function discardCommands(folders: Folders, log: LogOutputChannel): Dispos
     );
   }
 
-  return registerCommands(log, { [Command.discardWork]: discard }, registerTrustedCommand);
+  return registerTrustedCommands(log, { [Command.discardWork]: discard });
 }
 
 /** What would be lost, in plain text: the dialog renders no markup. */

@@ -5,7 +5,7 @@ import { placeOfStory, type StoryPlace } from '../../orchestrator/places/placeCh
 import { listedStories } from '../../orchestrator/places/placeList.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { chosenStory } from './chooseStory.ts';
@@ -70,15 +70,11 @@ export function placeCommands(
   return Disposable.from(
     changes,
     terminals,
-    registerCommands(
-      log,
-      {
-        [Command.openPlace]: openPlace,
-        [Command.openPlaceTerminal]: openTerminal,
-        [Command.showPlaceChanges]: showChanges,
-      },
-      registerTrustedCommand,
-    ),
+    registerTrustedCommands(log, {
+      [Command.openPlace]: openPlace,
+      [Command.openPlaceTerminal]: openTerminal,
+      [Command.showPlaceChanges]: showChanges,
+    }),
   );
 }
 

@@ -29,7 +29,7 @@ import { Command } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { parseStoryRef } from '../common/refs.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { type ChosenStory, chosenStory } from './chooseStory.ts';
@@ -199,15 +199,11 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
     return begun.length === 1 ? begun[0] : choose(argument, placeHolder, 'begun');
   }
 
-  return registerCommands(
-    log,
-    {
-      [Command.settleConflict]: settle,
-      [Command.landSettled]: land,
-      [Command.giveConflictBack]: giveBack,
-    },
-    registerTrustedCommand,
-  );
+  return registerTrustedCommands(log, {
+    [Command.settleConflict]: settle,
+    [Command.landSettled]: land,
+    [Command.giveConflictBack]: giveBack,
+  });
 }
 
 /** @throws {HumanError} if the editor is about something else, such as a merge of the person's own */

@@ -8,7 +8,7 @@ import { runOwnCommand } from '../../orchestrator/workspace/ownCommand.ts';
 import { Command, NEXT_PROMPT_SCHEME } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { parseStoryRef } from '../common/refs.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { chooseStory } from '../run/chooseStory.ts';
@@ -93,15 +93,11 @@ export function contextCommands(
   }
 
   store.add(
-    registerCommands(
-      log,
-      {
-        [Command.showNextPrompt]: showNextPrompt,
-        [Command.pinFile]: () => choose('--pin'),
-        [Command.barFile]: () => choose('--bar'),
-      },
-      registerTrustedCommand,
-    ),
+    registerTrustedCommands(log, {
+      [Command.showNextPrompt]: showNextPrompt,
+      [Command.pinFile]: () => choose('--pin'),
+      [Command.barFile]: () => choose('--bar'),
+    }),
   );
   return store;
 }

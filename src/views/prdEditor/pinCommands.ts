@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { runOwnCommand } from '../../orchestrator/workspace/ownCommand.ts';
 import { Command } from '../common/contributions.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { requireSaved } from '../run/storyFileOf.ts';
 
@@ -46,5 +46,5 @@ export function pinCommands(folders: Folders, program: string, log: LogOutputCha
     );
   }
 
-  return registerCommands(log, { [Command.updatePin]: updatePin }, registerTrustedCommand);
+  return registerTrustedCommands(log, { [Command.updatePin]: updatePin });
 }

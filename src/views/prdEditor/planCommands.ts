@@ -13,7 +13,7 @@ import { dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -177,11 +177,10 @@ export function planCommands(
     }
   }
 
-  const registration = registerCommands(
-    log,
-    { [Command.planStories]: planStories, [Command.splitStory]: splitStory },
-    registerTrustedCommand,
-  );
+  const registration = registerTrustedCommands(log, {
+    [Command.planStories]: planStories,
+    [Command.splitStory]: splitStory,
+  });
   return {
     dispose: () => {
       closing.abort();

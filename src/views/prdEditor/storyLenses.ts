@@ -154,53 +154,45 @@ function actionsOf(
 }
 
 function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
-  const invoke = (command: string, title: string, tooltip: string): EditorCommand => ({
+  if (action === 'state') {
+    // Without a command it is shown as text instead of a link.
+    const title = plainLabel(stateWords(state), MAX_WORDS);
+    return { title, command: '', tooltip: stateMeaning(state) };
+  }
+  const commandsOf: Readonly<
+    Record<typeof action, readonly [command: string, title: string, tooltip: string]>
+  > = {
+    run: [Command.runStory, l10n.t('Run'), l10n.t('Start a run on this story alone')],
+    tick: [Command.tickStory, l10n.t('Tick'), l10n.t('Mark the story as done')],
+    untick: [
+      Command.untickStory,
+      l10n.t('Untick'),
+      l10n.t('Mark the story as not done, to have it done again'),
+    ],
+    skip: [Command.skipStory, l10n.t('Skip'), l10n.t('Let runs skip this story')],
+    reset: [
+      Command.resetStory,
+      l10n.t('Give Another Chance'),
+      l10n.t('Let runs work on this story again'),
+    ],
+    changes: [
+      Command.openStoryChanges,
+      l10n.t('Changes'),
+      l10n.t('Show what the commits of this story changed'),
+    ],
+    receipt: [
+      Command.showReceipt,
+      l10n.t('Receipt'),
+      l10n.t('Show what this story took: iterations, time, cost'),
+    ],
+  };
+  const [command, title, tooltip] = commandsOf[action];
+  return {
     title,
     tooltip,
     command: LENS_COMMAND,
     arguments: [{ command, file: file.toString() }, ref],
-  });
-  switch (action) {
-    case 'state': {
-      const meaning = stateMeaning(state);
-      // Without a command it is shown as text instead of a link.
-      return {
-        title: plainLabel(stateWords(state), MAX_WORDS),
-        command: '',
-        tooltip: meaning,
-      };
-    }
-    case 'run':
-      return invoke(Command.runStory, l10n.t('Run'), l10n.t('Start a run on this story alone'));
-    case 'tick':
-      return invoke(Command.tickStory, l10n.t('Tick'), l10n.t('Mark the story as done'));
-    case 'untick':
-      return invoke(
-        Command.untickStory,
-        l10n.t('Untick'),
-        l10n.t('Mark the story as not done, to have it done again'),
-      );
-    case 'skip':
-      return invoke(Command.skipStory, l10n.t('Skip'), l10n.t('Let runs skip this story'));
-    case 'reset':
-      return invoke(
-        Command.resetStory,
-        l10n.t('Give Another Chance'),
-        l10n.t('Let runs work on this story again'),
-      );
-    case 'changes':
-      return invoke(
-        Command.openStoryChanges,
-        l10n.t('Changes'),
-        l10n.t('Show what the commits of this story changed'),
-      );
-    default:
-      return invoke(
-        Command.showReceipt,
-        l10n.t('Receipt'),
-        l10n.t('Show what this story took: iterations, time, cost'),
-      );
-  }
+  };
 }
 
 /** The commands work on the file, so unsaved changes in the editor are saved first. */

@@ -53,122 +53,100 @@ export function runActionsMenu(
     const { path } = folder;
     const { question, storyId: at, storyIds } = runStanding(folder.runs.current);
     const isOne = storyIds.length < 2;
-    const run = (command: string, argument: object = { folder: path }) => ({
-      run: () => commands.executeCommand(command, argument),
+    const entry = (icon: string, label: string, command: string, description?: string): Item => ({
+      label: `$(${icon}) ${label}`,
+      description,
+      run: () => commands.executeCommand(command, { folder: path }),
     });
     const atStory = at === undefined ? { folder: path } : { folder: path, storyId: at };
-    const named = at === undefined ? {} : { description: plainLabel(at, 60) };
-    switch (action) {
-      case 'trust':
-        return {
-          label: `$(workspace-untrusted) ${l10n.t('Manage Workspace Trust')}`,
-          description: l10n.t('nothing runs until you trust this folder'),
-          run: () => commands.executeCommand(MANAGE_TRUST),
-        };
-      case 'answer':
-        return {
-          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive, translate)}`,
-          description: plainLabel(question?.message ?? '', 120),
-          ...run(Command.answerQuestion),
-        };
-      case 'resume':
-        return { label: `$(debug-continue) ${l10n.t('Resume')}`, ...run(Command.resumeRun) };
-      case 'continueStory':
-        return {
-          label: `$(debug-continue) ${l10n.t('Continue a Story…')}`,
-          ...run(Command.continueStory),
-        };
-      case 'continueLane':
-        return {
-          label: `$(debug-continue) ${l10n.t('Continue a Lane…')}`,
-          ...run(Command.continueLane),
-        };
-      case 'tryNow':
-        return {
-          label: `$(debug-continue) ${l10n.t('Try Now')}`,
-          description: l10n.t('does not wait for the usage limit'),
-          ...run(Command.resumeRun),
-        };
-      case 'dontPause':
-        return { label: `$(debug-continue) ${l10n.t('Do Not Pause')}`, ...run(Command.resumeRun) };
-      case 'pause':
-        return {
-          label: `$(debug-pause) ${l10n.t('Pause After Iteration')}`,
-          ...run(Command.pauseRun),
-        };
-      case 'stopAfterIteration':
-        return {
-          label: `$(circle-slash) ${l10n.t('Stop After Iteration')}`,
-          ...run(Command.stopAfterIteration),
-        };
-      case 'stop':
-        return {
-          label: `$(debug-stop) ${l10n.t('Stop')}`,
-          description: isOne
+    const ofStory = (icon: string, label: string, command: string): Item => ({
+      ...entry(icon, label, command, at && plainLabel(at, 60)),
+      run: () => commands.executeCommand(command, atStory),
+    });
+    const items: Readonly<Record<RunAction, () => Item>> = {
+      trust: () => ({
+        label: `$(workspace-untrusted) ${l10n.t('Manage Workspace Trust')}`,
+        description: l10n.t('nothing runs until you trust this folder'),
+        run: () => commands.executeCommand(MANAGE_TRUST),
+      }),
+      answer: () =>
+        entry(
+          'comment-discussion',
+          answerLabel(!folder.runs.current.alive, translate),
+          Command.answerQuestion,
+          plainLabel(question?.message ?? '', 120),
+        ),
+      resume: () => entry('debug-continue', l10n.t('Resume'), Command.resumeRun),
+      continueStory: () =>
+        entry('debug-continue', l10n.t('Continue a Story…'), Command.continueStory),
+      continueLane: () => entry('debug-continue', l10n.t('Continue a Lane…'), Command.continueLane),
+      tryNow: () =>
+        entry(
+          'debug-continue',
+          l10n.t('Try Now'),
+          Command.resumeRun,
+          l10n.t('does not wait for the usage limit'),
+        ),
+      dontPause: () => entry('debug-continue', l10n.t('Do Not Pause'), Command.resumeRun),
+      pause: () => entry('debug-pause', l10n.t('Pause After Iteration'), Command.pauseRun),
+      stopAfterIteration: () =>
+        entry('circle-slash', l10n.t('Stop After Iteration'), Command.stopAfterIteration),
+      stop: () =>
+        entry(
+          'debug-stop',
+          l10n.t('Stop'),
+          Command.stopRun,
+          isOne
             ? l10n.t('a later start continues it')
             : l10n.t('ends the agents of all stories; a later start continues them'),
-          ...run(Command.stopRun),
-        };
-      case 'skip':
-        return {
-          label: `$(debug-step-over) ${isOne ? l10n.t('Skip Story') : l10n.t('Skip a Story…')}`,
-          ...named,
-          ...run(Command.skipStory, atStory),
-        };
-      case 'hint':
-        return {
-          label: `$(comment) ${l10n.t('Hint…')}`,
-          ...named,
-          ...run(Command.giveHint, atStory),
-        };
-      case 'start':
-        return { label: `$(play) ${l10n.t('Start Fresh Run')}`, ...run(Command.startRun) };
-      case 'continue':
-        return {
-          label: `$(play) ${l10n.t('Start Fresh Run')}`,
-          description: l10n.t('continues where the last one ended'),
-          ...run(Command.startRun),
-        };
-      case 'startLanes':
-        return {
-          label: `$(play) ${l10n.t('Start with Several Agents…')}`,
-          description: l10n.t('stories that are ready now: {0}', readyNow(folder)),
-          ...run(Command.startLanes),
-        };
-      case 'changeLanes':
-        return {
-          label: `$(organization) ${l10n.t('Change the Number of Agents…')}`,
-          description: l10n.t('up to {0} at once', folder.runs.current.state.lanes),
-          ...run(Command.changeLanes),
-        };
-      case 'changeLimit': {
+        ),
+      skip: () =>
+        ofStory(
+          'debug-step-over',
+          isOne ? l10n.t('Skip Story') : l10n.t('Skip a Story…'),
+          Command.skipStory,
+        ),
+      hint: () => ofStory('comment', l10n.t('Hint…'), Command.giveHint),
+      start: () => entry('play', l10n.t('Start Fresh Run'), Command.startRun),
+      continue: () =>
+        entry(
+          'play',
+          l10n.t('Start Fresh Run'),
+          Command.startRun,
+          l10n.t('continues where the last one ended'),
+        ),
+      startLanes: () =>
+        entry(
+          'play',
+          l10n.t('Start with Several Agents…'),
+          Command.startLanes,
+          l10n.t('stories that are ready now: {0}', readyNow(folder)),
+        ),
+      changeLanes: () =>
+        entry(
+          'organization',
+          l10n.t('Change the Number of Agents…'),
+          Command.changeLanes,
+          l10n.t('up to {0} at once', folder.runs.current.state.lanes),
+        ),
+      changeLimit: () => {
         const setting = limitSetting(folder.runs.current.state);
         return {
           label: `$(settings-gear) ${l10n.t('Open Settings')}`,
           description: setting === undefined ? '' : `${SETTINGS_SECTION}.${setting}`,
           run: () => openRunSetting(setting),
         };
-      }
-      case 'review':
-        return {
-          label: `$(diff-multiple) ${l10n.t('Review Changes')}`,
-          ...run(Command.openRunChanges),
-        };
-      case 'progress':
-        return { label: `$(graph) ${l10n.t('Show Progress')}`, ...run(Command.showProgress) };
-      case 'terminal':
-        return { label: `$(terminal) ${l10n.t('Show Terminal')}`, ...run(Command.showTerminal) };
-      case 'stories':
-        return {
-          label: `$(list-unordered) ${l10n.t('Show Stories')}`,
-          ...run(`${View.stories}.focus`),
-        };
-      case 'chooseFolder':
-        return {
-          label: `$(root-folder) ${l10n.t('Choose Another Folder…')}`,
-          run: chooseFolder,
-        };
-    }
+      },
+      review: () => entry('diff-multiple', l10n.t('Review Changes'), Command.openRunChanges),
+      progress: () => entry('graph', l10n.t('Show Progress'), Command.showProgress),
+      terminal: () => entry('terminal', l10n.t('Show Terminal'), Command.showTerminal),
+      stories: () => entry('list-unordered', l10n.t('Show Stories'), `${View.stories}.focus`),
+      chooseFolder: () => ({
+        label: `$(root-folder) ${l10n.t('Choose Another Folder…')}`,
+        run: chooseFolder,
+      }),
+    };
+    return items[action]();
   }
 
   async function chooseFolder(): Promise<void> {

@@ -8,7 +8,7 @@ import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
 import { requireInside } from '../../orchestrator/stories/outsideLinks.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyPlaces.ts';
 import { Command } from '../common/contributions.ts';
-import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerTrustedCommands } from '../common/registerCommand.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
@@ -24,15 +24,11 @@ export function storyFileCommands(
   program: string,
   log: LogOutputChannel,
 ): Disposable {
-  return registerCommands(
-    log,
-    {
-      [Command.createStoryFile]: argument => create(folderOf(folders, folderPathOf(argument))),
-      [Command.convertStories]: () => convertCommand(requireFolder(folders.active)),
-      [Command.useGithubIssues]: () => githubCommand(requireFolder(folders.active), program),
-    },
-    registerTrustedCommand,
-  );
+  return registerTrustedCommands(log, {
+    [Command.createStoryFile]: argument => create(folderOf(folders, folderPathOf(argument))),
+    [Command.convertStories]: () => convertCommand(requireFolder(folders.active)),
+    [Command.useGithubIssues]: () => githubCommand(requireFolder(folders.active), program),
+  });
 }
 
 async function create(folder: Folder): Promise<void> {

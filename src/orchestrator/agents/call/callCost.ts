@@ -1,4 +1,5 @@
 import { amount, whole } from '../../../base/numbers.ts';
+import { addTokens } from '../../journal/tokenCounts.ts';
 import type { ResultEvent, TokenUsage } from '../agent.ts';
 import { type CostEstimate, NO_TOKENS } from '../claude/costEstimate.ts';
 
@@ -36,16 +37,7 @@ export function callCost(
     costUsd: amount((costUsd ?? 0) + estimate.costUsd),
     costEstimated: true,
     ...turnsTaken,
-    usage: wholeTokens(sum(counted ?? NO_TOKENS, estimate.usage)),
-  };
-}
-
-function sum(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
+    usage: wholeTokens(addTokens(counted ?? NO_TOKENS, estimate.usage)),
   };
 }
 

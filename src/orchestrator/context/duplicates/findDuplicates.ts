@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { asHumanError } from '../../git/gitErrors.ts';
-import { gitResult } from '../../git/runGit.ts';
+import { gitOutput, gitResult } from '../../git/runGit.ts';
 import { blobTexts } from '../../git/treeFiles.ts';
 import { endingsOf, languageOf } from '../symbols/language.ts';
 import { candidatesFor } from './candidates.ts';
@@ -86,7 +86,7 @@ async function find(dir: string, { from, to }: Options): Promise<DuplicateReport
 
 /** The source files that differ, with their contents on both sides. */
 async function changedSources(dir: string, { from, to }: Options): Promise<ChangedSource[]> {
-  const { code, stderr, stdout } = await gitResult(
+  const output = await gitOutput(
     dir,
     [
       ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--raw', '--no-commit-id'],
@@ -94,11 +94,7 @@ async function changedSources(dir: string, { from, to }: Options): Promise<Chang
     ],
     { moreEnv: COMMITS_ONLY },
   );
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git diff-tree ended with ${code}.`);
-  }
-  const output = stdout.toString('utf8');
-  const fields = output.split('\0');
+  const fields = output.toString('utf8').split('\0');
   const changes: { path: string; oldPath: string; status: string }[] = [];
   for (let i = 0; i + 1 < fields.length; ) {
     const [oldMode = '', mode = '', , , status = ''] = (fields[i++] ?? '').slice(1).split(' ');

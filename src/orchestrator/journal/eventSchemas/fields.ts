@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { once } from '../../../base/once.ts';
+import { DUPLICATE_KINDS } from '../eventCodes.ts';
 import { wordsSchema } from '../words.ts';
 
 /** Fields that several events share. */
@@ -8,6 +9,18 @@ export const eventFields = once(() => {
     done: z.number().int().nonnegative(),
     total: z.number().int().nonnegative(),
   });
+  /** A file relative to the repository's root, and a line of it from 1. */
+  const definition = { file: z.string(), line: z.number().int().positive(), name: z.string() };
+  const check = {
+    command: z.string(),
+    exitCode: z.number().int().optional(),
+    timedOut: z.boolean(),
+    durationMs: z.number().nonnegative(),
+    /** The end of its output; the folder of the iteration, or of the run, has all of it. */
+    outputTail: z.string(),
+    /** Why it could not be started. */
+    problem: wordsSchema().optional(),
+  };
   return {
     /** The first two of every event. */
     header: { seq: z.number().int().positive(), at: z.string() },
@@ -19,6 +32,36 @@ export const eventFields = once(() => {
       cacheRead: z.number(),
       cacheWrite: z.number(),
     }),
+    /** A command of the gate that has ended. */
+    check,
+    /** What repeats something. */
+    duplicates: z.array(
+      z.looseObject({
+        /** What is the same: the name of a function, its body, or a whole file. */
+        kind: z.enum(DUPLICATE_KINDS),
+        ...definition,
+        other: z.looseObject(definition),
+      }),
+    ),
+    /** What an iteration must not change, and has changed. */
+    guarded: z.array(
+      z.looseObject({
+        kind: z.string(),
+        storyId: z.string().optional(),
+        before: z.string().optional(),
+        after: z.string().optional(),
+        text: z.string().optional(),
+        problem: wordsSchema().optional(),
+        /** What has replaced the story file, and its target if it is a link. */
+        by: z.string().optional(),
+        target: z.string().optional(),
+      }),
+    ),
+    /** How the stories are created before the first iteration. */
+    prepare: z.discriminatedUnion('kind', [
+      z.looseObject({ kind: z.literal('plan') }),
+      z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
+    ]),
     /** Calls of the planning agent precede the first iteration and have the number 0. */
     callOf: {
       iteration: z.number().int().nonnegative(),

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { DUPLICATE_KINDS, ITERATION_OUTCOMES } from '../eventCodes.ts';
+import { ITERATION_OUTCOMES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
 /** Events of an iteration: its start and end, and how its work was judged. */
 export function iterationSchemas() {
-  const { header, iteration, storyCount, uncommitted, usage, words } = eventFields();
-  /** A file relative to the repository's root, and a line of it from 1. */
-  const definition = { file: z.string(), line: z.number().int().positive(), name: z.string() };
+  const { check, duplicates, guarded, header, iteration, storyCount, uncommitted, usage, words } =
+    eventFields();
   return [
     z.looseObject({
       ...header,
@@ -45,19 +44,7 @@ export function iterationSchemas() {
       ...header,
       type: z.literal('guard.found'),
       iteration,
-      changes: z.array(
-        z.looseObject({
-          kind: z.string(),
-          storyId: z.string().optional(),
-          before: z.string().optional(),
-          after: z.string().optional(),
-          text: z.string().optional(),
-          problem: words.optional(),
-          /** What has replaced the story file, and its target if it is a link. */
-          by: z.string().optional(),
-          target: z.string().optional(),
-        }),
-      ),
+      changes: guarded,
       restored: z.boolean(),
       /** The agent's version of the file, relative to the workspace. */
       keptAside: z.string().optional(),
@@ -117,15 +104,8 @@ export function iterationSchemas() {
       ...header,
       type: z.literal('check.ended'),
       iteration,
-      command: z.string(),
+      ...check,
       ok: z.boolean(),
-      exitCode: z.number().int().optional(),
-      timedOut: z.boolean(),
-      durationMs: z.number().nonnegative(),
-      /** The end of its output; the iteration's folder has all of it. */
-      outputTail: z.string(),
-      /** Why it could not be started. */
-      problem: words.optional(),
     }),
     z.looseObject({
       ...header,
@@ -161,15 +141,8 @@ export function iterationSchemas() {
       storyId: z.string().optional(),
       /** New functions and files; with none there is no event. */
       looked: z.number().int().positive(),
-      /** What repeats something: at most 20. */
-      duplicates: z.array(
-        z.looseObject({
-          /** What is the same: the name of a function, its body, or a whole file. */
-          kind: z.enum(DUPLICATE_KINDS),
-          ...definition,
-          other: z.looseObject(definition),
-        }),
-      ),
+      /** At most 20. */
+      duplicates,
     }),
     z.looseObject({
       ...header,

@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Events of work that was done in a place of its own: how it is kept, and how it lands on the branch. */
 export function landingSchemas() {
-  const { header, iteration, words } = eventFields();
+  const { check, header, iteration, words } = eventFields();
   const story = { iteration, storyId: z.string() };
   return [
     /** An agent's commits, and what it left uncommitted, are held by refs of the user's repository. */
@@ -52,16 +52,7 @@ export function landingSchemas() {
       commit: z.string(),
       storyIds: z.array(z.string()),
       /** The check that failed; absent if all passed. The folder `join` of the run has the whole output. */
-      failed: z
-        .looseObject({
-          command: z.string(),
-          exitCode: z.number().int().optional(),
-          timedOut: z.boolean(),
-          durationMs: z.number().nonnegative(),
-          outputTail: z.string(),
-          problem: words.optional(),
-        })
-        .optional(),
+      failed: z.looseObject(check).optional(),
     }),
     z.looseObject({
       ...header,

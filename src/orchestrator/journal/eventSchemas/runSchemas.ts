@@ -5,7 +5,7 @@ import { eventFields } from './fields.ts';
 
 /** The first event of a journal. Apart from the others, because many commands only look who started a run. */
 export const runStartedSchema = once(() => {
-  const { header, loop } = eventFields();
+  const { header, loop, prepare } = eventFields();
   return z.looseObject({
     ...header,
     ...loop,
@@ -13,13 +13,7 @@ export const runStartedSchema = once(() => {
     runId: z.string(),
     mode: z.enum(RUN_MODES),
     task: z.string(),
-    /** How the stories are created before the first iteration. */
-    prepare: z
-      .discriminatedUnion('kind', [
-        z.looseObject({ kind: z.literal('plan') }),
-        z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
-      ])
-      .optional(),
+    prepare: prepare.optional(),
     /** Relative to the workspace; absent in free-form mode. */
     storyFile: z.string().optional(),
     /** Ids of the stories that the run works on; absent: all. */

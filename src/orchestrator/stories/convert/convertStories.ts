@@ -9,7 +9,7 @@ import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
-import { descriptionBelow, hasParagraphs, inPlanOrder, planText } from './planWriter.ts';
+import { descriptionBelow, hasParagraphs, planText } from './planWriter.ts';
 import { taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
@@ -76,7 +76,8 @@ function withoutTitles({ format, stories }: StoryList): readonly Story[] {
 function storiesFor(target: Target, stories: readonly Story[]): readonly Story[] {
   switch (target) {
     case 'plan':
-      return inPlanOrder(stories);
+      // That of its lines is the only order that a plan has.
+      return inWorkOrder(stories);
     case 'prd':
       return withOwnIds(stories, number => `US-${String(number).padStart(3, '0')}`);
     case 'yaml':

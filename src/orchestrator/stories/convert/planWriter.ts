@@ -1,13 +1,7 @@
 import { isNumberId } from '../../../base/numberId.ts';
-import { inWorkOrder } from '../edit/workOrder.ts';
 import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import type { Story } from '../story.ts';
-
-/** Stories in the order of their turns, because that of its lines is the only one that a plan has. */
-export function inPlanOrder(stories: readonly Story[]): readonly Story[] {
-  return inWorkOrder(stories);
-}
 
 /** Stories as the text of a Markdown plan: a heading for each epic, a checkbox for each story. */
 export function planText({ description, project, stories }: NewStoryFile): string {
