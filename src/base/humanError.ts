@@ -15,3 +15,10 @@ export class HumanError extends Error {
     this.said = typeof said === 'string' ? sentences([said]) : said;
   }
 }
+
+/** Throws an error again that is not for people. */
+export function requireHuman(error: unknown): asserts error is HumanError {
+  if (!(error instanceof HumanError)) {
+    throw error;
+  }
+}

@@ -16,7 +16,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { livingLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
-import { labels } from './runCommand.ts';
+import { labelOption } from './runCommand.ts';
 import { settingOptions, settingsOf } from './settingFlags.ts';
 import {
   beginGithub,
@@ -41,12 +41,7 @@ export function addGithubCommand(program: Command): void {
         'the repository; default: the one that you have named before in this folder',
       ).argParser(repositoryOf),
     )
-    .addOption(
-      new Option(
-        '--label <name>',
-        'only issues with this label; can be given several times',
-      ).argParser(labels),
-    )
+    .addOption(labelOption())
     .option('--milestone <title>', 'only issues of this milestone');
   for (const option of settingOptions(['githubUrl', 'githubWhenDone', 'githubOutsiders'])) {
     sync.addOption(option);

@@ -4,7 +4,7 @@ import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { MAX_LANES } from '../orchestrator/journal/eventCodes.ts';
 import { type RunState, storyRecord, waitingOf } from '../orchestrator/journal/runState.ts';
-import { deliverRequest } from '../orchestrator/workspace/delivery.ts';
+import { type Delivered, deliverRequest } from '../orchestrator/workspace/delivery.ts';
 import type { RunRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -56,10 +56,7 @@ async function pause(files: RunFiles): Promise<void> {
     print('The run is already paused. "ralph-fresh resume" continues it.');
     return;
   }
-  const delivered = await deliverRequest(files, { type: 'pause' });
-  if (delivered.kind !== 'taken') {
-    throw await noLoop(files, loop?.runId);
-  }
+  await deliver(files, { type: 'pause' }, loop?.runId);
   const running = loop === undefined ? [] : (await readRun(files, loop.runId)).running;
   print(
     running.length > 1
@@ -86,10 +83,7 @@ async function resume(files: RunFiles): Promise<void> {
     );
     return;
   }
-  const delivered = await deliverRequest(files, { type: 'resume' });
-  if (delivered.kind !== 'taken') {
-    throw await noLoop(files, loop?.runId);
-  }
+  const delivered = await deliver(files, { type: 'resume' }, loop?.runId);
   print(
     delivered.event.type === 'limit.ended'
       ? 'The run tries again now.'
@@ -97,6 +91,19 @@ async function resume(files: RunFiles): Promise<void> {
         ? 'The run will not pause after this iteration.'
         : 'The run continues.',
   );
+}
+
+/** @param runId the run that was active before @throws {HumanError} if its loop does not take the request */
+async function deliver(
+  files: RunFiles,
+  request: RunRequest,
+  runId: string | undefined,
+): Promise<Extract<Delivered, { kind: 'taken' }>> {
+  const delivered = await deliverRequest(files, request);
+  if (delivered.kind !== 'taken') {
+    throw await noLoop(files, runId);
+  }
+  return delivered;
 }
 
 function laneOption(description: string): Option {
@@ -143,10 +150,7 @@ async function pausePart(
     return;
   }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
-  const delivered = await deliverRequest(files, request);
-  if (delivered.kind !== 'taken') {
-    throw await noLoop(files, loop?.runId);
-  }
+  await deliver(files, request, loop?.runId);
   print(
     paused
       ? `${what} pauses as soon as its agent has finished. "ralph-fresh resume ${again}" continues.`
@@ -165,10 +169,7 @@ function isPaused(
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {
   const loop = await requireLanes(files, `--lanes ${Math.max(2, lanes)}`);
-  const delivered = await deliverRequest(files, { type: 'lanes', lanes });
-  if (delivered.kind !== 'taken') {
-    throw await noLoop(files, loop);
-  }
+  await deliver(files, { type: 'lanes', lanes }, loop);
   print(
     lanes === 1
       ? 'One agent works at once from now on. Others finish what they have.'

@@ -26,12 +26,7 @@ export function addRunCommand(program: Command): void {
         .argParser(repositoryOf)
         .conflicts(['file', 'prd', 'tasks']),
     )
-    .addOption(
-      new Option(
-        '--label <name>',
-        'only issues with this label; can be given several times',
-      ).argParser(labels),
-    )
+    .addOption(labelOption())
     .option('--milestone <title>', 'only issues of this milestone')
     .addOption(
       new Option('--story <id>', 'work only on this story; can be given several times')
@@ -72,8 +67,15 @@ function requireGithub({ github, label, milestone }: RunFlags): void {
   }
 }
 
+export function labelOption(): Option {
+  return new Option(
+    '--label <name>',
+    'only issues with this label; can be given several times',
+  ).argParser(labels);
+}
+
 /** Values of a repeatable flag. GitHub separates them by commas, which no label can contain. */
-export function labels(text: string, before: readonly string[] = []): readonly string[] {
+function labels(text: string, before: readonly string[] = []): readonly string[] {
   const named = text
     .split(',')
     .map(label => label.trim())

@@ -1,4 +1,4 @@
-import { HumanError } from '../../base/humanError.ts';
+import { requireHuman } from '../../base/humanError.ts';
 import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
 import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
 import { findSdk } from '../../orchestrator/agents/sdk/findSdk.ts';
@@ -18,9 +18,7 @@ export async function sdkCheck({
     const file = await findSdk({ sdkPath, cwd: files.workspace, env: clean, home: homeOf(clean) });
     return [{ ...good('sdk', `Claude Agent SDK, ${file}`), facts: { file } }];
   } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     return [
       agent === 'sdk' || sdkPath !== undefined
         ? wrong('sdk', error.said, null)

@@ -1,4 +1,4 @@
-import { HumanError } from '../../base/humanError.ts';
+import { requireHuman } from '../../base/humanError.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -33,9 +33,7 @@ export async function listStoryCommits(
     }
     return (await listCommits(storyFile, found, hashes)).changed;
   } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     warn({ append }, 'commitsNotListed', error.said);
     return false;
   }

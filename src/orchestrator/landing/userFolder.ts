@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { HumanError } from '../../base/humanError.ts';
+import { HumanError, requireHuman } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import type { Run } from '../run/run.ts';
@@ -57,9 +57,7 @@ async function tick(
     }
     return true;
   } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     // The journal says that it has landed, which counts.
     warn(scope, 'tickNotWritten', error.said);
     return false;

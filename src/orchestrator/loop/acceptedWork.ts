@@ -1,4 +1,4 @@
-import { HumanError } from '../../base/humanError.ts';
+import { requireHuman } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
 import type { Run } from '../run/run.ts';
 import { relativePath } from '../run/runWork.ts';
@@ -45,9 +45,7 @@ export class AcceptedWork {
           storyFile: relativePath(files.workspace, storyFile),
         });
       } catch (error) {
-        if (!(error instanceof HumanError)) {
-          throw error;
-        }
+        requireHuman(error);
         this.refused.add(id);
         journal.append({ type: 'discovery.refused', id, reason: error.said });
       }

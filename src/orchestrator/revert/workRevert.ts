@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { HumanError } from '../../base/humanError.ts';
+import { HumanError, requireHuman } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
@@ -195,9 +195,7 @@ async function reopenInBeads(
     try {
       await tellBeads(storyFile, id, false, access);
     } catch (error) {
-      if (!(error instanceof HumanError)) {
-        throw error;
-      }
+      requireHuman(error);
       onWarning(
         sentences([
           say('{0} could not be changed in the database of Beads.', id),

@@ -1,4 +1,4 @@
-import { HumanError } from '../../base/humanError.ts';
+import { requireHuman } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { addStory, requireNoTwin } from '../stories/edit/addStory.ts';
 import { type NewStory, originText } from '../stories/edit/newStory.ts';
@@ -41,9 +41,7 @@ export async function addTrackedStory(
       await addStory(storyFile, { ...story, id, why: description });
     }
   } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     onWarning(
       sentences([
         say('{0} is in the database of Beads, but could not be added to {1}.', id, storyFile),

@@ -1,5 +1,4 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
-import { DisposableStore } from '../common/disposableStore.ts';
 import { type LaneSituation, laneChoices } from './proposedLanes.ts';
 
 interface LaneItem extends QuickPickItem {
@@ -11,8 +10,7 @@ interface LaneItem extends QuickPickItem {
  * @returns `undefined` if the person canceled
  */
 export function pickLanes(title: string, situation: LaneSituation): Promise<number | undefined> {
-  const store = new DisposableStore();
-  const pick = store.add(window.createQuickPick<LaneItem>());
+  const pick = window.createQuickPick<LaneItem>();
   const { ready } = situation;
   const { choices, wanted } = laneChoices(situation);
   pick.title = title;
@@ -30,18 +28,15 @@ export function pickLanes(title: string, situation: LaneSituation): Promise<numb
   }));
   pick.activeItems = pick.items.filter(({ lanes }) => lanes === wanted);
   return new Promise(resolve => {
-    store.add(
-      pick.onDidAccept(() => {
-        resolve(pick.activeItems[0]?.lanes);
-        pick.hide();
-      }),
-    );
-    store.add(
-      pick.onDidHide(() => {
-        resolve(undefined);
-        store.dispose();
-      }),
-    );
+    pick.onDidAccept(() => {
+      resolve(pick.activeItems[0]?.lanes);
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      resolve(undefined);
+      // With its listeners.
+      pick.dispose();
+    });
     pick.show();
   });
 }

@@ -1,6 +1,5 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { STATE_KINDS, type StoryState } from '../../presentation/storyState.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import type { StoryFilter } from './storyFilter.ts';
 import type { StoryNode } from './storyTree.ts';
 import { kindName } from './storyWords.ts';
@@ -30,8 +29,7 @@ export function pickStoryFilter(
       alwaysShow: true,
     }),
   );
-  const store = new DisposableStore();
-  const pick = store.add(window.createQuickPick<KindItem>());
+  const pick = window.createQuickPick<KindItem>();
   pick.title = l10n.t('Filter Stories');
   pick.placeholder = l10n.t('Tick the states to show, or type words of an id or title');
   pick.canSelectMany = true;
@@ -39,19 +37,16 @@ export function pickStoryFilter(
   pick.selectedItems = items.filter(({ state }) => filter.states.has(state));
   pick.value = filter.text;
   return new Promise(resolve => {
-    store.add(
-      pick.onDidAccept(() => {
-        const states = new Set(pick.selectedItems.map(({ state }) => state));
-        resolve({ states, text: pick.value.trim() });
-        pick.hide();
-      }),
-    );
-    store.add(
-      pick.onDidHide(() => {
-        resolve(undefined);
-        store.dispose();
-      }),
-    );
+    pick.onDidAccept(() => {
+      const states = new Set(pick.selectedItems.map(({ state }) => state));
+      resolve({ states, text: pick.value.trim() });
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      resolve(undefined);
+      // With its listeners.
+      pick.dispose();
+    });
     pick.show();
   });
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { HumanError } from '../../../base/humanError.ts';
+import { requireHuman } from '../../../base/humanError.ts';
 import { englishOf, type Words, withTexts } from '../../../base/say.ts';
 import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -84,9 +84,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
       record,
     });
   } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: '', problem: error.said };
   }
   record.end();

@@ -84,21 +84,16 @@ export function repeatsOf(added: NewCode, old: OldCode): Duplicate[] {
 }
 
 function isSameFile(a: KnownFile, b: KnownFile): boolean {
-  return (
-    a.file !== b.file &&
-    a.language === b.language &&
-    a.print.tokens.length >= MIN_FILE_TOKENS &&
-    !areVariants(a.file, b.file) &&
-    isSame(a.print, b.print) &&
-    sameLiterals(a.print, b.print) >= MIN_LITERALS
-  );
+  return a.file !== b.file && a.print.tokens.length >= MIN_FILE_TOKENS && isAlike(a, b);
 }
 
 function isSameBody(a: KnownFunction, b: KnownFunction): boolean {
+  return a.print.tokens.length >= MIN_TOKENS && a.print.names.size >= MIN_NAMES && isAlike(a, b);
+}
+
+function isAlike(a: KnownFile, b: KnownFile): boolean {
   return (
     a.language === b.language &&
-    a.print.tokens.length >= MIN_TOKENS &&
-    a.print.names.size >= MIN_NAMES &&
     !areVariants(a.file, b.file) &&
     isSame(a.print, b.print) &&
     sameLiterals(a.print, b.print) >= MIN_LITERALS

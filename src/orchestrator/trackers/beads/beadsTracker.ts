@@ -1,4 +1,4 @@
-import { HumanError } from '../../../base/humanError.ts';
+import { type HumanError, requireHuman } from '../../../base/humanError.ts';
 import { say, sentences } from '../../../base/say.ts';
 import type { SettledStories, Tracker, TrackerNote } from '../tracker.ts';
 import { type BdOptions, BdTimeout } from './bd.ts';
@@ -52,9 +52,7 @@ export class BeadsTracker implements Tracker {
       try {
         await this.tell(one, signal);
       } catch (error) {
-        if (!(error instanceof HumanError)) {
-          throw error;
-        }
+        requireHuman(error);
         if (signal?.aborted) {
           break;
         }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { HumanError } from '../../../base/humanError.ts';
+import { HumanError, requireHuman } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
 import { type Message, say, sentences } from '../../../base/say.ts';
 import type { GithubWhenDone } from '../../settings/config.ts';
@@ -146,9 +146,7 @@ export class GithubTracker implements Tracker {
   }
 
   private noteOf(error: unknown): readonly TrackerNote[] {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
+    requireHuman(error);
     if (error instanceof GithubError) {
       // Whatever it is, it does not pass within moments.
       this.limitedUntil = error.until ?? this.now() + PAUSE_AFTER_FAILURE_MS;
