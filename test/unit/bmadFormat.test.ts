@@ -155,7 +155,7 @@ suite('A sprint status of BMAD', () => {
       const undos = [changed.undo];
       assert.equal(tickText(changed.text, { id }, !done, { path: FILE, undos }).text, text);
     }
-    const shared = text.replace('{status: done, points: 3}', '&x {status: done}') + '  1-5-x: *x\n';
+    const shared = `${text.replace('{status: done, points: 3}', '&x {status: done}')}  1-5-x: *x\n`;
     assert.throws(() => editStoryDone(shared, { id: '1-1-login' }, false, FILE), /share it/);
   });
 
