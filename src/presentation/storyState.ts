@@ -129,7 +129,7 @@ export function storyStatus(
   if (question !== undefined) {
     return { kind: 'needsYou', message: question.message };
   }
-  const status = record && openStatus(record, state.stuckThreshold);
+  const status = record && openStatus(withSkipOf(state, id, record), state.stuckThreshold);
   if (status?.kind === 'skipped' || status?.kind === 'blocked') {
     return status;
   }
@@ -140,6 +140,13 @@ export function storyStatus(
   return work === undefined || status?.kind !== 'failed'
     ? status
     : { kind: 'returned', times: status.times, work };
+}
+
+/** A skip is of one run: the next one works on the story again. */
+function withSkipOf(newest: RunState, id: string, record: StoryRecord): StoryRecord {
+  const { skipped: _of, ...rest } = record;
+  const { skipped } = storyRecord(newest, id);
+  return skipped === undefined ? rest : { ...rest, skipped };
 }
 
 /**

@@ -94,5 +94,8 @@ describe('the status of a story from its runs', () => {
       'failed',
     );
     assert.equal(stateOf(false, false, older, run('skip')), 'skipped');
+    // A new run forgets a skip, as `next` says.
+    const begun = run('severalStories', { type: 'run.started' });
+    assert.equal(stateOf(false, false, run('skip'), begun), undefined);
   });
 });
