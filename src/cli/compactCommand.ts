@@ -9,7 +9,7 @@ import {
   requireReadableLog,
   writeCompaction,
 } from '../orchestrator/loop/compactProgress.ts';
-import { alone, requireNoLoop } from '../orchestrator/loop/exclusiveWork.ts';
+import { exclusively, requireNoLoop } from '../orchestrator/loop/exclusiveWork.ts';
 import { askForSummaries } from '../orchestrator/planner/summarizeLog.ts';
 import { progressFileOf } from '../orchestrator/run/runWork.ts';
 import { configOf, resolveSettings } from '../orchestrator/settings/settings.ts';
@@ -97,7 +97,7 @@ async function compact(flags: CompactFlags, command: Command): Promise<number> {
     return 0;
   }
   // What was summarized must still be what stands there.
-  const written = await alone(files, () => writeCompaction(files, file, found, now, all));
+  const written = await exclusively(files, () => writeCompaction(files, file, found, now, all));
   tell({ file, limits, flags, agent, ...written });
   return 0;
 }

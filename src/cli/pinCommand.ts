@@ -5,7 +5,7 @@ import { UsageError } from '../base/usageError.ts';
 import type { AgentWords } from '../orchestrator/context/pin/generatedLines.ts';
 import { draftPin, type PinDraft, writePin } from '../orchestrator/context/pin/pinFile.ts';
 import { readProjectCode } from '../orchestrator/context/pin/projectCode.ts';
-import { alone } from '../orchestrator/loop/exclusiveWork.ts';
+import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { askForKeywords } from '../orchestrator/planner/enrichPin.ts';
 import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -49,7 +49,7 @@ async function pin(flags: PinFlags, command: Command): Promise<number> {
   const make = (said?: ReadonlyMap<string, AgentWords>): Promise<PinDraft> =>
     flags.dryRun
       ? draftPin(files.workspace, code, said)
-      : alone(files, () => writePin(files.workspace, code, said));
+      : exclusively(files, () => writePin(files.workspace, code, said));
   const first = await make();
   if (!flags.enrich || first.entries.length === 0) {
     tell(first, flags, first.before);

@@ -11,7 +11,7 @@ import { namedFiles } from '../orchestrator/git/treeCommit.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
-import { alone } from '../orchestrator/loop/exclusiveWork.ts';
+import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
@@ -104,7 +104,7 @@ function rollBackRun(
   { gone, isIsolated, to }: Begin,
   iteration: number,
 ): Promise<RollBack> {
-  return alone(files, async () => {
+  return exclusively(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
     const storyIds = await rolledBackStories(files, runId, {

@@ -147,7 +147,7 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
   }
 }
 
-/** Why a story that is not done any more is not worked on either; `undefined` if it is. */
+/** Why a reopened story will not be worked on; `undefined` if it will. */
 function whyNotWorkedOn(list: StoryList, id: string): string | undefined {
   const story = list.stories.find(one => one.id === id);
   if (story === undefined || story.done || story.parked !== true) {

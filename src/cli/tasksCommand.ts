@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
-import { alone } from '../orchestrator/loop/exclusiveWork.ts';
+import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { compactGraph, importIntoGraph, TASK_GRAPH } from '../orchestrator/loop/taskGraphFile.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import { KEPT_TASKS } from '../orchestrator/stories/taskCompaction.ts';
@@ -57,7 +57,7 @@ async function importTasks(named: string | undefined, flags: TaskFlags): Promise
   }
   const now = new Date();
   const work = () => importIntoGraph(files, graph, source, { dryRun, now });
-  const { done, ids, lines } = dryRun ? await work() : await alone(files, work);
+  const { done, ids, lines } = dryRun ? await work() : await exclusively(files, work);
   if (json) {
     printJson({ file: graph, source, imported: ids, done, text: dryRun ? lines : null });
     return;
@@ -79,7 +79,7 @@ async function compact(flags: TaskFlags): Promise<void> {
   const graph = graphOf(files, flags);
   const now = new Date();
   const work = () => compactGraph(files, graph, { dryRun, keep, now });
-  const made = dryRun ? await work() : await alone(files, work);
+  const made = dryRun ? await work() : await exclusively(files, work);
   if (json) {
     printJson({
       file: graph,

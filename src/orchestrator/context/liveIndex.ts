@@ -31,7 +31,7 @@ import { Vocabulary } from './vocabulary.ts';
 const HISTORY = 4_000;
 /** How much is read at once, so that not all texts are in memory. */
 const CHUNK_BYTES = 4_000_000;
-/** An index of fewer bytes is ready before an agent could notice. */
+/** With fewer bytes of source, building the index takes no time that anybody notices. */
 const SMALL_BYTES = 3_000_000;
 /** Files that are read without a break. */
 const FILES_PER_TURN = 8;
@@ -43,7 +43,7 @@ const NOTHING_NEW: CommitsSince = { commits: [], hasMerges: false, contents: new
 
 /** An index with what the next one can use of it. */
 interface Current {
-  /** What was asked for; `undefined`: the same may have another answer. */
+  /** Identifies the question. `undefined`: the same question may have another answer next time. */
   readonly key: string | undefined;
   readonly index: CodeIndex;
   readonly tree: readonly TreeFile[];
@@ -51,8 +51,8 @@ interface Current {
 }
 
 /**
- * The index of a repository at a commit, which follows the commits. What it reads is that of git's objects: a file of the
- * work tree counts only if it is the same.
+ * The index of a repository, kept up to date with its commits. It reads the objects of git; a file of the
+ * work tree is used only if it has the same content.
  */
 export class LiveIndex {
   private readonly file: string | undefined;

@@ -8,7 +8,7 @@ import type { Ref } from '../workspace/refs.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { newestRunId } from '../workspace/runIds.ts';
-import { alone } from './exclusiveWork.ts';
+import { exclusively } from './exclusiveWork.ts';
 import { named } from './settlementPlace.ts';
 
 /** The refs with work on a story that has not landed. */
@@ -24,7 +24,7 @@ export function openRefs({ refs }: KeptStoryWork): readonly WorkRef[] {
  */
 export async function discardStory(files: RunFiles, shown: KeptStoryWork): Promise<readonly Ref[]> {
   return (await activeRun(files)) === undefined
-    ? alone(files, async () => discardWork(files, await sameWork(files, shown)))
+    ? exclusively(files, async () => discardWork(files, await sameWork(files, shown)))
     : discardDuringRun(files, shown);
 }
 

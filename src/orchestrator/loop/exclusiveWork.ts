@@ -32,7 +32,7 @@ export async function requireNoLoop(files: RunFiles): Promise<void> {
  * @throws {AlreadyRunningError} if one is running
  * @throws {WorkTreeTakenError} if one is running in another folder of the same work tree
  */
-export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
+export async function exclusively<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
   await requireWritableState(files);
   await requireNoLoop(files);
   // The agent of a killed loop may still be working on these files. Loaded on demand: a window only needs it to

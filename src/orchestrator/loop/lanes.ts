@@ -293,7 +293,7 @@ export class Lanes {
       return [];
     }
     if (wanted === 1 && this.landing.size > 0) {
-      // Whoever has one agent at a time expects that each sees what the last one did.
+      // With one agent at a time, each is expected to see what the last one did.
       return [];
     }
     const busy = [...this.atWork.values()].map(({ lane }) => lane);

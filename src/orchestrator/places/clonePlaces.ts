@@ -143,7 +143,7 @@ export class ClonePlaces {
           const record = await this.checkOut(files, reused, start);
           const { dir, storyFile, warnings } = await this.furnish(files, record, start, env);
           this.tidy();
-          // Whoever takes the place starts an agent there.
+          // The caller starts an agent in the place.
           await ports.open();
           const git = new GitRepository(dir);
           return {

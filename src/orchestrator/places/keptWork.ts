@@ -102,7 +102,7 @@ export async function isHeld(
   record: PlaceRecord,
   { head, problems, tips, uncommitted }: Holding,
 ): Promise<boolean> {
-  // Whoever prepared the place had it from a ref.
+  // When the place was prepared, a ref had it.
   const own = uncommitted?.tree === record.given ? undefined : uncommitted;
   if (problems.length > 0 || (own !== undefined && own.tree !== record.kept?.tree)) {
     return false;

@@ -15,7 +15,7 @@ export class WorkTreeAhead {
   /** Starts a query, for the next handoff. A query in progress was started too early. */
   ask(): void {
     this.status = this.git.status();
-    // Whoever takes the answer handles a failure.
+    // A failure is handled where the answer is used.
     this.status.catch(() => undefined);
   }
 

@@ -9,7 +9,7 @@ import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { runGit } from '../git/runGit.ts';
 import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
-import { alone } from '../loop/exclusiveWork.ts';
+import { exclusively } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
@@ -159,7 +159,7 @@ export async function revertWork(
   }
   let commit: string | undefined;
   try {
-    commit = await alone(files, async () => {
+    commit = await exclusively(files, async () => {
       const made =
         plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
       for (const { id, position } of reopens) {

@@ -128,7 +128,7 @@ export async function readFolder(
     if (content === 'tooLarge') {
       return { problem: tooLarge(folder, maxBytes) };
     }
-    // One that is gone by now is not there.
+    // It has been removed meanwhile.
     if (content !== undefined) {
       bytes += content.length;
       files.set(name, content);

@@ -13,7 +13,7 @@ import { type AgentCallResult, callAgentOnce } from './agentCall.ts';
 import { type BudgetLedger, LESS_THAN_A_CENT } from './budgetLedger.ts';
 import type { CallAgent } from './callAgent.ts';
 import { waitForLimit, waitForRetry } from './callWaits.ts';
-import type { PatientCall } from './patientCall.ts';
+import type { RepeatedCall } from './repeatedCall.ts';
 
 /**
  * After these errors a retry is useless: it would fail in the same way, or a person has to act. Others may be a
@@ -64,7 +64,7 @@ export class AgentCaller {
   }
 
   /** @returns the last call's result, with the total cost of all calls */
-  async call(call: PatientCall): Promise<AgentCallResult> {
+  async call(call: RepeatedCall): Promise<AgentCallResult> {
     let costUsd = 0;
     const result = await this.callUntilSettled(call, cost => {
       costUsd += cost;
@@ -73,7 +73,7 @@ export class AgentCaller {
   }
 
   private async callUntilSettled(
-    call: PatientCall,
+    call: RepeatedCall,
     onCost: (costUsd: number) => void,
   ): Promise<AgentCallResult> {
     const { config, stop } = this.options;
@@ -161,7 +161,7 @@ export class AgentCaller {
       cwd = this.options.files.workspace,
       env,
       skip,
-    }: Pick<PatientCall, 'env' | 'skip'> & { readonly cwd?: string } = {},
+    }: Pick<RepeatedCall, 'env' | 'skip'> & { readonly cwd?: string } = {},
   ): CallAgent {
     return async ({ name, prompt, ...extra }) => {
       const { costUsd, end, error } = await this.call({
@@ -180,7 +180,7 @@ export class AgentCaller {
   }
 
   private async callOnce(
-    call: PatientCall,
+    call: RepeatedCall,
     promptFile: string,
     calls: number,
     maxBudgetUsd: number | undefined,
@@ -216,7 +216,7 @@ export class AgentCaller {
   }
 
   /** Only the agents of stories work: the others read, and get no further tools. */
-  private async allowedMeanwhile({ purpose }: PatientCall): Promise<readonly string[]> {
+  private async allowedMeanwhile({ purpose }: RepeatedCall): Promise<readonly string[]> {
     const { env, runId } = this.options;
     return purpose === 'story' ? grantedTools(grantedToolsFile(env, process.platform, runId)) : [];
   }

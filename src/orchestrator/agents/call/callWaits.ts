@@ -3,7 +3,7 @@ import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { RunConfig } from '../../settings/config.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
-import type { PatientCall } from './patientCall.ts';
+import type { RepeatedCall } from './repeatedCall.ts';
 
 /** Interval of the countdown events of a usage limit, in ms. */
 const COUNTDOWN_MS = 60_000;
@@ -21,7 +21,7 @@ export interface Waits {
   readonly resume: () => AbortSignal;
 }
 
-type WaitingCall = Pick<PatientCall, 'iteration' | 'purpose' | 'skip'>;
+type WaitingCall = Pick<RepeatedCall, 'iteration' | 'purpose' | 'skip'>;
 
 /** Waits before a failed call is repeated. */
 export async function waitForRetry(

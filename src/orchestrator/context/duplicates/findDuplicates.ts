@@ -74,7 +74,7 @@ async function find(dir: string, { from, to }: Options): Promise<DuplicateReport
       const print = fingerprintOf(now.after, language);
       wholes.push({ file: now.path, language, print });
     }
-    // Whoever waits for an agent's output must not wait for all of them.
+    // Lets the output of agents be read in between.
     await setImmediate();
     if (performance.now() > end) {
       break;

@@ -2,7 +2,7 @@ import type { AgentRequest } from '../agent.ts';
 import type { AgentCallRequest } from './agentCall.ts';
 
 /** A call that is repeated after failures that may pass. */
-export interface PatientCall {
+export interface RepeatedCall {
   readonly purpose: 'story' | 'plan' | 'review';
   readonly iteration: number;
   readonly prompt: string;
