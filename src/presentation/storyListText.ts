@@ -126,8 +126,11 @@ export function nextText(
       return 'The story file contains no stories yet.';
     case 'allDone':
       return nothingToDo('All stories', aside.length);
-    case 'unjudged':
-      return `No story is left for an agent, but this claim is still to be judged: ${ids(next.unjudged ?? [])}. "ralph-fresh run" does that.`;
+    case 'unjudged': {
+      const { unjudged = [] } = next;
+      const claims = unjudged.length === 1 ? 'this claim is' : 'these claims are';
+      return `No story is left for an agent, but ${claims} still to be judged: ${ids(unjudged)}. "ralph-fresh run" does that.`;
+    }
     case 'working':
       return `No other story is ready. Agents work on ${ids(next.working ?? [])}.`;
     case 'waiting':

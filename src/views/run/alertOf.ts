@@ -128,7 +128,7 @@ function questionAlerts({ alive, state }: WatchedRun): readonly RunAlert[] {
     kind: 'question',
     cause: `question ${iteration}`,
     ...{ iteration, message, storyId, ended: !alive },
-    othersWork: othersWork || undefined,
+    ...(othersWork && { othersWork }),
   }));
 }
 
