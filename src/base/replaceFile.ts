@@ -11,9 +11,9 @@ const STALE_AFTER = 3_000;
  * Replaces the content of a file atomically, keeping its mode and owner, if the file still contains `before`.
  * `path` must not be a link: the link would be replaced, not its target.
  *
- * The write-file-atomic library is not used because a change by another program would be lost if it happened between our last
- * check of the file and the rename; here both are one synchronous step. A lock would not protect against agents and
- * editors, which do not use it. Our own processes exclude each other through the name of the temporary file, which
+ * The write-file-atomic library is not used because a change by another program would be lost if it happened between
+ * our last check of the file and the rename; here both are one synchronous step. A lock would not protect against
+ * agents and editors, which do not use it. Our own processes exclude each other through the name of the temporary file, which
  * only one of them can create, as git does with `index.lock`.
  *
  * @returns false if the content has changed, or another process of ours is writing the file; then it is not

@@ -110,7 +110,8 @@ export class JournalWriter implements Journal {
   }
 
   /**
-   * Appends an event and folds it into the state. If it is too long to be read back, its longest strings are cut, with a mark.
+   * Appends an event and folds it into the state. If it is too long to be read back, its longest strings are cut, with
+   * a mark.
    * @throws {HumanError} if the numbers have run out, which only happens with a damaged journal
    * @throws the system's error (disk full, …); the event is then not in the journal as a complete line
    */

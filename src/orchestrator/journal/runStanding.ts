@@ -64,8 +64,8 @@ export function outcomeOf({ state, alive }: SeenRun): RunOutcome | undefined {
 }
 
 /**
- * What a completed run is no success without, although its stories are done: its branch lacks what has landed, or changes
- * are not committed. Pure.
+ * What a completed run is no success without, although its stories are done: its branch lacks what has landed, or
+ * changes are not committed. Pure.
  */
 export function lackOf({
   held,

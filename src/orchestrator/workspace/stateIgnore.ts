@@ -9,6 +9,7 @@ import type { RunFiles } from './runFiles.ts';
 const IGNORE_ALL = '*\n';
 /** Larger files are not ignore lists of a person or of git. */
 const MAX_BYTES = 1024 * 1024;
+
 /**
  * Makes git ignore the state folder, whoever writes there first. An existing `.gitignore` of a person is left
  * unchanged. Ours may be deleted by an agent (`git clean -fdx`), so the state folder is also listed in the

@@ -61,6 +61,7 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
   );
   return problems.map(problem => withFirst(ofFile(problem, folder), stories, config));
 }
+
 /** Backlog.md cannot read a file that has a key twice. */
 function repeatedKeys(placed: readonly PlacedTask[], lines: TextLines): StoryProblem[] {
   return placed.flatMap(({ part, task: { matter } }) => {

@@ -12,7 +12,7 @@ import type { Span } from './jsonOutline.ts';
 const MARK = '=== ralph-fresh ';
 const FIRST = `${MARK}folder\n`;
 const FILE = `${MARK}file `;
-/** A file that is not UTF-8: each byte of it is a character here, so that the text stays readable, and nothing is lost. */
+/** A file that is not UTF-8: each byte is a character here, so that the text stays readable, and nothing is lost. */
 const BYTES = `${MARK}bytes `;
 const NAMES = `${MARK}names `;
 const UNREAD = `${MARK}unread `;
@@ -153,7 +153,7 @@ export function folderParts(text: string): FolderPart[] {
   return parts;
 }
 
-/** Where a file that is not UTF-8 stops to be text, in the text of the folder. */
+/** Where a file that is not UTF-8 stops being text, in the text of the folder. */
 export function offsetOfBytes(text: string, { end, start }: Span): number {
   const own = decodeText(Buffer.from(text.slice(start, end), 'latin1'));
   return start + Buffer.byteLength(own.text.slice(0, own.problem?.offset ?? 0));
