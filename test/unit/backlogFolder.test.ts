@@ -11,7 +11,7 @@ import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats
 import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
-import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryText, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,
@@ -316,6 +316,8 @@ suite('A folder of Backlog.md', () => {
     await setStoryDone(dir, { id: 'task-1' }, true);
     assert.equal((await list()).stories[0]?.done, true);
     assert.ok((await readFile(latin)).equals(bytes));
+    const parsed = parseStoryText(dir, (await readFolder(dir, 1_000_000)) as Buffer);
+    assert.equal(parsed.nextId?.(), 'task-3', 'its id is taken');
 
     await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
     const [nothing] = (await readStoryFile(dir))?.problems ?? [];

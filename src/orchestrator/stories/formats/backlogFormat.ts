@@ -56,7 +56,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     nextId: () =>
       nextTaskId(
         placed.map(({ task }) => task),
-        completed,
+        [...completed, ...idsInNames(parts, config)],
         config,
       ),
     add: story => {
@@ -76,6 +76,14 @@ function completedIds(
     .flatMap(({ end, start }) => text.slice(start, end).split('\n'))
     .flatMap(name => idInName(name) ?? []);
   return new Set(ids.map(id => sameId(id, prefix)));
+}
+
+/** Ids that files have by their names, also those that cannot be read. */
+function idsInNames(parts: readonly FolderPart[], { prefix }: BacklogSettings): readonly string[] {
+  return parts
+    .filter(({ name }) => isTaskName(name))
+    .flatMap(({ name }) => idInName(name.slice(TASKS.length + 1)) ?? [])
+    .map(id => sameId(id, prefix));
 }
 
 /** The id of the task that a dependency means; `undefined` if nothing is left to wait for. */
