@@ -82,7 +82,7 @@ function questionLine({ id, question }: StoryData): string[] {
       ];
 }
 
-/** What a state means, where its word does not tell; those of other stories do. */
+/** What states mean whose words do not say it. */
 function stateLines(stories: readonly StoryData[]): string[] {
   return Object.entries(STATE_LINES).flatMap(([kind, meaning]) =>
     stories.some(({ state }) => state === kind) ? [`${kind}: ${meaning}`] : [],

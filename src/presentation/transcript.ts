@@ -90,7 +90,8 @@ export class Transcript {
 
 /**
  * Describes a run's event as it appears in a terminal: the whitepaper's lines (5.2) and the agent's work between
- * them. Without the state, some sentences are less specific. Text of agents, stories and commits is returned without control characters.
+ * them. Without the state, some sentences are less specific. Text of agents, stories and commits is returned without
+ * control characters.
  */
 export function describeEvent(
   event: RunEvent,

@@ -130,3 +130,11 @@ test('people see which stories are put aside in the file, and each id once', () 
   assert.equal(nextText(nextData(plan), plan), 'T002: [P] Configure');
   assert.equal(storyListData(plan).stories[1]?.title, 'T002 [P] Configure');
 });
+
+test('next counts the claims that are still to be judged', () => {
+  const list = { stories: [] };
+  const unjudged = (...ids: string[]) =>
+    nextText({ id: null, reason: 'unjudged', unjudged: ids }, list);
+  assert.match(unjudged('A'), /, but this claim is still to be judged: A\. /);
+  assert.match(unjudged('A', 'B'), /, but these claims are still to be judged: A, B\. /);
+});
