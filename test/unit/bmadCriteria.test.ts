@@ -26,7 +26,7 @@ describe('the acceptance criteria in the file of a BMAD story', () => {
     assert.deepEqual(readBmadCriteria(file('- [x] One\n- [ ] Two\n- Three\n')), [
       { text: 'One', done: true },
       { text: 'Two', done: false },
-      { text: 'Three' },
+      { text: 'Three', done: undefined },
     ]);
   });
 
