@@ -6,6 +6,8 @@ import { eventFields } from './fields.ts';
 export function iterationSchemas() {
   const { check, duplicates, guarded, header, iteration, storyCount, uncommitted, usage, words } =
     eventFields();
+  // The fields of a line keep the order that they have in older journals.
+  const { command, ...checked } = check;
   return [
     z.looseObject({
       ...header,
@@ -104,8 +106,9 @@ export function iterationSchemas() {
       ...header,
       type: z.literal('check.ended'),
       iteration,
-      ...check,
+      command,
       ok: z.boolean(),
+      ...checked,
     }),
     z.looseObject({
       ...header,
