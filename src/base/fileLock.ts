@@ -5,8 +5,8 @@ const turns = new Map<string, Promise<void>>();
 
 /**
  * Takes a lock for reading and changing a file, for milliseconds. Loaded on demand: it needs a library, and code
- * that only reads needs no lock. Within this process, whoever asks first gets it first: of sixteen that look for their
- * chance again and again, one may never get it.
+ * that only reads needs no lock. Within this process, requests are served in their order: of sixteen that try again
+ * and again, one may never get it.
  * @param folder the file's folder
  * @returns a function that releases the lock
  * @throws the system's error if the folder cannot be written

@@ -19,8 +19,8 @@ import { print } from './print.ts';
 
 const LOOK_MS = 50;
 /**
- * Maximum time in ms until a loop restores its removed state. It checks once a second, and gives whoever removes the
- * state two half seconds to finish (`RequestWatcher`, `FreshRun`).
+ * Maximum time in ms until a loop restores its removed state. It checks once a second, and gives a removal two half
+ * seconds to finish (`RequestWatcher`, `FreshRun`).
  */
 const PUT_BACK_MS = 3_000;
 

@@ -337,7 +337,7 @@ describe('agent work that has not landed', () => {
     await until('the pause', async () => (await workspace.events('lane.paused')).length > 0);
     await workspace.note('first');
     await until('its end', async () => (await workspace.events('iteration.ended')).length === 1);
-    // Whoever resumes the lane starts its next agent.
+    // Resuming the lane starts its next agent.
     const discard = ['places', 'discard', 'US-001', '--yes'];
     const refused = await told(workspace, 1, ...discard);
     assert.match(refused, /would continue this work\. .*"ralph-fresh pause US-001"/);

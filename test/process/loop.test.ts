@@ -910,7 +910,7 @@ describe('a background run', { concurrency: 4, ...posix }, () => {
     assert.notEqual(pid, starter.pid);
     assert.equal(maxIterations, 9);
     assert.match(stdout, new RegExp(`Started run ${runId}\\.`));
-    // Whoever ends the starter's group (a closed terminal, a killed window) does not reach the loop.
+    // Ending the starter's group (a closed terminal, a killed window) does not end the loop.
     assert.throws(() => process.kill(-starter.pid, 'SIGKILL'), { code: 'ESRCH' });
     assert.equal(isAlive(pid), true);
     await workspace.note('go');

@@ -136,7 +136,7 @@ describe('a killed planner', { skip: process.platform === 'win32' }, () => {
       ...[command, ...scripted, argument],
     );
     const agent = await workspace.agent();
-    // Whoever started it has told by then whom: the planner writes that before it reads a line.
+    // The process that started it is known by then: the planner writes it down before it reads a line.
     const [folder = ''] = await readdir(planDir(workspace));
     await until('the agent in the folder', async () =>
       (await readFile(path.join(planDir(workspace), folder, 'processes.jsonl'), 'utf8')).includes(

@@ -203,7 +203,7 @@ test('a screen reader gets the page in a sensible order, and each announcement o
   });
 
   await test.step('what was announced', async () => {
-    // Whoever is quick does not see these on the page.
+    // They are on the page for a moment only.
     const brief = ['Preparing the first iteration…', 'the checks run'];
     await expect
       .poll(async () => (await heard(page)).filter(line => !brief.includes(line)))

@@ -128,7 +128,7 @@ describe('progressSnapshot', () => {
       budget: over('budget'),
       stopped: over('stopped'),
       error: over('notStarted'),
-      // By whoever found it dead.
+      // By the command that found it dead.
       interrupted: over('killedAndResumed', { type: 'run.ended', outcome: 'interrupted' }),
     };
     for (const outcome of RUN_OUTCOMES) {

@@ -31,7 +31,7 @@ test('a killed loop is described with where it was killed', () => {
     outcomeSentence(runEnd(over('killedAndResumed', until).state, 'interrupted'), english).text;
   assert.match(said({ type: 'run.started' }), /killed before its first iteration\./);
   assert.match(said({ type: 'iteration.started', iteration: 2 }), /killed in iteration 2\./);
-  // Whoever found it dead has written an end.
+  // The command that found it dead has written an end.
   assert.match(said({ type: 'run.ended' }), /killed in iteration 2\./);
   assert.match(said({ type: 'iteration.ended', iteration: 1 }), /killed after iteration 1\./);
 });

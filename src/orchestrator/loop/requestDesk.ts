@@ -170,7 +170,7 @@ export class RequestDesk {
   /** Runs in parallel with the agent, so that watchers find the run again. */
   private async fix(place: string): Promise<void> {
     const { run } = this;
-    // Whoever is removing the folder may not have finished.
+    // The removal of the folder may not have finished.
     await delay(SETTLE_MS, undefined, { ref: false });
     if (this.requests === undefined) {
       return;
@@ -187,7 +187,7 @@ export class RequestDesk {
         run.stop.request('end', 'stateFile');
         return;
       }
-      // Whoever is removing it may continue for a while.
+      // The removal may continue for a while.
       this.requests?.tellAgain();
       if (!this.isFixDelayed) {
         this.isFixDelayed = true;

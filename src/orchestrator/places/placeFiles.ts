@@ -205,8 +205,8 @@ export function requirePlaceName(name: string): void {
 }
 
 /**
- * The folder of places as git and the system name it. Whoever opens a place needs it: the path of the person's cache
- * folder may lead through a link.
+ * The folder of places as git and the system name it. Opening a place needs this path, because that of the person's
+ * cache folder may lead through a link.
  */
 export async function realPlacesFolder(folder: string): Promise<string> {
   return realpath(folder).catch(() => folder);

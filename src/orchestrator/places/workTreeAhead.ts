@@ -24,7 +24,7 @@ export class WorkTreeAhead {
     return this.status !== undefined;
   }
 
-  /** The answer, which is kept for whoever takes it; starts a query if there is none. */
+  /** The answer, which is kept until it is read; starts a query if there is none. */
   now(): Promise<WorkTreeStatus> {
     if (this.status === undefined) {
       this.ask();

@@ -8,7 +8,7 @@ export function plannedTaskOf(text: string): string | undefined {
   try {
     root = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // Our plans are never broken JSON; whoever reads the stories reports the problem.
+    // Our plans are never broken JSON. Reading the stories reports the problem.
     return undefined;
   }
   return typeof root === 'object' &&

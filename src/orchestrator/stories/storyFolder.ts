@@ -43,7 +43,7 @@ export function tasksProblem(folder: string): Message | undefined {
 }
 
 /**
- * The source that somebody has named: whoever names the folder with the tasks means the one around it.
+ * The source that somebody has named. If they name the folder with the tasks, they mean the one around it.
  *
  * @param dir what the name is relative to
  * @throws {HumanError} if it is a part of a source, or a folder that has its source in it

@@ -10,8 +10,8 @@ import type { RunFiles } from './runFiles.ts';
 const POLL_MS = 1_000;
 const MAX_STATE_BYTES = 64 * 1024;
 /**
- * In ms. Whoever deletes the whole folder may delete the state file first; as long as more disappears within this time,
- * they have not finished.
+ * In ms. The state file may be the first to go when somebody deletes the whole folder: as long as more disappears within
+ * this time, they have not finished.
  */
 const SETTLE_MS = 500;
 

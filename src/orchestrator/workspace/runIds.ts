@@ -33,7 +33,7 @@ export async function begunRunIds(files: RunFiles): Promise<string[]> {
 /**
  * Whether a journal starts like that of a loop. Other journals did not become a run, contain ticks from before the
  * first run, or were put there by an agent or a repository; a later name must not make them the newest run. This is
- * not a proof: whoever can write there can also write the first line.
+ * not a proof: a program that can write there can also write the first line.
  */
 async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
   const line = await readFirstLine(files.journalFile(runId));

@@ -146,7 +146,7 @@ export function runStarter(
       if (before.wish === wish) {
         return before.result;
       }
-      // What it started is compared with this wish then. Whoever asked for it hears of its failure.
+      // What it started is compared with this wish then. Its failure is told where it was asked for.
       await before.result.catch(() => undefined);
     }
     const result = launch(folder, onlyStories, lanes).finally(() => starting.delete(folder));

@@ -19,7 +19,7 @@ export function doneMark({ edits, file, text }: ParsedStoryFile, story: Story): 
   try {
     changes = story.done || file.kind === 'invalid' ? [] : edits(story, true);
   } catch (error) {
-    // Whoever ticks is told why it cannot be done; here, no example is better than a wrong one.
+    // A tick says why it cannot be written. Here, no example is better than a wrong one.
     if (error instanceof HumanError) {
       return undefined;
     }
