@@ -150,13 +150,13 @@ function withSkipOf(newest: RunState, id: string, record: StoryRecord): StoryRec
 }
 
 /**
- * Whether a claim is still to be judged: its run ended before its checks and its review, or with an error, so that
- * nothing of its iteration counts. A person's tick needs no judge. Pure.
+ * Whether a claim is still to be judged: its run ended or was killed before its checks and its review, or ended with an
+ * error, so that nothing of its iteration counts. A person's tick needs no judge. Pure.
  * @param run the newest one
  */
 export function isUnjudged(storyId: string, run: SeenRun): boolean {
   const { state } = run;
-  if (isActive(run) || !state.cutOff.some(cut => cut.storyId === storyId)) {
+  if (isActive(run) || !cutOffIn(state).some(cut => cut.storyId === storyId)) {
     return false;
   }
   const { approved, doneBy, verified } = storyRecord(state, storyId);
@@ -192,8 +192,13 @@ function workStatus(current: CurrentIteration, state: RunState): StoryStatus {
 }
 
 /** The iteration of a story whose work was still waiting to land when the run ended or was killed. */
-function leftQueued(id: string, { cutOff, running }: RunState): CurrentIteration | undefined {
-  return [...cutOff, ...running].findLast(({ queued, storyId }) => queued && storyId === id);
+function leftQueued(id: string, state: RunState): CurrentIteration | undefined {
+  return cutOffIn(state).findLast(({ queued, storyId }) => queued && storyId === id);
+}
+
+/** The iterations that the end of an inactive run has cut off: a loop that was killed wrote none. */
+function cutOffIn({ cutOff, running }: RunState): readonly CurrentIteration[] {
+  return [...cutOff, ...running];
 }
 
 /** The next start continues it, so that what a person has paused stays paused. */

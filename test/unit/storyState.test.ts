@@ -80,8 +80,8 @@ describe('the state of a story', () => {
     const kind = (name: string, until: EventMatch) =>
       kinds([story(ONE, { done: true })], run(name, until))[0]?.kind;
     const name = 'checksAndReview';
-    assert.equal(kind(name, { type: 'story.changed', iteration: 2, done: true }), 'claimed');
-    assert.equal(kind(name, { type: 'gate.ended', iteration: 2 }), 'verified');
+    assert.equal(kind(name, { type: 'story.changed', iteration: 2, done: true }), 'unjudged');
+    assert.equal(kind(name, { type: 'gate.ended', iteration: 2 }), 'unjudged');
     assert.equal(kind(name, { type: 'review.ended', iteration: 2 }), 'approved');
     assert.equal(kind('steered', { type: 'gate.ended', storyId: ONE }), 'verified');
     assert.equal(kind('steered', { type: 'story.ticked', storyId: ONE, done: true }), 'doneByHand');

@@ -35,7 +35,7 @@ describe('the status of a story from its runs', () => {
   });
 
   test('names who marked it as done', () => {
-    assert.equal(stateOf(true, false, run('checksAndReview', claimed)), 'claimed');
+    assert.equal(stateOf(true, false, run('severalStories')), 'claimed');
     const green = run('twoChecksGreen', { type: 'gate.ended' });
     assert.equal(stateOf(true, false, green), 'verified');
     const approved = run('checksAndReview', { type: 'review.ended', approved: true });
@@ -55,6 +55,10 @@ describe('the status of a story from its runs', () => {
     const unchecked = { ...left, verify: [] };
     assert.equal(stateOf(true, false, unchecked), 'claimed');
     assert.equal(stateOf(true, false, { ...unchecked, outcome: 'error' }), 'unjudged');
+  });
+
+  test('is unjudged as soon as the loop is killed before the checks of a claim', () => {
+    assert.equal(stateOf(true, false, run('checksAndReview', claimed)), 'unjudged');
   });
 
   test('gives the reason why it is not done', () => {
