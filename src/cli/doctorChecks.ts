@@ -3,6 +3,7 @@ import { say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { PRECONDITION_IDS } from '../orchestrator/preconditions/preconditions.ts';
 import {
+  flagSettings,
   givenSettings,
   type UnusedProgram,
   unusedProgram,
@@ -84,6 +85,9 @@ async function readSettings({ env, files: { workspace }, flags }: DiagnosedWorks
       unused: unusedProgram(given),
     };
   } catch (error) {
-    return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy(SETTINGS, error) };
+    return {
+      settings: { ...DEFAULT_SETTINGS, ...flagSettings(flags) },
+      finding: wrongBy(SETTINGS, error),
+    };
   }
 }

@@ -1382,6 +1382,9 @@ describe('doctor', { concurrency: 4 }, () => {
     await workspace.write('agent.sh', '#!/bin/sh\n');
     assert.match(await told('--command', './agent.sh'), /^✗ .*must be executable/m);
     assert.match(await told('--command', 'sh'), /^✓ The agent is \/.*\/sh$/m);
+    // Also if a settings file cannot be used.
+    await workspace.write('.omc/config.json', '{ "verfy": ["npm test"] }');
+    assert.match(await told('--command', 'sh'), /^✓ The agent is \/.*\/sh$/m);
   });
 
   test('reports everything that must be fixed', async t => {

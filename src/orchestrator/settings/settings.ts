@@ -64,18 +64,25 @@ export async function givenSettings({
     ownFile,
   });
   const chosen = withoutUndefined(flags);
-  const namesCommand = chosen.command !== undefined || chosen.preset !== undefined;
   const agent = chosen.agent ?? recalled.agent ?? shared.agent ?? own.agent;
   const isOther = agent !== undefined && agent !== 'command';
   return {
-    ...(namesCommand || isOther ? withoutCommand(own) : own),
+    ...(isProgramNamed(chosen) || isOther ? withoutCommand(own) : own),
     ...shared,
     ...recalled,
     ...smallestBudgets(own, shared, recalled),
-    // Naming the agent's program also selects that agent.
-    ...(namesCommand && { agent: 'command' as const }),
-    ...chosen,
+    ...flagSettings(flags),
   };
+}
+
+/** What flags alone say. Naming the agent's program also selects that agent. */
+export function flagSettings(flags: GivenSettings): GivenSettings {
+  const chosen = withoutUndefined(flags);
+  return { ...(isProgramNamed(chosen) && { agent: 'command' as const }), ...chosen };
+}
+
+function isProgramNamed({ command, preset }: GivenSettings): boolean {
+  return command !== undefined || preset !== undefined;
 }
 
 /**
