@@ -14,6 +14,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { findStory, storyFileOf } from './storyFiles.ts';
 import { named, typedId } from './typedIds.ts';
 
 const MAX_PATH = 300;
@@ -44,14 +45,18 @@ export function addLandCommand(program: Command): void {
     .action(land);
 }
 
-/** As people type it, among the stories of the runs. */
+/**
+ * As people type it, among the stories of the runs.
+ * @throws {UsageError} if neither a run nor the story file knows it
+ */
 async function meantIn(files: RunFiles, typed: string): Promise<string> {
   const states = await new RunHistory(files).read();
-  return typedId(
-    files,
-    typed,
-    states.flatMap(({ storyRecords }) => [...storyRecords.keys()]),
-  );
+  const known = states.flatMap(({ storyRecords }) => [...storyRecords.keys()]);
+  const storyId = await typedId(files, typed, known);
+  if (!known.includes(storyId) && (await storyFileOf(files, undefined)) !== undefined) {
+    await findStory(files, storyId, undefined);
+  }
+  return storyId;
 }
 
 async function settle(typed: string, { cancel, cwd, json, stop }: SettleFlags): Promise<void> {

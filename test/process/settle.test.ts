@@ -349,6 +349,14 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 0, 'places'), /Nothing is kept that has not landed\./);
   });
 
+  test('is refused with the stories that there are if the id is mistyped', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const unknown = /has no story "US-999"\. It has US-001, US-002\./;
+    for (const args of [['land'], ['places', 'settle'], ['places', 'settle', '--cancel']]) {
+      assert.match(await told(workspace, 64, ...args, 'US-999'), unknown);
+    }
+  });
+
   test('can be given back: the changes are kept, and an agent starts', async t => {
     const { loop, workspace } = await conflict(t);
     const { place } = await settle(workspace, '--stop');
