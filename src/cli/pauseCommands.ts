@@ -139,6 +139,7 @@ async function pausePart(
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
   const what = storyId === undefined ? `Lane ${lane}` : named(storyId);
+  const where = storyId === undefined ? `in lane ${lane}` : `for ${named(storyId)}`;
   const again = storyId === undefined ? `--lane ${lane}` : named(storyId);
   if (state && lane !== undefined && lane > state.lanes) {
     throw new UsageError(
@@ -153,7 +154,7 @@ async function pausePart(
   await deliver(files, request, loop?.runId);
   print(
     paused
-      ? `${what} pauses as soon as its agent has finished. "ralph-fresh resume ${again}" continues.`
+      ? `No further agent starts ${where}; one at work finishes first. "ralph-fresh resume ${again}" continues.`
       : `${what} continues.`,
   );
 }
@@ -168,7 +169,7 @@ function isPaused(
 }
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {
-  const loop = await requireLanes(files, `--lanes ${Math.max(2, lanes)}`);
+  const loop = await requireLanes(files, lanes === 1 ? '--lanes 1 --isolate' : `--lanes ${lanes}`);
   await deliver(files, { type: 'lanes', lanes }, loop);
   print(
     lanes === 1

@@ -38,6 +38,8 @@ describe('controlling lanes', () => {
     assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
     assert.equal((await workspace.cli('stop').finished).code, 0);
     assert.equal((await run.finished).code, 130, run.stderr);
+    const { stderr } = await workspace.cli('lanes', '1').finished;
+    assert.match(stderr, /Continue with "ralph-fresh run --resume --lanes 1 --isolate"/);
 
     const again = workspace.scriptOf(script);
     await workspace.agent(3);

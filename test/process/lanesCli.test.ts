@@ -140,8 +140,15 @@ describe('status', { concurrency: 2 }, () => {
     const calls = [[{ text: 'I am waiting.' }, { wait: 'go' }, notDone]];
     const running = workspace.script(calls, '--lanes', '2', '--max-iterations', '2');
     await until('both agents', async () => (await workspace.events('agent.text')).length === 2);
-    await told(workspace, 0, 'pause', 'US-003');
-    await told(workspace, 0, 'pause', '--lane', '2');
+    // No agent works on it, so the message promises none that finishes.
+    assert.match(
+      await told(workspace, 0, 'pause', 'US-003'),
+      /^No further agent starts for US-003; one at work finishes first\. "ralph-fresh resume US-003" continues\.$/m,
+    );
+    assert.match(
+      await told(workspace, 0, 'pause', '--lane', '2'),
+      /^No further agent starts in lane 2; .*"ralph-fresh resume --lane 2" continues\.$/m,
+    );
     const text = await told(workspace, 0, 'status');
     assert.match(
       text,
