@@ -477,10 +477,17 @@ describe('other formats', () => {
       ['depends_on: # both\r\n        - gone\r\n', 'depends_on: [] # both\r\n'],
       ['depends_on:\n          # why\n          gone\n', 'depends_on: []\n          # why\n'],
       ['depends_on: [ # why\n          gone ]\n', 'depends_on: [ # why\n           ]\n'],
+      ['depends_on: [gone, # why\n          ]\n', 'depends_on: [ # why\n          ]\n'],
     ] as const) {
       const text = (needs: string) => orchestration(task('T1', `        ${needs}`), task('T2'));
       assert.deepEqual(told(text(before), 'o.yaml')[0]?.texts, [text(after)]);
     }
+  });
+
+  test('in YAML, a dependency has no fix if a comma would be left over behind a comment', () => {
+    const needs = '[gone, gone, gone # why\n          , gone]';
+    const [found] = told(orchestration(task('T1', `        depends_on: ${needs}\n`)), 'o.yaml');
+    assert.deepEqual([found?.code, found?.fixes], ['unknownDependency', []]);
   });
 
   test('several ids in one dependency are neither replaced by one of them nor dropped unasked', () => {

@@ -265,21 +265,19 @@ export class PartDiagnoses {
         return undefined;
       }
       now = applyEdits(now, edits);
-      places = this.dependencies(position, id, parseStoryText(list.path, now).parts);
+      // None if a comma that is left over has made the text unreadable.
+      const { parts } = parseStoryText(list.path, now);
+      places = parts === undefined ? [] : this.dependencies(position, id, parts);
     }
     const last = places[0]?.removal;
     return now === text || last === undefined ? last : changedPart(text, applyEdits(now, [last]));
   }
 
   /** The dependencies by which a story waits for another one, by its id or by another name of it alone. */
-  private dependencies(
-    position: number,
-    id: string,
-    parts: StoryParts | undefined = this.file.parts,
-  ): DependencyPart[] {
-    return (parts?.dependencies(position) ?? []).filter(
-      part => part.id === id || this.names().meantBy(part.id).includes(id),
-    );
+  private dependencies(position: number, id: string, parts = this.file.parts): DependencyPart[] {
+    return parts
+      .dependencies(position)
+      .filter(part => part.id === id || this.names().meantBy(part.id).includes(id));
   }
 
   private setOpen(part: StoryPart | undefined, key: string | undefined): Candidate {

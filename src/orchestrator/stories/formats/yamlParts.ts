@@ -126,24 +126,35 @@ function withoutItem(text: string, list: YAMLSeq, index: number): Edit | undefin
   return { offset, length: span.end + comment.length - offset, content: '' };
 }
 
-/** Comments between items stay; behind the last item, YAML allows a comma. */
+/** Comments between items stay. */
 function withoutFlowItem(text: string, spans: readonly Span[], index: number): Edit {
-  const { end, start } = spans[index] as Span;
+  const item = spans[index] as Span;
   const edit = removePart(spans, index);
-  const around = text.slice(edit.offset, start) + text.slice(end, edit.offset + edit.length);
-  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
-  return around.includes('#') ? { offset: start, length: end + comma - start, content: '' } : edit;
+  return isCommented(text, { start: edit.offset, end: edit.offset + edit.length }, item)
+    ? withoutWord(text, item)
+    : edit;
 }
 
-/** The edit that makes an empty list of the only value behind a key. Comments in front of it stay. */
+/** Whether there is a comment in a part of the text, around an item. */
+function isCommented(text: string, { end, start }: Span, item: Span): boolean {
+  return (text.slice(start, item.start) + text.slice(item.end, end)).includes('#');
+}
+
+/** Also removes the comma behind it; the one in front of it may stay, because YAML allows it behind the last item. */
+function withoutWord(text: string, { end, start }: Span): Edit {
+  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
+  return { offset: start, length: end + comma - start, content: '' };
+}
+
+/** The edit that makes an empty list of the only value behind a key. Its comments stay. */
 function withoutValue(text: string, { end: from }: Span, value: unknown, item: Span): Edit {
   const isFlow = isSeq(value) && value.flow === true;
-  const before = text.slice(from, item.start);
-  if (isFlow && before.includes('#')) {
-    return { offset: item.start, length: item.end - item.start, content: '' };
-  }
-  const comments = before.includes('#') ? before.slice(before.indexOf(':') + 1) : '';
   const end = isFlow ? (spanOf(text, value)?.end ?? item.end) : item.end;
+  if (isFlow && isCommented(text, { start: from, end }, item)) {
+    return withoutWord(text, item);
+  }
+  const before = text.slice(from, item.start);
+  const comments = before.includes('#') ? before.slice(before.indexOf(':') + 1) : '';
   const content = `: []${comments.replace(/\r?\n[^\n]*$/, '')}`;
   return { offset: from, length: end - from, content };
 }
