@@ -24,6 +24,8 @@ export interface RunEnd {
   readonly outcome: RunOutcome;
   readonly iterations: number;
   readonly stories: StoryCount;
+  /** Ids of the chosen stories, if the run works on no others. */
+  readonly onlyStories?: readonly string[] | undefined;
   readonly detail?: Words | undefined;
   /** In US dollars, as `costUsd`. */
   readonly budgetUsd?: number | undefined;
@@ -74,7 +76,7 @@ export function killedStories({ cutOff, running }: Pick<RunState, 'cutOff' | 'ru
 
 /** The end of a run, from its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
-  const { iteration: iterations, stories, detail, open, circle } = state;
+  const { iteration: iterations, stories, onlyStories, detail, open, circle } = state;
   const { budgetUsd, costUsd, costEstimated, costUnknown } = state;
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
   const isAnswered =
@@ -84,6 +86,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     outcome,
     iterations,
     stories,
+    onlyStories,
     detail,
     skipped,
     isAnswered,
@@ -143,7 +146,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     case 'completed':
       return withAside(
         iterations === 0
-          ? t('All stories complete, nothing to do')
+          ? nothingToDo(end, t)
           : iterations === 1
             ? t('COMPLETE after 1 iteration')
             : t('COMPLETE after {0} iterations', iterations),
@@ -228,6 +231,13 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     default:
       return assertNever(end.outcome);
   }
+}
+
+/** Others than the chosen stories may be open. */
+function nothingToDo({ onlyStories }: RunEnd, t: Translate): string {
+  return onlyStories === undefined
+    ? t('All stories complete, nothing to do')
+    : t('{0} complete, nothing to do', shorten(onlyStories.join(', '), MAX_IDS));
 }
 
 /** A run that says no more than that it is complete would hide them. */

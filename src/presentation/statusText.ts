@@ -63,13 +63,15 @@ function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string
 }
 
 function storyFacts(state: RunState): string {
-  const { mode, stories, task } = state;
+  const { mode, onlyStories, stories, task } = state;
   if (mode === 'freeForm') {
     return `Task: ${shorten(task, 100)}`;
   }
   return isPlanning(state)
     ? `no stories yet, to be planned from: ${shorten(task, 100)}`
-    : `${stories.done}/${stories.total} stories complete`;
+    : `${stories.done}/${stories.total} stories complete${
+        onlyStories === undefined ? '' : ` · works only on ${shorten(onlyStories.join(', '), 200)}`
+      }`;
 }
 
 /** Ids of the stories that a new run of the same kind would work on. */

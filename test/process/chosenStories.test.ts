@@ -20,6 +20,16 @@ describe('run --story', { concurrency: 3 }, () => {
       (await workspace.cli('status', '--json').finished).stdout,
     );
     assert.deepEqual(status.onlyStories, ['US-003', 'US-002']);
+    assert.match(
+      (await workspace.cli('status').finished).stdout,
+      /^2\/3 stories complete · works only on US-003, US-002 · /m,
+    );
+    // US-001 is open, so a preview does not call all stories complete.
+    const preview = workspace.script([], '--dry-run', '--story', 'US-002');
+    assert.match(
+      (await preview.finished).stdout,
+      /No agent would be started\. US-002 complete, nothing to do$/m,
+    );
   });
 
   test('a story that depends on another one is refused with the next step', async t => {
