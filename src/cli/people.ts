@@ -8,15 +8,21 @@ import { RUN_MARKER } from '../orchestrator/process/processTree.ts';
  * its run in the environment. Otherwise it could tick its own story or lift its own limits.
  */
 export function forPeople(command: Command): Command {
-  return command.hook('preAction', () => {
+  return command.hook('preAction', (_marked, called) => {
     if ((process.env[RUN_MARKER] ?? '') !== '') {
       throw new HumanError(
         say(
           'An agent cannot use "{0}": only people control runs. If you are not an agent, unset {1} and try again.',
-          command.name(),
+          typedName(called),
           RUN_MARKER,
         ),
       );
     }
   });
+}
+
+/** As people type it, such as `places clean`. */
+function typedName(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${typedName(parent)} ${command.name()}` : command.name();
 }

@@ -1058,6 +1058,8 @@ describe('inside an agent', { concurrency: 4 }, () => {
     ['stop'],
     ['run', '--tasks', 'a'],
     ['go', '1'],
+    ['tasks', 'import'],
+    ['places', 'clean'],
   ];
   for (const args of steering) {
     test(`${args.join(' ')} is refused`, async t => {
@@ -1066,7 +1068,9 @@ describe('inside an agent', { concurrency: 4 }, () => {
       const { code, stderr } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, ...args)
         .finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: An agent cannot use [^\n]+\n$/);
+      assert.match(stderr, /^ralph-fresh: An agent cannot use "[^\n]+\n$/);
+      const named = ['tasks', 'places'].includes(args[0] ?? '') ? args.join(' ') : args[0];
+      assert.ok(stderr.includes(`"${named}"`), stderr);
       assert.equal(await workspace.read('.omc/prd.json'), before);
       assert.deepEqual(await workspace.runIds(), []);
     });

@@ -169,7 +169,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       '--accept-discovered',
     ).finished;
     assert.equal(run.code, 0, run.stderr);
-    assert.match(await workspace.read('accept.txt'), /An agent cannot use "accept"/);
+    assert.match(await workspace.read('accept.txt'), /An agent cannot use "discovered accept"/);
     const [first, second] = await workspace.stories();
     assert.equal(first?.id, 'US-001');
     assert.deepEqual([second?.title, second?.passes], ['Limit the log in', true]);
