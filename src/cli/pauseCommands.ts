@@ -10,7 +10,7 @@ import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { stillPaused } from '../presentation/storyLines.ts';
 import { english } from '../presentation/translate.ts';
-import { pausedPartsWords } from '../presentation/waitingWords.ts';
+import { pausedPartsWords, waitingSentence } from '../presentation/waitingWords.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { livingLoop, noLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
@@ -53,7 +53,11 @@ async function pause(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const pause = loop && (await readRun(files, loop.runId)).pause;
   if (pause !== undefined) {
-    print('The run is already paused. "ralph-fresh resume" continues it.');
+    print(
+      pause.reason === 'person'
+        ? 'The run is already paused. "ralph-fresh resume" continues it.'
+        : `The run waits already. ${waitingSentence(pause, english, { now: Date.now() })}`,
+    );
     return;
   }
   await deliver(files, { type: 'pause' }, loop?.runId);

@@ -607,6 +607,10 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
       list,
       /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…" --story US-001$/m,
     );
+    assert.match(
+      await printed(workspace, 'pause'),
+      /^The run waits already\. .*Blue or green\? Answer with: ralph-fresh answer "…" --story US-001$/m,
+    );
     const text = await printed(workspace, 'answer', 'Green');
     assert.match(text, /^Answered: Blue or green\?\nThe run continues/);
     assert.equal((await cli.finished).code, 0);
