@@ -419,7 +419,10 @@ describe('before a run with lanes starts', { concurrency: 2 }, () => {
 
     const withoutLanes = await workspace.run('succeeds', '--new').finished;
     assert.equal(withoutLanes.code, 1);
-    assert.match(withoutLanes.stderr, /is on no branch, .* The same command with --isolate/);
+    assert.match(
+      withoutLanes.stderr,
+      /landed \(refs\/\S+\) is on no branch, .*\. The same command with --isolate/,
+    );
     await git(workspace, 'branch', '-m', 'main', 'trunk');
     const renamed = await workspace.run('succeeds', '--new', '--lanes', '2').finished;
     assert.equal(renamed.code, 1);

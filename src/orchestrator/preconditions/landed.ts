@@ -37,7 +37,7 @@ export const landed: Precondition = {
     return {
       level: isContinued || isOfOther(first) ? 'warns' : 'refuses',
       message: say(
-        'What an earlier run has landed is on no branch, although its stories are done: {0}',
+        'What an earlier run has landed ({0}) is on no branch, although its stories are done.',
         first,
       ),
       next:
