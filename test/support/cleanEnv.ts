@@ -119,6 +119,11 @@ export async function emptyRepo(folder: string): Promise<void> {
   const git = gitIn(folder);
   await git('symbolic-ref', 'HEAD', 'refs/heads/main');
   await git('update-ref', '-d', 'HEAD');
+  // What runs have kept or landed would be told to the next one.
+  const kept = await git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh');
+  for (const ref of kept.split('\n').filter(Boolean)) {
+    await git('update-ref', '-d', ref);
+  }
 }
 
 function gitIn(folder: string): (...args: readonly string[]) => Promise<string> {
