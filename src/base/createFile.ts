@@ -17,19 +17,24 @@ export async function createFile(file: string, content: string | Buffer): Promis
   await mkdir(path.dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const handle = await open(temporary, 'wx');
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeNew(temporary, content);
     return await putInPlace(temporary, file);
   } finally {
     // To remove what cannot be there would be an error of its own, such as for a name that is too long.
     if (existsSync(temporary)) {
       await rm(temporary, { force: true });
     }
+  }
+}
+
+/** Writes and syncs a file that must not exist yet. A failure may leave a part of it. */
+export async function writeNew(file: string, content: string | Buffer): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { access, constants, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createFile } from '../../base/createFile.ts';
+import { createFile, writeNew } from '../../base/createFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { openPlainFile } from '../../base/plainFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -244,17 +244,6 @@ async function readIfThere(file: string): Promise<Buffer | undefined> {
     return await handle?.readFile();
   } finally {
     await handle?.close();
-  }
-}
-
-/** Writes and syncs a file that must not exist yet. */
-async function writeNew(file: string, content: Buffer): Promise<void> {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
