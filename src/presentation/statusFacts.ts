@@ -58,19 +58,20 @@ export async function stillAsking(files: RunFiles, state: RunState): Promise<Run
   return withoutMoot({ state, alive: false }, stories, files.workspace).state;
 }
 
-/** After the end of a run, a person may have brought in what its branch could not follow to, or be on another branch. */
+/** After the end of a run, a person may have committed its work, brought in what its branch lacked, or left the branch. */
 async function lookAgain(
   { workspace }: RunFiles,
   run: WatchedRun,
 ): Promise<{ readonly run: WatchedRun; readonly elsewhere?: string }> {
-  const { branch, held, isolated } = run.state;
-  if (run.alive || branch === undefined || (isolated !== true && held === undefined)) {
+  const { held, isolated, uncommitted } = run.state;
+  if (run.alive || (isolated !== true && held === undefined && uncommitted === undefined)) {
     return { run };
   }
   // Loaded on demand: few runs need git for this.
   const { workNow } = await import('../orchestrator/workspace/workNow.ts');
   const now = await workNow(workspace, run.state);
-  return { run: { ...run, state: { ...run.state, held: now.held } }, elsewhere: now.elsewhere };
+  const left = { held: now.held, uncommitted: now.uncommitted };
+  return { run: { ...run, state: { ...run.state, ...left } }, elsewhere: now.elsewhere };
 }
 
 /**

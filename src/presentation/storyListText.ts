@@ -1,7 +1,8 @@
 import { assertNever } from '../base/assertNever.ts';
+import { englishOf, sentences } from '../base/say.ts';
 import { sentence, shorten } from '../base/text.ts';
-import type { Story } from '../orchestrator/stories/story.ts';
-import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import type { StoryList } from '../orchestrator/stories/story.ts';
+import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
 import { choiceWords } from './choiceWords.ts';
 import { asideWords } from './hindrances.ts';
 import { putAsideWords } from './sentences.ts';
@@ -111,10 +112,8 @@ function problemLines(problems: StoryListData['problems']): string[] {
 }
 
 /** The next story in one line, or why there is none. */
-export function nextText(
-  next: NextData,
-  { stories }: { readonly stories: readonly Story[] },
-): string {
+export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | StoryList): string {
+  const { stories } = list;
   if (next.id !== null) {
     const title = stories.find(story => story.id === next.id)?.title ?? '';
     const facts = [shorten(titleNextTo(next.id, title), MAX_TITLE), ...choiceWords(next, english)];
@@ -125,7 +124,7 @@ export function nextText(
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return nothingToDo('All stories', aside.length);
+      return nothingToDo('All stories', aside.length, 'problems' in list ? list : undefined);
     case 'unjudged': {
       const { unjudged = [] } = next;
       const claims = unjudged.length === 1 ? 'this claim is' : 'these claims are';
@@ -155,10 +154,15 @@ export function nextText(
  * That a run would start no agent, and what comes next.
  * @param what is complete
  * @param aside how many stories the file has put aside
+ * @param list what may have entries that are not read as stories
  */
-export function nothingToDo(what: string, aside: number): string {
+export function nothingToDo(what: string, aside: number, list: StoryList | undefined): string {
   const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
-  return `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
+  const unread = list && unreadEntries(list);
+  const text = `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
+  return unread === undefined
+    ? text
+    : `${text}\nWarning: ${englishOf(sentences([unread.message, unread.next]))}`;
 }
 
 function ids(blockedBy: readonly string[]): string {

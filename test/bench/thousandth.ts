@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { claudeAgent } from '../../src/orchestrator/agents/claude/claude.ts';
+import { CodeSearch } from '../../src/orchestrator/context/codeSearch.ts';
 import { Briefer } from '../../src/orchestrator/iteration/briefing.ts';
 import { HANDOFF_MAX_BYTES, writeHandoff } from '../../src/orchestrator/iteration/handoff.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
@@ -79,7 +80,7 @@ async function briefingAt(
       journal.append(event);
     }
     const place = userTree(workspace.folder, workspace.storyFile);
-    const config = { ...DEFAULT_CONFIG, maxIterations: STORIES + 100 };
+    const config = { ...DEFAULT_CONFIG, maxIterations: STORIES + 100, contextTokens: 0 };
     const snapshot = await readSnapshot(workspace.storyFile, place.git);
     const run = openRun(
       {
@@ -90,6 +91,7 @@ async function briefingAt(
       },
       journal,
       {
+        code: new CodeSearch(undefined, { wait: true }),
         look: async () => undefined,
         resume: () => new AbortController().signal,
       },

@@ -282,6 +282,25 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(right.stdout, /second try/);
   });
 
+  test('doctor, --dry-run and run warn of entries that are not read as stories', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('tasks.md', '- [x] One\n- [] Two\n');
+    const words = /tasks\.md:2 is not read as a story, so no agent works on it\. .*"- \[ \]/;
+    const of = ['--file', 'tasks.md'];
+    const doctor = await workspace.cli('doctor', ...of, '--only', 'unread').finished;
+    assert.match(doctor.stdout, /^! tasks\.md:2 is not read as a story/m);
+    assert.match((await workspace.script([], ...of, '--dry-run').finished).stdout, words);
+    const run = await workspace.script([], ...of).finished;
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, words);
+    await workspace.write('tasks.md', '- [x] One\n- [] Two\n-[ ] Three\n');
+    const more = await workspace.script([], ...of, '--new').finished;
+    assert.match(more.stdout, /Entries of the story file are .*: tasks\.md:2, tasks\.md:3\. /);
+    await workspace.write('tasks.md', '- [x] One\n- [x] Two\n');
+    const right = await workspace.script([], ...of, '--new').finished;
+    assert.doesNotMatch(right.stdout, /not read as/);
+  });
+
   test('doctor leaves nothing behind if there is no problem', async t => {
     const workspace = await Workspace.create(t);
     const all = await workspace.cli('doctor', ...AGENT, '--json').finished;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, type Step, Workspace } from '../support/ralph.ts';
@@ -41,6 +42,27 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
     );
     const status = await workspace.cli('status').finished;
     assert.match(status.stdout, /Done, but not committed: US-001, US-002\..*index\.lock/);
+  });
+
+  test('is not reported any more once a person has committed it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const locks: Step = { write: ['.git/index.lock', ''] };
+    await workspace.script([
+      [locks, { folder: 'new' }, { write: ['new/a.txt', 'work\n'] }, { tick: 'US-001' }, done],
+    ]).finished;
+    const status = async () => (await workspace.cli('status').finished).stdout;
+    assert.match(
+      await status(),
+      /US-001 is done, but its changes are not committed: new\/.* exists/,
+    );
+    await rm(path.join(workspace.folder, '.git', 'index.lock'));
+    assert.match(await status(), /US-001 is done, but .* such as a hook, and commit them/);
+    workspace.git('add', '--all');
+    assert.match(await status(), /US-001 is done, but its changes are not committed/);
+    workspace.git('commit', '--quiet', '--message', 'feat: what the agent left');
+    assert.doesNotMatch(await status(), /not committed/);
+    await rm(path.join(workspace.folder, '.git'), { recursive: true });
+    assert.match(await status(), /US-001 is done, but its changes are not committed/);
   });
 
   test('is reported with a failing hook as a possible cause, until the next agent commits it', async t => {

@@ -90,8 +90,8 @@ test.describe('in one window', () => {
     await expect(workbench.statusBarItem('Ralph needs you · 0/1').last()).toBeVisible(RUN_LIMIT);
   });
 
-  test('a completed run that leaves changes uncommitted is no good news', async () => {
-    const { workbench } = await prepared({
+  test('a completed run that leaves changes uncommitted is no good news until they are committed', async () => {
+    const { run, workbench } = await prepared({
       stories: openStories(1),
       calls: [[{ write: ['a.txt', 'work\n'] }, { tick: 'US-001' }, { result: ['Done.'] }]],
     });
@@ -101,6 +101,13 @@ test.describe('in one window', () => {
     await expect(alert.getByRole('button', { name: 'Source Control' })).toBeVisible();
     const item = workbench.statusBarItem('Ralph done, but not committed · 1/1').last();
     await expect(item).toHaveClass(/warning-kind/);
+    for (const args of [
+      ['add', '--all'],
+      ['commit', '--quiet', '--message', 'feat: a file'],
+    ]) {
+      execFileSync('git', args, { cwd: run.workspace, env: run.env });
+    }
+    await expect(workbench.statusBarItem('Ralph done · 1/1').last()).toBeVisible(RUN_LIMIT);
   });
 
   test('a completed run is no good news until its branch has everything that has landed', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { CodeSearch } from '../../src/orchestrator/context/codeSearch.ts';
 import { Briefer } from '../../src/orchestrator/iteration/briefing.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
@@ -54,7 +55,9 @@ async function promptFor(storyId: string): Promise<string> {
     const story = before.stories?.stories.find(({ id }) => id === storyId);
     assert.ok(story);
     const run = {
-      ...{ files: new RunFiles(temp.path), storyFile, config: DEFAULT_CONFIG },
+      ...{ files: new RunFiles(temp.path), storyFile },
+      config: { ...DEFAULT_CONFIG, contextTokens: 0 },
+      code: new CodeSearch(undefined, { wait: true }),
       state: () => foldRun(events),
       journal: {
         append: (event: RunEventBody) => assert.fail(`${event.type} was written`),

@@ -153,7 +153,7 @@ async function tellNothingToDo(
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
     const aside = story === undefined ? asideCount(list?.stories ?? []) : 0;
     const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
-    print(nothingToDo(what, aside));
+    print(nothingToDo(what, aside, story === undefined ? list : undefined));
   }
 }
 

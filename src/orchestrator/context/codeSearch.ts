@@ -1,7 +1,11 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../base/messageOf.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import type { Words } from '../../base/say.ts';
 import type { CodePointers, PointerQuery } from './codePointers.ts';
+import type { DuplicateReport } from './duplicates/duplicate.ts';
+import type { CommitRange } from './duplicates/findDuplicates.ts';
 import type { SearchAnswer, SearchRequest } from './searchWorker.ts';
 
 /** Of the thread; most of an index is outside of the heap. */
@@ -9,7 +13,10 @@ const MAX_HEAP_MB = 400;
 /** Building an index leaves much garbage; by default, a hundred megabytes of it may be waiting. */
 const MAX_YOUNG_MB = 12;
 
-/** Finds what matters in the code for a story. The index lives in a thread of its own, so that nothing waits for it. */
+/**
+ * Finds what matters in the code for a story, and what new code repeats. The index and the parsers live in a thread of
+ * their own, so that nothing waits for them.
+ */
 export class CodeSearch {
   private readonly folder: string | undefined;
   private readonly wait: boolean;
@@ -47,6 +54,16 @@ export class CodeSearch {
     await this.ask({ kind: 'remember', dir, use });
   }
 
+  /**
+   * What new functions and files repeat.
+   * @param dir absolute path of a folder in the repository
+   * @throws if the repository cannot be read
+   */
+  async duplicates(dir: string, range: CommitRange): Promise<DuplicateReport | undefined> {
+    const answer = await this.ask({ kind: 'duplicates', dir, range });
+    return answer.duplicates;
+  }
+
   /** Ends the thread; what is being written is written anew another time. */
   async dispose(): Promise<void> {
     const { worker } = this;
@@ -69,7 +86,8 @@ export class CodeSearch {
       worker.unref();
     }
     if (!answer.ok) {
-      throw new Error(answer.message);
+      const { problem } = answer;
+      throw typeof problem === 'string' ? new Error(problem) : new HumanError(problem);
     }
     return answer;
   }
@@ -90,7 +108,7 @@ export class CodeSearch {
       });
       worker.on('error', error => {
         this.worker = undefined;
-        this.fail(messageOf(error));
+        this.fail(saidOf(error));
       });
       worker.on('exit', () => {
         if (this.worker === worker) {
@@ -103,9 +121,9 @@ export class CodeSearch {
     return this.worker;
   }
 
-  private fail(message: string): void {
+  private fail(problem: Words): void {
     for (const resolve of this.waiting.values()) {
-      resolve({ ok: false, message });
+      resolve({ ok: false, problem });
     }
     this.waiting.clear();
   }

@@ -1,7 +1,10 @@
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import type { Words } from '../../base/say.ts';
 import { type CodePointers, codePointers, type PointerQuery, prefixOf } from './codePointers.ts';
+import type { DuplicateReport } from './duplicates/duplicate.ts';
+import { type CommitRange, findDuplicates } from './duplicates/findDuplicates.ts';
 import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
 import { pinEntries } from './pin/pinEntries.ts';
@@ -10,17 +13,18 @@ import { readPinText } from './pin/pinPlace.ts';
 /** What the thread is asked for. */
 export type SearchRequest =
   | { readonly kind: 'find'; readonly query: PointerQuery; readonly wait: boolean }
-  | { readonly kind: 'remember'; readonly dir: string; readonly use: Omit<PastUse, 'time'> };
+  | { readonly kind: 'remember'; readonly dir: string; readonly use: Omit<PastUse, 'time'> }
+  | { readonly kind: 'duplicates'; readonly dir: string; readonly range: CommitRange };
 
 /** Its answer; without pointers if the index is not there yet. */
 export type SearchAnswer =
-  | { readonly ok: true; readonly pointers?: CodePointers }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: true; readonly pointers?: CodePointers; readonly duplicates?: DuplicateReport }
+  | { readonly ok: false; readonly problem: Words };
 
 const INDEX_NAME = 'index.bin';
 const USES_NAME = 'uses.json';
 
-/** The program of the thread: one request after the other. */
+/** The program of the thread: one request to the index after the other. */
 class SearchProgram {
   private readonly live: LiveIndex;
   private readonly usesFile: string | undefined;
@@ -35,11 +39,17 @@ class SearchProgram {
 
   async answer(request: SearchRequest): Promise<SearchAnswer> {
     try {
-      return request.kind === 'find'
-        ? await this.find(request.query, request.wait)
-        : await this.inTurn(() => this.remember(request));
+      switch (request.kind) {
+        case 'find':
+          return await this.find(request.query, request.wait);
+        case 'remember':
+          return await this.inTurn(() => this.remember(request));
+        case 'duplicates':
+          // Needs no index.
+          return { ok: true, duplicates: await findDuplicates(request.dir, request.range) };
+      }
     } catch (error) {
-      return { ok: false, message: messageOf(error) };
+      return { ok: false, problem: saidOf(error) };
     }
   }
 

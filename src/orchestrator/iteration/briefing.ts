@@ -162,7 +162,7 @@ export class Briefer {
     const { run } = this;
     const { code, config, files } = run;
     let pointers: CodePointers | undefined;
-    if (code !== undefined && config.contextTokens > 0 && before.head !== undefined) {
+    if (config.contextTokens > 0 && before.head !== undefined) {
       try {
         const { barred, pinned } = await readContextChoices(files.contextFile, story?.id);
         pointers = await code.pointers({

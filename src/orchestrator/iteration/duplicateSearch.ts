@@ -1,7 +1,7 @@
 import { saidOf } from '../../base/messageOf.ts';
 import { say, type Words } from '../../base/say.ts';
+import type { CodeSearch } from '../context/codeSearch.ts';
 import type { DuplicateReport } from '../context/duplicates/duplicate.ts';
-import { findDuplicates } from '../context/duplicates/findDuplicates.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 
@@ -17,6 +17,7 @@ export type DuplicateSearch = Promise<DuplicateReport | { readonly problem: Word
  * @param commits full hashes; absent: nothing is known, as before the first commit
  */
 export async function searchDuplicates(
+  code: Pick<CodeSearch, 'duplicates'>,
   dir: string,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
 ): DuplicateSearch {
@@ -24,7 +25,7 @@ export async function searchDuplicates(
     return undefined;
   }
   try {
-    return await inTime(findDuplicates(dir, { from, to }));
+    return await inTime(code.duplicates(dir, { from, to }));
   } catch (error) {
     return { problem: saidOf(error) };
   }

@@ -121,11 +121,11 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
 
 /** What later prompts learn from: which of the files that the agent was led to it used, and which others. */
 async function learnFrom(
-  { code: search }: Run,
+  { code: search, config }: Run,
   { append, place, story }: Scope,
   { code, used }: { readonly code: Briefing['code']; readonly used: ReadonlySet<string> },
 ): Promise<void> {
-  if (search === undefined || story === undefined || used.size === 0) {
+  if (config.contextTokens === 0 || story === undefined || used.size === 0) {
     return;
   }
   try {

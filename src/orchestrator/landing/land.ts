@@ -68,7 +68,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     handled: new Map(),
   }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
   // In parallel with the checks: both only read.
-  const search = searchDuplicates(place.dir, { from: before.head, to: after.head });
+  const search = searchDuplicates(run.code, place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {
     scope,
     after,

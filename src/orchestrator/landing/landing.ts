@@ -140,7 +140,7 @@ export class Landing {
 
   /** In parallel with the checks: both only read. */
   search(from: string, to: string | undefined): DuplicateSearch {
-    return searchDuplicates(this.hands.target.root, { from, to });
+    return searchDuplicates(this.run.code, this.hands.target.root, { from, to });
   }
 
   candidateOf({ base, head, progressText, scope }: Landable, onto: string) {

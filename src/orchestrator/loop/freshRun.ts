@@ -1,6 +1,6 @@
 import { saidOf } from '../../base/messageOf.ts';
 import { withTexts } from '../../base/say.ts';
-import { CodeSearch } from '../context/codeSearch.ts';
+import type { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
@@ -58,6 +58,7 @@ export interface RunParts {
   readonly template: PromptTemplate | undefined;
   /** Opens the places of agents; absent: one agent works in the user's tree. */
   readonly isolate?: (snapshot: Snapshot) => Promise<Isolation>;
+  readonly code: CodeSearch;
   /** Size of the inbox before this loop had the lock, in bytes. */
   readonly inboxFrom: number;
 }
@@ -86,17 +87,15 @@ export class FreshRun {
   private keepsShort: boolean;
 
   constructor(options: RunOptions, parts: RunParts) {
-    const { inboxFrom, isolate, journal, place, snapshot, template } = parts;
+    const { code, inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
     this.keepsShort = options.config.compactAt > 0;
     this.openPlaces = isolate;
     this.template = template;
     this.place = place;
     this.snapshot = snapshot;
-    const { config, files } = options;
     const run = openRun(options, journal, {
-      code:
-        config.contextTokens === 0 ? undefined : new CodeSearch(files.contextDir, { wait: false }),
+      code,
       look: () => this.desk.look(),
       resume: () => this.desk.resumeSignal,
     });
@@ -361,7 +360,7 @@ export class FreshRun {
       // If state files cannot be restored, this must not hide how the run ended.
       warn(journal, 'stateDamaged', saidOf(error));
     }
-    await Promise.all([desk.close(), this.tidying, run.code?.dispose()]);
+    await Promise.all([desk.close(), this.tidying]);
     // Processes that escaped when their agent was ended.
     await endLeftovers(undefined, id);
     try {

@@ -12,7 +12,7 @@ import type { RunOptions } from './runOptions.ts';
 interface LoopHands {
   /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
-  readonly code?: CodeSearch;
+  readonly code: CodeSearch;
   /** Aborted when a person wants the whole run to continue now; a new signal each time. */
   readonly resume: () => AbortSignal;
 }

@@ -2,6 +2,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { say, sentences, type Words } from '../../base/say.ts';
 import { diskFullCode } from '../../base/systemRefusal.ts';
+import { CodeSearch } from '../context/codeSearch.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
 import { cutOffOf, type RunState } from '../journal/runState.ts';
@@ -52,6 +53,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     throw new AlreadyRunningError(attempt.by);
   }
   let releaseWorkTree: (() => Promise<void>) | undefined;
+  const code = new CodeSearch(files.contextDir, { wait: false });
   try {
     releaseWorkTree = await acquireWorkTree(files);
     await ignoreStateDir(files);
@@ -93,7 +95,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     try {
       const { snapshot, storyIds } = reopened;
       const fresh = new FreshRun(run, {
-        ...{ place, journal, snapshot, template, inboxFrom },
+        ...{ place, code, journal, snapshot, template, inboxFrom },
         isolate: isolated
           ? async now => isolation ?? (await openIsolation(run, git, now, earlier))
           : undefined,
@@ -108,7 +110,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   } catch (error) {
     throw withFix(error, options);
   } finally {
-    await place.dispose();
+    await Promise.all([place.dispose(), code.dispose()]);
     await releaseWorkTree?.();
     await attempt.lock.release();
   }

@@ -25,6 +25,7 @@ import { state } from './state.ts';
 import { template } from './template.ts';
 import { trackedState } from './trackedState.ts';
 import { unfinished } from './unfinished.ts';
+import { unread } from './unread.ts';
 import { unseen } from './unseen.ts';
 
 /** All preconditions of a run, in the order in which a person should fix them. */
@@ -44,6 +45,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   unseen,
   hooks,
   signing,
+  unread,
   template,
   progress,
   flakyChecks,

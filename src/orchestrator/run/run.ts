@@ -28,8 +28,7 @@ export interface Run extends RunWork {
   };
   readonly keptStories: KeptStories;
   readonly marker: StateMarker;
-  /** Finds what matters in the code; absent if prompts do not tell it. */
-  readonly code?: CodeSearch;
+  readonly code: CodeSearch;
   /** The fold of the journal so far. */
   state(): RunState;
   /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */

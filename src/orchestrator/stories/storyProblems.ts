@@ -1,6 +1,11 @@
+import path from 'node:path';
 import { type Message, say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
-import type { Story, StoryProblem } from './story.ts';
+import type { Story, StoryList, StoryProblem } from './story.ts';
+
+/** Maximum number of named entries that are not read. */
+const MAX_UNREAD = 5;
 
 /** Finds the 1-based line and column of a story's field. */
 export type FindPlace = (
@@ -225,4 +230,35 @@ function* circles(
       yield path.slice(from);
     }
   }
+}
+
+/**
+ * That no agent works on entries of a list that are not read as stories.
+ * @returns the finding and the next step, as sentences; `undefined` if every entry is read
+ */
+export function unreadEntries({
+  path: list,
+  problems,
+}: StoryList): { readonly message: Message; readonly next: Message } | undefined {
+  const [first, ...rest] = problems.filter(
+    ({ code, severity }) => code === 'notAStory' && severity !== 'info',
+  );
+  if (first === undefined) {
+    return undefined;
+  }
+  const place = ({ file, line }: typeof first) => `${file ?? path.basename(list)}:${line}`;
+  if (rest.length === 0) {
+    return {
+      message: say('{0} is not read as a story, so no agent works on it.', place(first)),
+      next: first.message,
+    };
+  }
+  const named = [first, ...rest].slice(0, MAX_UNREAD).map(place);
+  return {
+    message: say(
+      'Entries of the story file are not read as stories, so no agent works on them: {0}.',
+      shorten([...named, ...(rest.length < MAX_UNREAD ? [] : ['…'])].join(', '), 300),
+    ),
+    next: say('"ralph-fresh stories" tells how to fix each.'),
+  };
 }

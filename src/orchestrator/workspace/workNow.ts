@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository } from '../git/git.ts';
@@ -5,29 +6,60 @@ import type { RunState } from '../journal/runState.ts';
 import { isFolderPath } from '../stories/formats/folderText.ts';
 import { heldTip } from './heldTip.ts';
 
-/** Where the work of an ended run is that has landed from places of its agents. */
+/** Where the work of an ended run is. */
 export interface WorkNow {
-  /** The branch that it landed on, if another one is checked out. */
+  /** The branch on which work from places of agents has landed, if another one is checked out. */
   readonly elsewhere?: string;
   /** What its branch still lacks, and the files that are in the way now. */
   readonly held?: RunState['held'];
+  /** What is still not committed. */
+  readonly uncommitted?: RunState['uncommitted'];
 }
 
 /**
- * Looks again at what a journal says of the branch: since then, a person may have brought in what it lacked, cleared
- * files out of the way, or checked out another branch.
+ * Looks again at what a journal says of the work: since then, a person may have committed it, brought in what the
+ * branch lacked, cleared files out of the way, or checked out another branch.
  *
  * @param dir absolute path of the workspace
  * @throws {HumanError} if git cannot read the repository
  */
-export async function workNow(
+export async function workNow(dir: string, state: RunState): Promise<WorkNow> {
+  const git = new GitRepository(dir);
+  const uncommitted = state.uncommitted && (await stillUncommitted(git, state.uncommitted));
+  return { ...(await onBranch(git, dir, state)), uncommitted };
+}
+
+/** @returns `undefined` if no listed file is changed any more */
+async function stillUncommitted(
+  git: GitRepository,
+  uncommitted: NonNullable<RunState['uncommitted']>,
+): Promise<RunState['uncommitted']> {
+  // Nothing can have been committed where the repository is gone.
+  if ((await git.root()) === undefined) {
+    return uncommitted;
+  }
+  const { changed } = await git.status();
+  const { files, lock } = uncommitted;
+  const isChanged = (file: string) =>
+    changed.some(entry => isSameOrIn(file, entry) || isSameOrIn(entry, file));
+  return files.some(isChanged)
+    ? { ...uncommitted, lock: lock !== undefined && existsSync(lock) ? lock : undefined }
+    : undefined;
+}
+
+/** Git names a completely new folder, with a slash at its end, until something in it is staged. */
+function isSameOrIn(file: string, entry: string): boolean {
+  return file === entry || (entry.endsWith('/') && file.startsWith(entry));
+}
+
+async function onBranch(
+  git: GitRepository,
   dir: string,
   { branch, commits, held, isolated, storyFile }: RunState,
 ): Promise<WorkNow> {
   if (!isolated || branch === undefined) {
     return { held };
   }
-  const git = new GitRepository(dir);
   const [root, current, tip] = await Promise.all([
     git.root(),
     git.branch(),

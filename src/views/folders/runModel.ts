@@ -13,20 +13,26 @@ import type { StoryModel } from './storyModel.ts';
 /** Before the files were looked at. */
 const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
 
-/** In ms. While the branch of an ended run lacks what has landed, a person may bring it in. */
-const LOOK_AT_BRANCH_MS = 10_000;
+/** In ms. While work of an ended run is not committed, or its branch lacks it, a person may change that. */
+const LOOK_AT_WORK_MS = 10_000;
+
+/** What git said last of the work of an ended run. */
+interface SeenWork {
+  readonly of: WatchedRun;
+  readonly left: Pick<RunState, 'held' | 'uncommitted'>;
+}
 
 /** A run as it was read, and what else was known when it was seen. */
 interface SeenRun {
   readonly read: WatchedRun;
   readonly file: StoryModel['current'];
-  readonly held: RunState['held'];
+  readonly work: SeenWork | undefined;
   readonly run: WatchedRun;
 }
 
 /**
  * A folder's newest run, shared by all views. After its end, it is seen as `status` sees it: a person may have finished
- * the story of a question, or brought in what the branch lacked.
+ * the story of a question, committed its work, or brought in what the branch lacked.
  */
 export class RunModel extends Owner {
   private readonly changeEmitter = this.own(new EventEmitter<WatchedRun>());
@@ -46,8 +52,9 @@ export class RunModel extends Owner {
   private recent: KeptEvents | undefined;
   private readonly stories: Pick<StoryModel, 'current' | 'onDidChange'>;
   private seen: SeenRun | undefined;
-  /** What the branch of an ended run lacks, as it was looked at last. */
-  private branch: { readonly of: WatchedRun; readonly held: RunState['held'] } | undefined;
+  private work: SeenWork | undefined;
+  /** The last message of git, which is not repeated every time. */
+  private problem: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isDisposed = false;
 
@@ -62,20 +69,21 @@ export class RunModel extends Owner {
     this.stories = stories;
     this.onError = onError;
     this.own(stories.onDidChange(() => this.lookAgain()));
+    this.own(workspace.onDidGrantWorkspaceTrust(() => void this.lookAtWork()));
     this.watching = this.watch().catch(onError);
   }
 
   get current(): WatchedRun {
     const read = this.watcher?.current ?? NO_RUN;
     const file = this.stories.current;
-    const { held } = this.branch?.of === read ? this.branch : read.state;
+    const work = this.work?.of === read ? this.work : undefined;
     const { seen } = this;
-    if (seen?.read === read && seen.file === file && seen.held === held) {
+    if (seen?.read === read && seen.file === file && seen.work === work) {
       return seen.run;
     }
-    const now = held === read.state.held ? read : { ...read, state: { ...read.state, held } };
+    const now = work === undefined ? read : { ...read, state: { ...read.state, ...work.left } };
     const run = withoutMoot(now, file, this.files.workspace);
-    this.seen = { read, file, held, run };
+    this.seen = { read, file, work, run };
     return run;
   }
 
@@ -123,7 +131,7 @@ export class RunModel extends Owner {
     watcher.onDidChange(({ runId }) => {
       this.changeEmitter.fire(this.current);
       void this.readEarlier(runId);
-      void this.lookAtBranch();
+      void this.lookAtWork();
     });
     void watcher.start();
   }
@@ -136,36 +144,42 @@ export class RunModel extends Owner {
     }
   }
 
-  private async lookAtBranch(): Promise<void> {
+  private async lookAtWork(): Promise<void> {
     clearTimeout(this.timer);
     const run = this.watcher?.current ?? NO_RUN;
     // In Restricted Mode, git is not called.
-    if (run.alive || run.state.held === undefined || !workspace.isTrusted) {
+    if (run.alive || !isLeft(run.state) || !workspace.isTrusted) {
       return;
     }
+    const known = leftOf(this.work?.of === run ? this.work.left : run.state);
+    let left = known;
     try {
       const { workNow } = await import('../../orchestrator/workspace/workNow.ts');
-      const { held } = await workNow(this.files.workspace, run.state);
-      const known = this.branch?.of === run ? this.branch.held : run.state.held;
-      // An equal answer is another object.
-      if (JSON.stringify(held) !== JSON.stringify(known)) {
-        this.branch = { of: run, held };
-        this.lookAgain();
-      }
-      if (held !== undefined) {
-        this.lookAtBranchLater();
-      }
+      left = leftOf(await workNow(this.files.workspace, run.state));
+      this.problem = undefined;
     } catch (error) {
-      this.onError(error as Error);
+      const { message } = error as Error;
+      if (message !== this.problem) {
+        this.problem = message;
+        this.onError(error as Error);
+      }
+    }
+    // An equal answer is another object.
+    if (JSON.stringify(left) !== JSON.stringify(known)) {
+      this.work = { of: run, left };
+      this.lookAgain();
+    }
+    if (isLeft(left)) {
+      this.lookAtWorkLater();
     }
   }
 
-  private lookAtBranchLater(): void {
+  private lookAtWorkLater(): void {
     clearTimeout(this.timer);
     if (!this.isDisposed) {
       this.timer = setTimeout(
-        () => (window.state.focused ? void this.lookAtBranch() : this.lookAtBranchLater()),
-        LOOK_AT_BRANCH_MS,
+        () => (window.state.focused ? void this.lookAtWork() : this.lookAtWorkLater()),
+        LOOK_AT_WORK_MS,
       );
     }
   }
@@ -188,4 +202,12 @@ export class RunModel extends Owner {
       this.onError(error as Error);
     }
   }
+}
+
+function leftOf({ held, uncommitted }: SeenWork['left']): SeenWork['left'] {
+  return { held, uncommitted };
+}
+
+function isLeft({ held, uncommitted }: SeenWork['left']): boolean {
+  return held !== undefined || uncommitted !== undefined;
 }

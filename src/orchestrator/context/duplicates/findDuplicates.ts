@@ -24,7 +24,7 @@ const COMMITS_ONLY = { GIT_INDEX_FILE: '.ralph-fresh-no-index' };
 
 const NOTHING: DuplicateReport = { looked: 0, duplicates: [] };
 
-interface Options {
+export interface CommitRange {
   /** Full hash of the commit before. */
   readonly from: string;
   /** Full hash of the commit with the new code. */
@@ -37,7 +37,10 @@ interface Options {
  * repository as well.
  * @throws {HumanError} if the repository cannot be read
  */
-export async function findDuplicates(dir: string, { from, to }: Options): Promise<DuplicateReport> {
+export async function findDuplicates(
+  dir: string,
+  { from, to }: CommitRange,
+): Promise<DuplicateReport> {
   try {
     return from === to ? NOTHING : await find(dir, { from, to });
   } catch (error) {
@@ -45,7 +48,7 @@ export async function findDuplicates(dir: string, { from, to }: Options): Promis
   }
 }
 
-async function find(dir: string, { from, to }: Options): Promise<DuplicateReport> {
+async function find(dir: string, { from, to }: CommitRange): Promise<DuplicateReport> {
   const changes = await changedSources(dir, { from, to });
   const added = newCodeOf(changes);
   const looked = added.functions.length + added.files.length;
@@ -85,7 +88,7 @@ async function find(dir: string, { from, to }: Options): Promise<DuplicateReport
 }
 
 /** The source files that differ, with their contents on both sides. */
-async function changedSources(dir: string, { from, to }: Options): Promise<ChangedSource[]> {
+async function changedSources(dir: string, { from, to }: CommitRange): Promise<ChangedSource[]> {
   const output = await gitOutput(
     dir,
     [
