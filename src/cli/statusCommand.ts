@@ -31,7 +31,7 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
       throw unreadable(error);
     });
     if (flags.json) {
-      printJson(await statusData(files, run));
+      printJson(await statusData(files, run, true));
     } else {
       print(
         run.state.phase === 'idle' && !run.alive

@@ -15,8 +15,12 @@ import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { countOf, readStatus } from './statusFacts.ts';
 
 /** The data of `status --json`; a contract, described in docs/json-output.md. */
-export async function statusData(files: RunFiles, watched: WatchedRun): Promise<object> {
-  const { discovered, plan, problem, run, stories } = await readStatus(files, watched);
+export async function statusData(
+  files: RunFiles,
+  watched: WatchedRun,
+  asksGit: boolean,
+): Promise<object> {
+  const { discovered, plan, problem, run, stories } = await readStatus(files, watched, asksGit);
   const { runId, state, alive } = run;
   const count = stories === undefined ? undefined : countOf(stories);
   const { phase, outcome, question } = runStanding(run);

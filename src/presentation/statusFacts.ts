@@ -38,9 +38,16 @@ export interface PlanStatus {
   readonly steps: { readonly done: number; readonly total: number } | null;
 }
 
-/** Reads what both the text and the data of `status` tell. */
-export async function readStatus(files: RunFiles, watched: WatchedRun): Promise<StatusFacts> {
-  const looked = await lookAgain(files, watched);
+/**
+ * Reads what both the text and the data of `status` tell.
+ * @param asksGit whether git is asked where the work of an ended run is now; a window has done that, if it may
+ */
+export async function readStatus(
+  files: RunFiles,
+  watched: WatchedRun,
+  asksGit: boolean,
+): Promise<StatusFacts> {
+  const looked = asksGit ? await lookAgain(files, watched) : { run: watched };
   const { state } = looked.run;
   const read = await look(await storyFileOf(files, state));
   return {

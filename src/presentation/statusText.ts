@@ -38,7 +38,7 @@ export async function statusText(
   watched: WatchedRun,
   now: number = Date.now(),
 ): Promise<string> {
-  const { discovered, elsewhere, plan, run, stories } = await readStatus(files, watched);
+  const { discovered, elsewhere, plan, run, stories } = await readStatus(files, watched, true);
   // If the file is gone or broken, the run's last count is used.
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);

@@ -284,18 +284,22 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
 
   test('doctor, --dry-run and run warn of entries that are not read as stories', async t => {
     const workspace = await Workspace.create(t);
-    await workspace.write('tasks.md', '- [x] One\n- [] Two\n');
-    const words = /tasks\.md:2 is not read as a story, so no agent works on it\. .*"- \[ \]/;
     const of = ['--file', 'tasks.md'];
+    await workspace.write('tasks.md', '- [ ] One\n- [] Two\n');
+    const words = /No agent works on an entry .* not read as a story: tasks\.md:2\. .*"- \[ \]/;
     const doctor = await workspace.cli('doctor', ...of, '--only', 'unread').finished;
-    assert.match(doctor.stdout, /^! tasks\.md:2 is not read as a story/m);
+    assert.match(doctor.stdout, /^! No agent works on an entry .*: tasks\.md:2\./m);
     assert.match((await workspace.script([], ...of, '--dry-run').finished).stdout, words);
-    const run = await workspace.script([], ...of).finished;
-    assert.equal(run.code, 0, run.stderr);
+    const run = await workspace.script([['work']], ...of).finished;
     assert.match(run.stdout, words);
+    const warnings = await workspace.events('warning');
+    assert.ok(warnings.some(({ detail }) => words.test(englishOf(detail))));
+    // Also where no agent is started.
     await workspace.write('tasks.md', '- [x] One\n- [] Two\n-[ ] Three\n');
-    const more = await workspace.script([], ...of, '--new').finished;
-    assert.match(more.stdout, /Entries of the story file are .*: tasks\.md:2, tasks\.md:3\. /);
+    const all =
+      /nothing to do\..*\nWarning: No agent works on entries .*: tasks\.md:2, tasks\.md:3\. /;
+    assert.match((await workspace.script([], ...of, '--new').finished).stdout, all);
+    assert.match((await workspace.cli('next', ...of).finished).stdout, all);
     await workspace.write('tasks.md', '- [x] One\n- [x] Two\n');
     const right = await workspace.script([], ...of, '--new').finished;
     assert.doesNotMatch(right.stdout, /not read as/);

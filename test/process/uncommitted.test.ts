@@ -61,6 +61,9 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
     assert.match(await status(), /US-001 is done, but its changes are not committed/);
     workspace.git('commit', '--quiet', '--message', 'feat: what the agent left');
     assert.doesNotMatch(await status(), /not committed/);
+    await workspace.write('new/a.txt', 'other work\n');
+    await workspace.write('new/b.txt', 'other work\n');
+    assert.doesNotMatch(await status(), /not committed/);
     await rm(path.join(workspace.folder, '.git'), { recursive: true });
     assert.match(await status(), /US-001 is done, but its changes are not committed/);
   });

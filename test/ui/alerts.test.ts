@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openStories, type Step, until } from '../support/ralph.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
@@ -108,6 +109,15 @@ test.describe('in one window', () => {
       execFileSync('git', args, { cwd: run.workspace, env: run.env });
     }
     await expect(workbench.statusBarItem('Ralph done · 1/1').last()).toBeVisible(RUN_LIMIT);
+    // Later looks at the files of the run and at the stories do not take it back.
+    const [journal = ''] = globSync('.omc/state/runs/*/journal.jsonl', { cwd: run.workspace });
+    await utimes(path.join(run.workspace, journal), new Date(), new Date());
+    const file = path.join(run.workspace, '.omc/prd.json');
+    const prd = JSON.parse(await readFile(file, 'utf8'));
+    const [story] = prd.userStories;
+    prd.userStories.push({ ...story, id: 'US-002' });
+    await writeFile(file, JSON.stringify(prd));
+    await expect(workbench.statusBarItem('Ralph done · 2/2').last()).toBeVisible(RUN_LIMIT);
   });
 
   test('a completed run is no good news until its branch has everything that has landed', async () => {

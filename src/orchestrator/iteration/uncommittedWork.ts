@@ -38,7 +38,7 @@ export function doneWithoutCommit(
 export async function uncommittedWork(
   run: Run,
   { gitDir, workTree }: Place,
-  { gitProblem }: Snapshot,
+  { gitProblem, head }: Snapshot,
   storyIds: readonly string[],
 ): Promise<UncommittedWork | undefined> {
   if (storyIds.length === 0 || gitProblem !== undefined) {
@@ -55,6 +55,7 @@ export async function uncommittedWork(
           files: files.slice(0, MAX_FILES),
           more: files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
           lock: lock !== undefined && existsSync(lock) ? lock : undefined,
+          head,
         };
   } catch (error) {
     warn(run.journal, 'gitUnreadable', saidOf(error), run.state().iteration);

@@ -110,9 +110,12 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   } catch (error) {
     throw withFix(error, options);
   } finally {
-    await Promise.all([place.dispose(), code.dispose()]);
-    await releaseWorkTree?.();
-    await attempt.lock.release();
+    try {
+      await Promise.all([place.dispose(), code.dispose()]);
+    } finally {
+      await releaseWorkTree?.();
+      await attempt.lock.release();
+    }
   }
 }
 

@@ -247,18 +247,19 @@ export function unreadEntries({
     return undefined;
   }
   const place = ({ file, line }: typeof first) => `${file ?? path.basename(list)}:${line}`;
-  if (rest.length === 0) {
-    return {
-      message: say('{0} is not read as a story, so no agent works on it.', place(first)),
-      next: first.message,
-    };
-  }
   const named = [first, ...rest].slice(0, MAX_UNREAD).map(place);
+  const places = shorten([...named, ...(rest.length < MAX_UNREAD ? [] : ['…'])].join(', '), 300);
   return {
-    message: say(
-      'Entries of the story file are not read as stories, so no agent works on them: {0}.',
-      shorten([...named, ...(rest.length < MAX_UNREAD ? [] : ['…'])].join(', '), 300),
-    ),
-    next: say('"ralph-fresh stories" tells how to fix each.'),
+    message:
+      rest.length === 0
+        ? say(
+            'No agent works on an entry of the story file that is not read as a story: {0}.',
+            places,
+          )
+        : say(
+            'No agent works on entries of the story file that are not read as stories: {0}.',
+            places,
+          ),
+    next: first.message,
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { changedEntries } from '../git/changes.ts';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -25,26 +26,45 @@ export interface WorkNow {
  */
 export async function workNow(dir: string, state: RunState): Promise<WorkNow> {
   const git = new GitRepository(dir);
-  const uncommitted = state.uncommitted && (await stillUncommitted(git, state.uncommitted));
+  // What git cannot tell now is as the journal says.
+  const uncommitted = await stillUncommitted(dir, git, state).catch(() => state.uncommitted);
   return { ...(await onBranch(git, dir, state)), uncommitted };
 }
 
-/** @returns `undefined` if no listed file is changed any more */
+/** @returns `undefined` if all of it has been committed since, or is gone */
 async function stillUncommitted(
+  dir: string,
   git: GitRepository,
-  uncommitted: NonNullable<RunState['uncommitted']>,
+  { uncommitted, uncommittedBefore = [] }: RunState,
 ): Promise<RunState['uncommitted']> {
-  // Nothing can have been committed where the repository is gone.
-  if ((await git.root()) === undefined) {
-    return uncommitted;
+  if (uncommitted === undefined) {
+    return undefined;
   }
-  const { changed } = await git.status();
-  const { files, lock } = uncommitted;
-  const isChanged = (file: string) =>
-    changed.some(entry => isSameOrIn(file, entry) || isSameOrIn(entry, file));
-  return files.some(isChanged)
-    ? { ...uncommitted, lock: lock !== undefined && existsSync(lock) ? lock : undefined }
-    : undefined;
+  const { changed, head } = await git.status();
+  const { files, head: before, lock, more } = uncommitted;
+  const since =
+    before === undefined || head === undefined || before === head
+      ? []
+      : await changedEntries(dir, before, head);
+  const committed = new Set(since.map(({ path: file }) => file));
+  // What was committed, and then changed again, is other work.
+  const left = changed.filter(file => !committed.has(file));
+  const listed = files.filter(
+    file =>
+      left.some(entry => isSameOrIn(file, entry) || isSameOrIn(entry, file)) &&
+      // Of a new folder, it is not known what was in it.
+      !since.some(({ path: entry }) => isSameOrIn(entry, file)),
+  );
+  // The rest is not listed, so it can be anything that somebody else had not changed before.
+  const others = more === undefined ? [] : left.filter(file => !uncommittedBefore.includes(file));
+  return listed.length + others.length === 0
+    ? undefined
+    : {
+        ...uncommitted,
+        files: listed.length > 0 ? listed : others.slice(0, files.length),
+        more: listed.length > 0 ? more : undefined,
+        lock: lock !== undefined && existsSync(lock) ? lock : undefined,
+      };
 }
 
 /** Git names a completely new folder, with a slash at its end, until something in it is staged. */

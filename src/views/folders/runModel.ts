@@ -18,7 +18,8 @@ const LOOK_AT_WORK_MS = 10_000;
 
 /** What git said last of the work of an ended run. */
 interface SeenWork {
-  readonly of: WatchedRun;
+  /** The state as it was read; it stays the same object while nothing happens. */
+  readonly of: RunState;
   readonly left: Pick<RunState, 'held' | 'uncommitted'>;
 }
 
@@ -76,7 +77,7 @@ export class RunModel extends Owner {
   get current(): WatchedRun {
     const read = this.watcher?.current ?? NO_RUN;
     const file = this.stories.current;
-    const work = this.work?.of === read ? this.work : undefined;
+    const work = this.work?.of === read.state ? this.work : undefined;
     const { seen } = this;
     if (seen?.read === read && seen.file === file && seen.work === work) {
       return seen.run;
@@ -151,7 +152,7 @@ export class RunModel extends Owner {
     if (run.alive || !isLeft(run.state) || !workspace.isTrusted) {
       return;
     }
-    const known = leftOf(this.work?.of === run ? this.work.left : run.state);
+    const known = leftOf(this.work?.of === run.state ? this.work.left : run.state);
     let left = known;
     try {
       const { workNow } = await import('../../orchestrator/workspace/workNow.ts');
@@ -166,7 +167,7 @@ export class RunModel extends Owner {
     }
     // An equal answer is another object.
     if (JSON.stringify(left) !== JSON.stringify(known)) {
-      this.work = { of: run, left };
+      this.work = { of: run.state, left };
       this.lookAgain();
     }
     if (isLeft(left)) {

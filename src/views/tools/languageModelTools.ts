@@ -67,7 +67,7 @@ export function languageModelTools(
   async function runStatus(input: Input): Promise<object> {
     const { files, name, path, runs } = folderOf(input);
     await runs.refresh();
-    return { folder: path, name, ...(await statusData(files, runs.current)) };
+    return { folder: path, name, ...(await statusData(files, runs.current, false)) };
   }
 
   async function listStories(input: Input): Promise<object> {

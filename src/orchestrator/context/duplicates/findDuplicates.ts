@@ -77,7 +77,7 @@ async function find(dir: string, { from, to }: CommitRange): Promise<DuplicateRe
       const print = fingerprintOf(now.after, language);
       wholes.push({ file: now.path, language, print });
     }
-    // Lets the output of agents be read in between.
+    // Lets questions to the index be answered in between.
     await setImmediate();
     if (performance.now() > end) {
       break;

@@ -76,6 +76,8 @@ export const eventFields = once(() => {
       more: z.number().int().positive().optional(),
       /** Absolute path of the lock file that keeps git from committing. */
       lock: z.string().optional(),
+      /** HEAD then: later commits may have the files. Absent in older journals and before the first commit. */
+      head: z.string().optional(),
     }),
     /** Absent in older journals: then it is the current iteration. */
     ofCall: { iteration: z.number().int().nonnegative().optional() },
