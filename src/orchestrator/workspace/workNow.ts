@@ -46,17 +46,18 @@ async function stillUncommitted(
     before === undefined || head === undefined || before === head
       ? []
       : await changedEntries(dir, before, head);
-  const committed = new Set(since.map(({ path: file }) => file));
-  // What was committed, and then changed again, is other work.
-  const left = changed.filter(file => !committed.has(file));
+  // What was committed, and then changed again, is other work. Of a new folder, it is not known what was in it.
+  const isCommitted = (file: string) => since.some(({ path: entry }) => isSameOrIn(entry, file));
   const listed = files.filter(
     file =>
-      left.some(entry => isSameOrIn(file, entry) || isSameOrIn(entry, file)) &&
-      // Of a new folder, it is not known what was in it.
-      !since.some(({ path: entry }) => isSameOrIn(entry, file)),
+      !isCommitted(file) &&
+      changed.some(entry => isSameOrIn(file, entry) || isSameOrIn(entry, file)),
   );
   // The rest is not listed, so it can be anything that somebody else had not changed before.
-  const others = more === undefined ? [] : left.filter(file => !uncommittedBefore.includes(file));
+  const others =
+    more === undefined
+      ? []
+      : changed.filter(file => !isCommitted(file) && !uncommittedBefore.includes(file));
   return listed.length + others.length === 0
     ? undefined
     : {
