@@ -1,9 +1,16 @@
 import { Argument, type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { MAX_LANES } from '../orchestrator/journal/eventCodes.ts';
-import { type RunState, storyRecord, waitingOf } from '../orchestrator/journal/runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  type RunState,
+  storyRecord,
+  waitingOf,
+} from '../orchestrator/journal/runState.ts';
+import type { Story } from '../orchestrator/stories/story.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/delivery.ts';
 import type { RunRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -136,7 +143,8 @@ async function pausePart(
   paused: boolean,
 ): Promise<void> {
   const files = new RunFiles(cwd);
-  const storyId = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
+  const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
+  const storyId = story?.id;
   if (storyId === undefined) {
     await requireLanes(files);
   }
@@ -154,6 +162,11 @@ async function pausePart(
     print(`${what} is not paused.`);
     return;
   }
+  if (paused && story !== undefined && isOver(story, state)) {
+    throw new HumanError(
+      `${what} is done, so no agent starts for it. To have it done again: ralph-fresh untick ${shellWord(story.id)}`,
+    );
+  }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
   await deliver(files, request, loop?.runId);
   print(
@@ -161,6 +174,12 @@ async function pausePart(
       ? `No further agent starts ${where}; one at work finishes first. "ralph-fresh resume ${again}" continues.`
       : `${what} continues.`,
   );
+}
+
+/** Done, and nothing of it is left to judge or to land. */
+function isOver({ done, id }: Story, state: RunState = INITIAL_RUN_STATE): boolean {
+  const isAtWork = state.running.some(({ storyId }) => storyId === id);
+  return !isAtWork && (done || storyRecord(state, id).landed === true);
 }
 
 function isPaused(
