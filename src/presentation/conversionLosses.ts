@@ -28,13 +28,18 @@ function lossLine(loss: Loss, t: Translate): string {
       return loss.count === 1
         ? t('1 line of comments or other text')
         : t('{0} lines of comments or other text', loss.count);
-    case 'notRead':
-      return loss.lines.length === 1
-        ? t('an item that is not read as a story, on line {0}', String(loss.lines[0]))
-        : t(
-            'items that are not read as stories, on the lines {0}',
-            named(loss.lines.map(String), t),
-          );
+    case 'notRead': {
+      const { files, lines } = loss;
+      if (files !== undefined) {
+        const places = files.map((file, index) => `${shorten(file, MAX_NAME)}:${lines[index]}`);
+        return places.length === 1
+          ? t('an entry that is not read as a story: {0}', listed(places, t))
+          : t('entries that are not read as stories: {0}', listed(places, t));
+      }
+      return lines.length === 1
+        ? t('an item that is not read as a story, on line {0}', String(lines[0]))
+        : t('items that are not read as stories, on the lines {0}', named(lines.map(String), t));
+    }
     default:
       return assertNever(loss);
   }
@@ -74,9 +79,12 @@ function headingWords(fact: 'project' | 'branchName' | 'description', t: Transla
 }
 
 function named(names: readonly string[], t: Translate): string {
-  const shown = names
-    .slice(0, MAX_NAMED)
-    .map(name => shorten(withoutControls(name), MAX_NAME))
-    .join(', ');
+  const shown = names.slice(0, MAX_NAMED).map(name => shorten(withoutControls(name), MAX_NAME));
+  return listed([...shown, ...names.slice(MAX_NAMED)], t);
+}
+
+/** @param names short, and without what does something to a terminal */
+function listed(names: readonly string[], t: Translate): string {
+  const shown = names.slice(0, MAX_NAMED).join(', ');
   return names.length > MAX_NAMED ? t('{0} and {1} more', shown, names.length - MAX_NAMED) : shown;
 }

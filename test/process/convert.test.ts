@@ -160,6 +160,19 @@ describe('convert', { concurrency: 2 }, () => {
     assert.ok(!existsSync(path.join(workspace.folder, 'backlog/new.json')));
   });
 
+  test('names the file of what is not read in a folder of Backlog.md', async t => {
+    const workspace = await Workspace.create(t);
+    await mkdir(path.join(workspace.folder, 'backlog/tasks'), { recursive: true });
+    const convert = () => workspace.cli('convert', 'backlog', '--to', 'plan', '--yes').finished;
+    await workspace.write('backlog/tasks/task-2 - B.md', '---\nid: task-2\n');
+    const noTasks = await convert();
+    assert.match(noTasks.stderr, /backlog\/tasks\/task-2 - B\.md, line 1: /);
+    await workspace.write('backlog/tasks/task-1 - A.md', '---\nid: task-1\ntitle: A\n---\n');
+    const { code, stderr } = await convert();
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^ {2}an entry that is not read as a story: tasks\/task-2 - B\.md:1$/m);
+  });
+
   test('writes only what can be read under that name', async t => {
     const stories = openStories(2).map((story, index) => ({
       ...story,

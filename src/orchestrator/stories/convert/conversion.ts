@@ -45,7 +45,12 @@ export type Loss =
   /** Lines that belong to no story: comments, paragraphs. */
   | { readonly kind: 'lines'; readonly count: number }
   /** Items of the list that are not read as stories. */
-  | { readonly kind: 'notRead'; readonly lines: readonly number[] };
+  | {
+      readonly kind: 'notRead';
+      readonly lines: readonly number[];
+      /** If the source is a folder: the file of each line, from there. */
+      readonly files?: readonly string[];
+    };
 
 /** Stories as the text of another format. */
 export interface Conversion {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryList } from '../story.ts';
@@ -22,8 +23,9 @@ export async function conversionSource(
   const parsed = content === undefined ? undefined : parseStoryText(path, content);
   const file = read ?? parsed?.file;
   if (file?.kind === 'invalid') {
-    const [{ line, message }] = file.problems;
-    throw new HumanError(say('{0}, line {1}: {2}', path, line, message));
+    const [{ file: inFolder, line, message }] = file.problems;
+    const place = inFolder === undefined ? path : join(path, inFolder);
+    throw new HumanError(say('{0}, line {1}: {2}', place, line, message));
   }
   if (file === undefined || parsed === undefined) {
     throw new HumanError(noStoryFile(path));

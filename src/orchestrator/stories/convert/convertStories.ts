@@ -193,9 +193,14 @@ function lossesOfFile(
   if (count > 0) {
     losses.push({ kind: 'lines', count });
   }
-  const lines = file.problems.flatMap(({ code, line }) => (code === 'notAStory' ? [line] : []));
-  if (lines.length > 0) {
-    losses.push({ kind: 'notRead', lines });
+  const notRead = file.problems.filter(({ code }) => code === 'notAStory');
+  if (notRead.length > 0) {
+    const files = notRead.flatMap(({ file: name }) => name ?? []);
+    losses.push({
+      kind: 'notRead',
+      lines: notRead.map(({ line }) => line),
+      ...(files.length === notRead.length && { files }),
+    });
   }
   return losses;
 }
