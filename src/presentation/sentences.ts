@@ -7,7 +7,8 @@ import { lackOf } from '../orchestrator/journal/runStanding.ts';
 import { openQuestions, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
-import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import type { StoryList } from '../orchestrator/stories/story.ts';
+import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
 import type { Door } from './door.ts';
 import { heldSentence } from './heldWords.ts';
 import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
@@ -238,6 +239,33 @@ function nothingToDo({ onlyStories }: RunEnd, t: Translate): string {
   return onlyStories === undefined
     ? t('All stories complete, nothing to do')
     : t('{0} complete, nothing to do', shorten(onlyStories.join(', '), MAX_IDS));
+}
+
+/**
+ * That a start would start no agent, in the window; with entries of the list that are not read as stories.
+ * @param state of the newest run
+ */
+export function nothingToRun(
+  list: StoryList,
+  state: Pick<RunState, 'branch' | 'held'>,
+  t: Translate,
+): string {
+  const words = list.stories.every(({ done }) => done)
+    ? t(
+        'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
+        list.stories.length,
+      )
+    : t(
+        'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
+      );
+  const unread = unreadEntries(list);
+  return [
+    words,
+    ...(unread === undefined ? [] : [t.said(unread.message), t.said(unread.next)]),
+    heldSentence(state, false, t) ?? [],
+  ]
+    .flat()
+    .join(' ');
 }
 
 /** A run that says no more than that it is complete would hide them. */

@@ -3,9 +3,10 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { storyRecord } from '../../src/orchestrator/journal/runState.ts';
+import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
 import { hindrancesOf, hindranceWords } from '../../src/presentation/hindrances.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
-import { outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
+import { nothingToRun, outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
 import {
   clock,
   dollars,
@@ -34,6 +35,19 @@ test('a killed loop is described with where it was killed', () => {
   // The command that found it dead has written an end.
   assert.match(said({ type: 'run.ended' }), /killed in iteration 2\./);
   assert.match(said({ type: 'iteration.ended', iteration: 1 }), /killed after iteration 1\./);
+});
+
+test('a start with nothing to run says which entries are not read as stories', () => {
+  const words = (text: string) => {
+    const { file } = parseStoryText('/p/tasks.md', text);
+    assert.ok(file.kind === 'stories');
+    return nothingToRun(file, {}, english);
+  };
+  assert.match(words('- [x] One\n'), /^All 1 stories are done, .* start again\.$/);
+  assert.match(
+    words('- [x] One\n- [] Two\n'),
+    /start again\. No agent works on an entry of the story file .*: tasks\.md:2\. .*"- \[ \] …"/,
+  );
 });
 
 describe('numbers and times', () => {

@@ -8,8 +8,7 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { heldSentence } from '../../presentation/heldWords.ts';
-import { leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { leftToDo, nothingToRun, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command, View } from '../common/contributions.ts';
 import { FixableError } from '../common/errors.ts';
@@ -119,17 +118,8 @@ export function runStarter(
       return false;
     }
     const open = l10n.t('Open the Story File');
-    const words = file.stories.every(({ done }) => done)
-      ? l10n.t(
-          'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
-          file.stories.length,
-        )
-      : l10n.t(
-          'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
-        );
-    const held = heldSentence(state, false, translate);
     void window
-      .showInformationMessage(plainSentence(held === undefined ? words : `${words} ${held}`), open)
+      .showInformationMessage(plainSentence(nothingToRun(file, state, translate)), open)
       .then(choice =>
         choice === open ? commands.executeCommand(Command.openStoryFile) : undefined,
       );
