@@ -290,6 +290,10 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     const doctor = await workspace.cli('doctor', ...of, '--only', 'unread').finished;
     assert.match(doctor.stdout, /^! No agent works on an entry .*: tasks\.md:2\./m);
     assert.match((await workspace.script([], ...of, '--dry-run').finished).stdout, words);
+    // What is not among the chosen stories gets no agent in any case.
+    const chosen = await workspace.script([], ...of, '--story', '#1', '--dry-run').finished;
+    assert.match(chosen.stdout, /^Stories: only #1$/m);
+    assert.doesNotMatch(chosen.stdout, /not read as/);
     const run = await workspace.script([['work']], ...of).finished;
     assert.match(run.stdout, words);
     const warnings = await workspace.events('warning');

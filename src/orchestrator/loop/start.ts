@@ -17,6 +17,7 @@ import type { Ground } from '../preconditions/precondition.ts';
 import { requirePreconditions } from '../preconditions/preconditions.ts';
 import { canBeLimited } from '../preconditions/reviewer.ts';
 import { promptTemplateOf } from '../preconditions/template.ts';
+import { unread } from '../preconditions/unread.ts';
 import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
@@ -57,7 +58,12 @@ export async function readyToStart(
 ): Promise<Start> {
   const { files } = options;
   const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
-  const warnings = await requirePreconditions(groundOf(options, snapshot, { root, earlier }));
+  const isChosen = (earlier?.onlyStories ?? options.onlyStories) !== undefined;
+  const warnings = await requirePreconditions(
+    groundOf(options, snapshot, { root, earlier }),
+    // Who chooses stories knows that no agent works on the rest of the file.
+    id => id !== unread.id || !isChosen,
+  );
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
