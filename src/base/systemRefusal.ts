@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Message, say, sentences } from './say.ts';
 import { shorten } from './text.ts';
 
@@ -15,8 +17,15 @@ const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
     say('There is a folder at {0}, where a file is needed. Move it out of the way.', file),
   ELOOP: file => say('{0} is a link that leads in a circle. Put a file in its place.', file),
   ENAMETOOLONG: tooLongName,
-  ENOTDIR: file =>
-    say('Something on the path to {0} is not a folder. Move it out of the way.', file),
+  ENOTDIR: file => {
+    const inTheWay = noFolderOn(file);
+    return inTheWay === undefined
+      ? say('Something on the path to {0} is not a folder. Move it out of the way.', file)
+      : say(
+          'There is no folder at {0}, where one is needed. Move what is there out of the way.',
+          inTheWay,
+        );
+  },
 };
 
 /** With these codes, the obstacle is at the target of the rename. */
@@ -27,6 +36,17 @@ const TOO_MANY_FILES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
 /** The message for a file whose name is longer than the system allows. */
 export function tooLongName(file: string): Message {
   return say('The name of {0} is too long. Choose a shorter one.', shorten(file, 200));
+}
+
+/** The first thing on the way to a file that is no folder; `undefined` if it is gone by now, or cannot be seen. */
+export function noFolderOn(file: string): string | undefined {
+  const parent = dirname(file);
+  const above = parent === file ? undefined : noFolderOn(parent);
+  try {
+    return above ?? (statSync(file).isDirectory() ? undefined : file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns the system's code if the disk had no space left */

@@ -143,7 +143,12 @@ describe('convert', { concurrency: 2 }, () => {
       ['.omc/prd.json', 'tasks', 'pipe.jsonl', /pipe\.jsonl is not a file\. Name another one\./],
       ['.omc/prd.json', 'plan', 'folder.md', /folder\.md is a folder\. Name a file\./],
       ['.omc/prd.json', 'yaml', 'dangling.json', /is a link that leads nowhere\./],
-      ['.omc/prd.json', 'yaml', '.omc/prd.json/x', /Something on the path .* is not a folder\./],
+      [
+        '.omc/prd.json',
+        'yaml',
+        '.omc/prd.json/x',
+        /There is no folder at .*prd\.json, where one is needed\./,
+      ],
       ['.omc/prd.json', 'yaml', `${'x'.repeat(300)}.yaml`, tooLong],
       // Only the temporary file next to it has too long a name.
       ['.omc/prd.json', 'yaml', `${'x'.repeat(245)}.yaml`, tooLong],

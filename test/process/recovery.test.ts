@@ -776,6 +776,20 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.match(stdout, /COMPLETE after 3 iterations/);
   });
 
+  test('a pipe in the place of its folder is named, with what to do', async t => {
+    const workspace = await Workspace.create(t);
+    const steps = [{ delete: '.omc' }, { pipe: '.omc' }, { exit: 1 }];
+    const { code, stderr, stdout } = await workspace.script([steps]).finished;
+    assert.equal(code, 1);
+    const words = /There is no folder at .*\/\.omc, where one is needed\. Move what is there /;
+    assert.match(stdout, new RegExp(`Cannot continue: ${words.source}`));
+    assert.match(stderr, new RegExp(`^ralph-fresh: ${words.source}.*$`, 'm'));
+    assert.doesNotMatch(stdout + stderr, /ENOTDIR: |\.tmp/);
+    await workspace.write('plan.md', '- [ ] One\n');
+    const tick = await workspace.cli('tick', '#1', '--file', 'plan.md').finished;
+    assert.match(tick.stderr, /cannot write its state to .*\/\.omc \(ENOTDIR\)\./);
+  });
+
   test('the run can still be watched and stopped, and no second loop starts', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[clean, { wait: 'never' }]]);

@@ -162,7 +162,10 @@ describe('the task graph', { concurrency: 2 }, () => {
       ['folder.jsonl', /folder\.jsonl is a folder\. Name a file\.$/m],
       ['pipe.jsonl', /pipe\.jsonl is not a file\. Name another one\.$/m],
       [`${'x'.repeat(300)}.jsonl`, /^ralph-fresh: The name of .* is too long\. .*$/m],
-      ['.omc/prd.json/x.jsonl', /^ralph-fresh: Something on the path .* is not a folder\./m],
+      [
+        '.omc/prd.json/x.jsonl',
+        /^ralph-fresh: There is no folder at .*prd\.json, where one is needed\./m,
+      ],
     ] as const) {
       const { code, stderr } = await workspace.cli('tasks', 'import', '--file', graph).finished;
       assert.equal(code, 1, graph);

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, test } from 'node:test';
+import { saidOf } from '../../src/base/messageOf.ts';
 import { englishOf } from '../../src/base/say.ts';
 import { systemRefusal } from '../../src/base/systemRefusal.ts';
 import { asHumanError } from '../../src/orchestrator/git/gitErrors.ts';
+import { tempDir } from '../support/cleanEnv.ts';
+
+/** Windows calls it by another code. */
+const posix = { skip: process.platform === 'win32' && 'another code on Windows' };
 
 function refusal(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words of the system`), { code, ...more });
@@ -46,6 +53,16 @@ describe('errors of the operating system', () => {
       assert.match(englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''), /\/a\/b/);
     });
   }
+
+  test('ENOTDIR names what is in the place of a folder', posix, async t => {
+    const temp = await tempDir('ralph-fresh-refusal-');
+    t.after(temp.remove);
+    const file = path.join(temp.path, 'file');
+    await writeFile(file, '');
+    const error = await mkdir(path.join(file, 'a/b'), { recursive: true }).catch(caught => caught);
+    assert.match(englishOf(saidOf(error)), /^There is no folder at .*file, where one is needed\. /);
+    assert.match(englishOf(systemRefusal(error) ?? ''), /out of the way\. \(ENOTDIR\)$/);
+  });
 
   test('an error with such a cause counts as one', () => {
     const error = new Error('Nothing was kept', { cause: refusal('ENOSPC') });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
 import { messageOf, saidOf } from '../../base/messageOf.ts';
+import { englishOf } from '../../base/say.ts';
 import { hurryGit } from '../git/gitPatience.ts';
 import { waitingAsWhole } from '../journal/atWork.ts';
 import type { RunEvent } from '../journal/events.ts';
@@ -191,7 +192,7 @@ export class RequestDesk {
       this.requests?.tellAgain();
       if (!this.isFixDelayed) {
         this.isFixDelayed = true;
-        process.stderr.write(`The state could not be restored yet: ${messageOf(error)}\n`);
+        process.stderr.write(`The state could not be restored yet: ${englishOf(saidOf(error))}\n`);
       }
     }
   }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
-import { diskRefusal } from '../../base/systemRefusal.ts';
+import { diskRefusal, noFolderOn } from '../../base/systemRefusal.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
@@ -47,11 +47,11 @@ export function cannotWriteTo(folder: string, error: unknown): HumanError {
   if (refused !== undefined) {
     return new HumanError(refused, { cause: error });
   }
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, path } = error as NodeJS.ErrnoException;
   return new HumanError(
     say(
       'Ralph cannot write its state to {0} ({1}). Make it a writable folder, or remove what is in its place.',
-      folder,
+      (code === 'ENOTDIR' && path !== undefined ? noFolderOn(path) : undefined) ?? folder,
       code ?? messageOf(error),
     ),
     { cause: error },
