@@ -25,9 +25,10 @@ import type {
   Story,
   StoryFile,
   StoryFormatName,
+  StoryList,
 } from '../orchestrator/stories/story.ts';
 import { openCircle } from '../orchestrator/stories/storyProblems.ts';
-import { isUnjudged, storyStatus } from './storyState.ts';
+import { isLeft, isUnjudged, storyStatus } from './storyState.ts';
 
 /** The output of `stories --json`. */
 export interface StoryListData {
@@ -101,7 +102,7 @@ export interface KnownOfStories {
 export type NextData =
   /** With what the story chooses for its agent. */
   | ({ readonly id: string } & CallChoice)
-  | {
+  | ({
       readonly id: null;
       readonly reason:
         | 'empty'
@@ -121,7 +122,14 @@ export type NextData =
       readonly aside?: readonly AsideStory[];
       /** With `waiting`: the open stories that wait for one of them. */
       readonly waitsForAside?: readonly WaitsAside[];
-    };
+    } & LeftStories);
+
+/** With `skipped`: ids of those that a person settles or has paused, and that only have to land. */
+interface LeftStories {
+  readonly settling?: readonly string[];
+  readonly queued?: readonly string[];
+  readonly paused?: readonly string[];
+}
 
 const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
 
@@ -206,7 +214,8 @@ export function nextData(
   if (file.kind === 'invalid') {
     return { id: null, reason: 'invalid' };
   }
-  const skip = new Set([...(turns.skip ?? []), ...working]);
+  const left = leftStories(file, run);
+  const skip = new Set([...(turns.skip ?? []), ...working, ...Object.values(left).flat()]);
   const next = nextStory(file.stories, { ...turns, skip });
   if (next.story !== undefined) {
     return { id: next.story.id, ...choiceOf(next.story) };
@@ -215,7 +224,10 @@ export function nextData(
   if (next.reason !== 'allDone' && atWork.length > 0) {
     return { id: null, reason: 'working', working: [...new Set(atWork)] };
   }
-  if (next.reason !== 'waiting' && next.reason !== 'allDone') {
+  if (next.reason === 'skipped') {
+    return { id: null, reason: next.reason, ...left };
+  }
+  if (next.reason === 'empty') {
     return { id: null, reason: next.reason };
   }
   const { stories } = file;
@@ -232,4 +244,15 @@ export function nextData(
     aside: aside.length > 0 ? aside : undefined,
     waitsForAside: waits.length > 0 ? waits : undefined,
   };
+}
+
+function leftStories({ stories }: StoryList, run: SeenRun): LeftStories {
+  const left: Partial<Record<keyof LeftStories, string[]>> = {};
+  for (const story of stories) {
+    const status = storyStatus(story, run, [run.state]);
+    if (isLeft(status)) {
+      left[status.kind] = [...(left[status.kind] ?? []), story.id];
+    }
+  }
+  return left;
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assertNever.ts';
 import { englishOf, sentences } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
@@ -141,13 +142,41 @@ export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | Stor
         return ['No story is ready.', ...first].join(' ');
       }
       return 'No story is ready: all remaining ones wait for others. "ralph-fresh stories" shows which.';
-    case 'skipped':
+    case 'skipped': {
+      const left = leftWords(next);
+      if (left.length > 0) {
+        return `No story is ready. ${left.join('\n')}`;
+      }
       return 'No story is ready: the run skips all that could be next. "ralph-fresh skip ID --undo" undoes that.';
+    }
     case 'invalid':
       return 'The story file cannot be used.';
     default:
       return assertNever(next.reason);
   }
+}
+
+/** What a person has to do with stories that get no agent. */
+function leftWords({
+  paused = [],
+  queued = [],
+  settling = [],
+}: Extract<NextData, { readonly id: null }>): string[] {
+  const [settled] = settling;
+  const [stopped] = paused;
+  return [
+    ...(settled === undefined
+      ? []
+      : [`You settle ${ids(settling)}. Land it with: ralph-fresh land ${shellWord(settled)}`]),
+    ...(queued.length === 0
+      ? []
+      : [`Waits to land when the run continues (ralph-fresh run --resume): ${ids(queued)}.`]),
+    ...(stopped === undefined
+      ? []
+      : [
+          `Paused: ${ids(paused)}. While the run is active, continue with: ralph-fresh resume ${shellWord(stopped)}`,
+        ]),
+  ];
 }
 
 /**

@@ -268,7 +268,6 @@ export function storyStates(
   const known = new Map(
     stories.map(story => [story, storyStatus(story, facts.run, facts.states)] as const),
   );
-  // What only has to land when the run continues, or what a person settles, gets no agent.
   const skip = new Set(stories.filter(story => isLeft(known.get(story))).map(({ id }) => id));
   const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
@@ -318,8 +317,15 @@ export function commitsByStory(
   return found;
 }
 
-function isLeft(status: StoryStatus | undefined): boolean {
-  return status?.kind === 'settling' || (status?.kind === 'queued' && !status.isActive);
+/** Whether a story gets no agent, since it only has to land when the run continues, or is with a person. */
+export function isLeft(
+  status: StoryStatus | undefined,
+): status is StoryStatus & { readonly kind: 'paused' | 'queued' | 'settling' } {
+  return (
+    status?.kind === 'settling' ||
+    status?.kind === 'paused' ||
+    (status?.kind === 'queued' && !status.isActive)
+  );
 }
 
 function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {

@@ -221,6 +221,11 @@ describe('controlling lanes', () => {
     assert.deepEqual(pause['stories'], ['US-002']);
     const words = /All open stories are paused: US-002\. Continue with: ralph-fresh resume US-002/;
     assert.match((await workspace.cli('status').finished).stdout, words);
+    const next = await workspace.cli('next').finished;
+    assert.match(
+      next.stdout,
+      /^No story is ready\. Paused: US-002\. .*ralph-fresh resume US-002$/m,
+    );
     const resumed = await workspace.cli('resume').finished;
     assert.equal(resumed.code, 1);
     assert.match(resumed.stderr, words);

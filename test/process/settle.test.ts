@@ -328,6 +328,10 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.equal((await loop.finished).code, 130);
     const { place } = await settle(workspace);
     assert.match(await told(workspace, 0, 'status'), /^You settle: US-002\. .*land US-002$/m);
+    assert.match(
+      await told(workspace, 0, 'next'),
+      /^No story is ready\. You settle US-002\. Land it with: ralph-fresh land US-002$/m,
+    );
     await solve(place);
     assert.match(
       await told(workspace, 0, 'land', 'US-002'),
@@ -340,6 +344,8 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     const { queuedStories } = JSON.parse(await told(workspace, 0, 'status', '--json'));
     sameValue(queuedStories, ['US-002']);
     assert.match(await told(workspace, 0, 'stories'), /US-002 +waits to land/);
+    const next = JSON.parse(await told(workspace, 0, 'next', '--json'));
+    sameValue(next, { id: null, reason: 'skipped', queued: ['US-002'] });
     const second = workspace.scriptOf({}, '--lanes', '2');
     const { code, stderr, stdout } = await second.finished;
     assert.equal(code, 0, stdout + stderr);
