@@ -12,8 +12,11 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
+import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
+import { reopenedStories } from '../orchestrator/revert/workRevert.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
+import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import { rolledBackStories } from '../orchestrator/workspace/rolledBackStories.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -78,6 +81,11 @@ async function rollback(
         ? `Would take ${what} ${where}`
         : `Commit ${commit.slice(0, 7)} takes ${what} ${where} To undo this: git revert ${commit.slice(0, 7)}`,
     );
+    const kept = result.kind === 'nothingToDo' ? [] : result.kept;
+    if (kept.length > 0) {
+      const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
+      print(`${not}, because not committed when the run began: ${englishOf(namedFiles(kept))}.`);
+    }
     tellOfLandings(begin, iteration, isDryRun);
     await tellOfOwnCommits(files, begin, commit === null ? 'HEAD' : `${commit}~1`);
     await tellOfTicks(files, isDryRun);
@@ -88,38 +96,57 @@ async function rollback(
 async function tryRollBack(
   files: RunFiles,
   { runId }: ChosenRun,
-  { to }: Begin,
+  begin: Begin,
   iteration: number,
 ): Promise<RollBack> {
   await requireBranchOfRun(files, runId);
+  const storyIds = await storiesTakenBack(files, runId, begin, iteration);
   return rollBack(files.workspace, {
-    ...{ to, message: messageOf(runId, to, iteration), isDryRun: true },
-    storyFile: await storyFileOf(files, undefined),
+    ...{ to: begin.to, message: messageOf(runId, begin.to, iteration), isDryRun: true },
+    ...(await staying(files, runId, storyIds)),
   });
+}
+
+function storiesTakenBack(
+  files: RunFiles,
+  runId: string,
+  { gone, isIsolated }: Begin,
+  iteration: number,
+): Promise<string[]> {
+  return rolledBackStories(files, runId, { iteration, landed: isIsolated ? gone : undefined });
+}
+
+/** What is not the agents' work, and stays if the earlier commit does not have it; its stories are open again. */
+async function staying(files: RunFiles, runId: string, storyIds: readonly string[]) {
+  const storyFile = await storyFileOf(files, undefined);
+  const states = await new RunHistory(files).read();
+  const since = states.filter(({ runId: id = '' }) => id >= runId);
+  const { stories: place, wasThere } = await ownFilesOf(files, since, storyFile);
+  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  const done = list?.stories.filter(({ done, id }) => done && storyIds.includes(id)) ?? [];
+  const edits = done.length === 0 ? undefined : await reopenedStories(files.workspace, place, done);
+  return { storyFile, keepAdded: wasThere, edits };
 }
 
 function rollBackRun(
   files: RunFiles,
   { runId }: ChosenRun,
-  { gone, isIsolated, to }: Begin,
+  begin: Begin,
   iteration: number,
 ): Promise<RollBack> {
+  const { to } = begin;
   return exclusively(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
-    const storyIds = await rolledBackStories(files, runId, {
-      iteration,
-      landed: isIsolated ? gone : undefined,
-    });
+    const storyIds = await storiesTakenBack(files, runId, begin, iteration);
     // Opened first: a journal that is not writable must not hide a commit from the person.
     const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {
       throw cannotWriteTo(files.runDir(newest), error);
     });
     try {
       const done = await rollBack(files.workspace, {
-        to,
-        storyFile: await storyFileOf(files, undefined),
-        message: messageOf(runId, to, iteration),
+        ...{ to, message: messageOf(runId, to, iteration) },
+        ...(await staying(files, runId, storyIds)),
       });
       if (done.kind === 'rolledBack') {
         const { commit } = done;

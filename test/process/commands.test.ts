@@ -1089,6 +1089,18 @@ describe('inside an agent', { concurrency: 4 }, () => {
   });
 });
 
+/** Two stories are done by agents that also commit what a person has not: the stories, and notes. */
+async function withUncommittedFiles(t: TestContext): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
+  await workspace.write('notes.txt', 'mine\n');
+  await mkdir(path.join(workspace.folder, 'own'));
+  await workspace.write('own/mine.txt', 'mine\n');
+  await workspace.run('succeeds').finished;
+  assert.match(await git(workspace, 'show', '--stat', 'HEAD^'), /notes\.txt/);
+  return workspace;
+}
+
 describe('revert', { concurrency: 3 }, () => {
   test('reverts and reopens one story and leaves the others', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
@@ -1110,6 +1122,15 @@ describe('revert', { concurrency: 3 }, () => {
     await refused(workspace, 64, /has no story "US-777"\. It has US-001/, 'revert', 'US-777');
     await printed(workspace, 'revert', '--iteration', '3');
     assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
+  test('leaves what a person had not committed when the run began', async t => {
+    const workspace = await withUncommittedFiles(t);
+    await printed(workspace, 'revert', 'US-001');
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    assert.equal(await workspace.read('notes.txt'), 'mine\n');
+    assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
+    assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
   });
 
   test('names the alternatives if there is no commit', async t => {
@@ -1190,6 +1211,23 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
     assert.match(await printed(workspace, 'rollback', '1'), /takes .* back to .*git revert/);
     assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('leaves what a person had not committed when the run began', async t => {
+    const workspace = await withUncommittedFiles(t);
+    const left = 'notes.txt, own/mine.txt.\n';
+    assert.match(
+      await printed(workspace, 'rollback', '1', '--dry-run'),
+      new RegExp(`\nWould not be taken back, because not committed when .* began: ${left}`),
+    );
+    await printed(workspace, 'rollback', '1');
+    assert.deepEqual(await workspace.done(), []);
+    assert.equal(await workspace.read('notes.txt'), 'mine\n');
+    assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
+    assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
+    assert.match(await printed(workspace, 'rollback', '1'), /^Nothing to do/);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
   test('uses the committer from the environment, and handles a story file that is not in git', async t => {

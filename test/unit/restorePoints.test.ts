@@ -155,6 +155,7 @@ describe('restore points', () => {
         kind: 'rolledBack',
         commit: await head(),
         files: ['.omc/prd.json', 'a.txt', 'src/b.txt'],
+        kept: [],
       });
       assert.equal(
         await git('rev-parse', 'HEAD^{tree}'),

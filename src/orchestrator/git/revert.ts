@@ -10,6 +10,7 @@ import { isTooOld, MERGE_TREE_GIT, scratchCommit } from './mergeTree.ts';
 import { gitResult, runGit, writeGit } from './runGit.ts';
 import { takenBackCommits } from './takenBack.ts';
 import {
+  addedPaths,
   changedPaths,
   commitOnHead,
   fastForward,
@@ -18,6 +19,7 @@ import {
   requireNoState,
   requireUnlocked,
 } from './treeCommit.ts';
+import { TreeEditor } from './treeEditor.ts';
 
 export interface RevertOptions {
   /** Full hashes, oldest commit first. */
@@ -26,6 +28,8 @@ export interface RevertOptions {
   readonly merges?: ReadonlySet<string>;
   /** Files that stay unchanged, relative to the top folder, whatever the commits did to them. */
   readonly keep?: readonly string[];
+  /** Recognizes files that stay although a commit has added them; by default none. */
+  readonly keepAdded?: (file: string) => boolean;
   /** New contents for files in the new commit, by path. The files must be in HEAD. */
   readonly edits?: ReadonlyMap<string, Buffer>;
 }
@@ -57,7 +61,7 @@ export interface RevertPlan {
  * conflicts, affected files have uncommitted changes
  */
 export async function planRevert(dir: string, options: RevertOptions): Promise<RevertPlan> {
-  const { edits = new Map(), hashes, keep = [], merges = new Set() } = options;
+  const { edits = new Map(), hashes, keep = [], keepAdded, merges = new Set() } = options;
   const scratch = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
   try {
     const repository = new GitRepository(dir);
@@ -77,7 +81,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     const index = new TreeEditor(dir, path.join(scratch, 'index'));
     let tree = await treeOf(dir, head);
     for (const commit of commits) {
-      tree = await without(dir, { commit, keep, index }, tree);
+      tree = await without(dir, { commit, keep, keepAdded, index }, tree);
     }
     const contents = [...edits].map(([file, content]) => ({ file, content }));
     tree = contents.length === 0 ? tree : await index.write(tree, head, contents);
@@ -195,13 +199,14 @@ async function requireKnownParents(dir: string, commits: readonly LinkedHash[]):
 interface Undone {
   readonly commit: LinkedHash;
   readonly keep: readonly string[];
+  readonly keepAdded: RevertOptions['keepAdded'];
   readonly index: TreeEditor;
 }
 
 /** @returns the tree without the commit's changes */
 async function without(
   dir: string,
-  { commit, index, keep }: Undone,
+  { commit, index, keep, keepAdded }: Undone,
   tree: string,
 ): Promise<string> {
   const { hash, parents } = commit;
@@ -210,7 +215,13 @@ async function without(
   const before =
     parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
-  const kept = keep.filter(file => touched.has(file));
+  const added = keepAdded === undefined ? [] : await addedPaths(dir, before, hash);
+  const kept = [
+    ...new Set([
+      ...keep.filter(file => touched.has(file)),
+      ...added.filter(file => keepAdded?.(file)),
+    ]),
+  ];
   // As if the commit had not changed the files to keep: then the merge does not change them.
   const theirs = kept.length === 0 ? before : await index.copy(before, hash, kept);
   // Two commits whose parent is the reverted one make it their merge base; such a merge is a revert.
@@ -248,81 +259,6 @@ async function without(
 
 async function treeOf(dir: string, commit: string): Promise<string> {
   return (await runGit(dir, 'rev-parse', '--verify', `${commit}^{tree}`)).trim();
-}
-
-/** Changes single files of trees, with a separate index. */
-class TreeEditor {
-  private readonly dir: string;
-  private readonly env: Readonly<Record<string, string>>;
-
-  constructor(dir: string, indexFile: string) {
-    this.dir = dir;
-    this.env = { GIT_INDEX_FILE: indexFile };
-  }
-
-  /** @returns `tree` with these files from `from` */
-  async copy(tree: string, from: string, files: readonly string[]): Promise<string> {
-    const entries = await this.entries(from, files);
-    return this.edit(
-      tree,
-      files.map(file => {
-        const { mode, object } = entries.get(file) ?? {
-          mode: '0',
-          object: '0'.repeat(from.length),
-        };
-        return `${mode} ${object}\t${file}`;
-      }),
-    );
-  }
-
-  /** @returns `tree` with new contents of these files, with their modes in `head` */
-  async write(
-    tree: string,
-    head: string,
-    contents: readonly { readonly file: string; readonly content: Buffer }[],
-  ): Promise<string> {
-    const entries = await this.entries(
-      head,
-      contents.map(({ file }) => file),
-    );
-    const lines: string[] = [];
-    for (const { content, file } of contents) {
-      const object = await writeGit(this.dir, ['hash-object', '-w', '--stdin'], {
-        input: content.toString(),
-      });
-      lines.push(`${entries.get(file)?.mode ?? '100644'} ${object.trim()}\t${file}`);
-    }
-    return this.edit(tree, lines);
-  }
-
-  private async edit(tree: string, lines: readonly string[]): Promise<string> {
-    await this.run(['read-tree', tree]);
-    await this.run(['update-index', '-z', '--index-info'], lines.map(line => `${line}\0`).join(''));
-    return (await this.run(['write-tree'])).trim();
-  }
-
-  private async entries(
-    commit: string,
-    files: readonly string[],
-  ): Promise<ReadonlyMap<string, { readonly mode: string; readonly object: string }>> {
-    const output = await runGit(
-      this.dir,
-      ...['--no-optional-locks', '--literal-pathspecs'],
-      ...['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...files],
-    );
-    return new Map(
-      output.split('\0').flatMap(line => {
-        const [, mode, object, file] = /^(\d+) \w+ ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
-        return mode === undefined || object === undefined || file === undefined
-          ? []
-          : [[file, { mode, object }] as const];
-      }),
-    );
-  }
-
-  private async run(args: readonly string[], input = ''): Promise<string> {
-    return writeGit(this.dir, args, { input, moreEnv: this.env });
-  }
 }
 
 function namedHashes(hashes: readonly string[]): Words {

@@ -79,6 +79,16 @@ export async function changedPaths(
   return output.split('\0').filter(file => file !== '');
 }
 
+/** @returns the files that only the second commit or tree has, relative to the top folder */
+export async function addedPaths(dir: string, from: string, to: string): Promise<string[]> {
+  const output = await runGit(
+    dir,
+    ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--name-only'],
+    ...['--no-renames', '--diff-filter=A', from, to],
+  );
+  return output.split('\0').filter(file => file !== '');
+}
+
 /** @throws {HumanError} naming the lock file of another git process */
 export async function requireUnlocked(dir: string): Promise<void> {
   const lock = path.resolve(

@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError, requireHuman } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
@@ -7,22 +6,20 @@ import { shorten } from '../../base/text.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
-import { runGit } from '../git/runGit.ts';
 import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
 import { exclusively } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
 import { changedIn, isFolderText } from '../stories/formats/folderText.ts';
-import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { problemOfFile, problemWords, readStoryFile } from '../stories/storyFile.ts';
-import { isStoryFolder } from '../stories/storyFolder.ts';
 import { requireBd, type TrackerAccess, tellBeads } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
-import { committedStories, viewFolder } from '../workspace/committedStories.ts';
+import { committedStories } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
+import { ownFilesOf } from './ownFiles.ts';
 import { commitsOfWork, type Revertible, storiesDoneBy } from './recordedWork.ts';
 
 /** The effects of reverting a story or an iteration, for the person to decide. */
@@ -51,7 +48,7 @@ export interface WorkRevertOptions {
  * Determines the effects of reverting a story or an iteration; changes nothing.
  *
  * The story file and the progress log stay unchanged, except for the ticks: later iterations wrote to the same
- * files, and what agents learned is still true.
+ * files, and what agents learned is still true. What a person had not committed when a run began stays as well.
  *
  * @throws {HumanError} if it cannot be reverted, with the next step
  */
@@ -74,39 +71,16 @@ export async function planWorkRevert(
   }
   await requireLandedHere(files.workspace, recorded, states);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
-  // Not derived from the root's path, which differs if a link leads to the workspace.
-  const prefix = (await runGit(files.workspace, 'rev-parse', '--show-prefix')).replace(
-    /\r?\n$/,
-    '',
-  );
-  const workspace = await realpath(files.workspace);
-  const inRepository = (file: string, from = files.workspace) =>
-    path.posix.join(prefix, path.relative(from, file).split(path.sep).join(path.posix.sep));
-  // A link to a story file is never edited itself; git has the stories at its target.
-  const edits = storyFile === undefined ? undefined : await linkTarget(storyFile);
-  const editedPlace = edits === undefined ? '' : inRepository(edits, workspace);
-  const keep = [
-    ...(storyFile === undefined || edits === undefined
-      ? []
-      : [
-          ...[storyFile, path.join(path.dirname(storyFile), 'progress.txt')].map(file =>
-            inRepository(file),
-          ),
-          editedPlace,
-          ...(isStoryFolder(edits)
-            ? (await viewFolder(files.workspace, ['HEAD'], editedPlace)).paths
-            : []),
-        ]),
-    inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
-  ];
+  const own = await ownFilesOf(files, states, storyFile);
   const edited =
-    edits === undefined || reopens.length === 0
+    own.stories === '' || reopens.length === 0
       ? undefined
-      : await reopened(files.workspace, editedPlace, reopens);
+      : await reopenedStories(files.workspace, own.stories, reopens);
   const plan = await planRevert(files.workspace, {
     hashes: recorded.map(({ hash }) => hash),
     merges: new Set(recorded.flatMap(({ hash, landed }) => (landed ? [hash] : []))),
-    keep,
+    keep: own.notes,
+    keepAdded: own.wasThere,
     edits: edited,
   });
   return {
@@ -292,7 +266,7 @@ function hasKeptWork(state: RunState, storyId: string): boolean {
  * The story file in HEAD with these stories open; of a folder of stories, the files that differ then.
  * @returns `undefined` if the file is not in HEAD, or differs from it
  */
-async function reopened(
+export async function reopenedStories(
   dir: string,
   file: string,
   stories: readonly Story[],

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -9,6 +10,7 @@ import { asHumanError } from '../git/gitErrors.ts';
 import { isAncestor } from '../git/isAncestor.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import {
+  addedPaths,
   changedPaths,
   commitOnHead,
   fastForward,
@@ -16,6 +18,7 @@ import {
   requireNoState,
   requireUnlocked,
 } from '../git/treeCommit.ts';
+import { TreeEditor } from '../git/treeEditor.ts';
 import { workspaceKey } from '../git/workspaceKey.ts';
 import { replaceInFolder } from '../stories/edit/folderEdit.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
@@ -42,10 +45,19 @@ export interface RestorePoint {
 }
 
 export type RollBack =
-  /** `commit` is the new commit; `files` are the changed ones, relative to the top folder. */
-  | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: readonly string[] }
+  /** `commit` is the new commit; `files` are the changed ones, and `kept` those that stay, relative to the top folder. */
+  | {
+      readonly kind: 'rolledBack';
+      readonly commit: string;
+      readonly files: readonly string[];
+      readonly kept: readonly string[];
+    }
   /** Only asked: nothing has changed. */
-  | { readonly kind: 'possible'; readonly files: readonly string[] }
+  | {
+      readonly kind: 'possible';
+      readonly files: readonly string[];
+      readonly kept: readonly string[];
+    }
   /** HEAD already has these files. */
   | { readonly kind: 'nothingToDo' };
 
@@ -152,6 +164,9 @@ export async function removeRestorePoints(
  * @param options.to hash of the commit to restore
  * @param options.message of the new commit
  * @param options.storyFile absolute path, if there is a story file
+ * @param options.keepAdded recognizes files that stay although that commit does not have them, by their path relative to
+ * the top folder; by default none
+ * @param options.edits new contents of files that stay, by path
  * @param options.isDryRun only says what would be restored, or why it cannot be
  * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
  * untracked file is in the way, or git is locked; nothing has changed then
@@ -161,10 +176,13 @@ export async function rollBack(
   options: {
     readonly to: string;
     readonly message: string;
-    readonly storyFile?: string;
+    readonly storyFile?: string | undefined;
+    readonly keepAdded?: (file: string) => boolean;
+    readonly edits?: ReadonlyMap<string, Buffer> | undefined;
     readonly isDryRun?: boolean;
   },
 ): Promise<RollBack> {
+  const { edits, isDryRun, keepAdded, message, storyFile } = options;
   const repository = new GitRepository(dir);
   const to = await repository.resolveCommit(options.to);
   const head = await repository.head();
@@ -177,7 +195,11 @@ export async function rollBack(
         ),
       );
     }
-    const changed = await changedPaths(dir, head, to);
+    const added = keepAdded === undefined ? [] : await addedPaths(dir, to, head);
+    const staying = added.filter(file => keepAdded?.(file));
+    const tree = await treeWith(dir, { to, head, staying, edits });
+    const changed = await changedPaths(dir, head, tree);
+    const kept = staying.filter(file => !changed.includes(file));
     if (changed.length === 0) {
       // A stopped agent may have left uncommitted work.
       await requireClean(dir);
@@ -185,19 +207,15 @@ export async function rollBack(
     }
     await requireUnlocked(dir);
     requireNoState(changed);
-    const ticks = await uncommittedTicks(repository, dir, head, options.storyFile);
+    const ticks = await uncommittedTicks(repository, dir, head, storyFile);
     await requireClean(
       dir,
       (await changedTrackedFiles(dir)).filter(file => ticks?.names.includes(file) !== true),
     );
-    if (options.isDryRun) {
-      return { kind: 'possible', files: changed };
+    if (isDryRun) {
+      return { kind: 'possible', files: changed, kept };
     }
-    const commit = await commitOnHead(dir, {
-      tree: `${to}^{tree}`,
-      head,
-      message: options.message,
-    });
+    const commit = await commitOnHead(dir, { tree, head, message });
     const isInTheWay = ticks?.names.some(name => changed.includes(name)) === true;
     if (isInTheWay) {
       await ticks.replace(ticks.file, ticks.now, ticks.committed);
@@ -210,9 +228,40 @@ export async function rollBack(
       }
       throw error;
     }
-    return { kind: 'rolledBack', commit, files: changed };
+    return { kind: 'rolledBack', commit, files: changed, kept };
   } catch (error) {
     throw asHumanError(error, say('git cannot go back to {0}', to.slice(0, 10)));
+  }
+}
+
+/** @returns the tree of a commit, with some files from HEAD */
+async function treeWith(
+  dir: string,
+  {
+    edits = new Map(),
+    head,
+    staying,
+    to,
+  }: {
+    readonly to: string;
+    readonly head: string;
+    readonly staying: readonly string[];
+    readonly edits?: ReadonlyMap<string, Buffer> | undefined;
+  },
+): Promise<string> {
+  if (staying.length === 0) {
+    return `${to}^{tree}`;
+  }
+  const scratch = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
+  try {
+    const editor = new TreeEditor(dir, path.join(scratch, 'index'));
+    const tree = await editor.copy(to, head, staying);
+    const contents = [...edits].flatMap(([file, content]) =>
+      staying.includes(file) ? [{ file, content }] : [],
+    );
+    return contents.length === 0 ? tree : await editor.write(tree, head, contents);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
   }
 }
 

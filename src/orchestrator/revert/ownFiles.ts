@@ -1,0 +1,62 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { runGit } from '../git/runGit.ts';
+import type { RunState } from '../journal/runState.ts';
+import { linkTarget } from '../stories/linkTarget.ts';
+import { isStoryFolder } from '../stories/storyFolder.ts';
+import { viewFolder } from '../workspace/committedStories.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+
+/** Files that are not the work of agents, also if an agent has committed them; relative to the top folder. */
+export interface OwnFiles {
+  /** The story file and the progress logs; of a folder of stories, its files. */
+  readonly notes: readonly string[];
+  /** The story file in the repository: the target, if it is a link. '' without one. */
+  readonly stories: string;
+  /** Whether a file that an agent added had been there before, without a commit. */
+  readonly wasThere: (file: string) => boolean;
+}
+
+/**
+ * @param states of the runs whose work is to be taken back
+ * @param storyFile absolute path
+ */
+export async function ownFilesOf(
+  files: RunFiles,
+  states: readonly Pick<RunState, 'uncommittedBefore'>[],
+  storyFile: string | undefined,
+): Promise<OwnFiles> {
+  // Not derived from the root's path, which differs if a link leads to the workspace.
+  const prefix = (await runGit(files.workspace, 'rev-parse', '--show-prefix')).replace(
+    /\r?\n$/,
+    '',
+  );
+  const inRepository = (file: string, from = files.workspace) =>
+    path.posix.join(prefix, path.relative(from, file).split(path.sep).join(path.posix.sep));
+  // A link to a story file is never edited itself; git has the stories at its target.
+  const target = storyFile === undefined ? undefined : await linkTarget(storyFile);
+  const stories = target === undefined ? '' : inRepository(target, await realpath(files.workspace));
+  const notes = [
+    ...(storyFile === undefined || target === undefined
+      ? []
+      : [
+          ...[storyFile, path.join(path.dirname(storyFile), 'progress.txt')].map(file =>
+            inRepository(file),
+          ),
+          stories,
+          ...(isStoryFolder(target)
+            ? (await viewFolder(files.workspace, ['HEAD'], stories)).paths
+            : []),
+        ]),
+    inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
+  ];
+  const before = states.flatMap(({ uncommittedBefore = [] }) => uncommittedBefore);
+  const known = new Set([...notes, ...before]);
+  // Git reports a new folder instead of the files in it; what is in ours is never reported as a person's.
+  const folders = [...before.filter(file => file.endsWith('/')), inRepository('.omc/')];
+  return {
+    notes,
+    stories,
+    wasThere: file => known.has(file) || folders.some(folder => file.startsWith(folder)),
+  };
+}
