@@ -42,6 +42,11 @@ export class CodeSearch {
     return answer.pointers;
   }
 
+  /** Starts the thread, in parallel with whatever comes next; a process does not live on for it. */
+  start(): void {
+    this.running().unref();
+  }
+
   /** Remembers what an agent was given and what it used; paths are relative to its folder. */
   async remember(
     dir: string,

@@ -28,15 +28,16 @@ export const repository: Precondition = {
             next: say('Run "git init" there, commit once, and start again.'),
           };
     }
-    if ((await git.head()) === undefined) {
+    const [head, version] = await Promise.all([git.head(), runGit(workspace, 'version')]);
+    if (head === undefined) {
       return {
         level: 'warns',
         message: say('The repository has no commit yet.'),
         next: say('Make a first commit, so that there is a state to go back to.'),
       };
     }
-    const version = (await runGit(workspace, 'version')).replace('git version', '').trim();
-    return { level: 'holds', message: `git ${version}, repository ${root}` };
+    const number = version.replace('git version', '').trim();
+    return { level: 'holds', message: `git ${number}, repository ${root}` };
   },
 };
 

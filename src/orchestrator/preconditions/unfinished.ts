@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
+import { gitDirOf } from '../git/gitDir.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
@@ -22,9 +23,9 @@ export const unfinished: Precondition = {
   needsGit: true,
   async judge({ files: { workspace } }) {
     try {
-      const gitDir = (await runGit(workspace, 'rev-parse', '--absolute-git-dir')).trim();
+      const gitDir = gitDirOf(workspace);
       return (
-        underWay(gitDir) ??
+        (gitDir === undefined ? undefined : underWay(gitDir)) ??
         (await conflicts(workspace)) ?? {
           level: 'holds',
           message: 'No git command is unfinished here: no merge, rebase or conflict.',

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../../../base/humanError.ts';
+import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findProgram } from '../../process/findProgram.ts';
@@ -29,18 +30,22 @@ export interface BdOptions {
   readonly timeLimitMs?: number | undefined;
 }
 
-const issueSchema = z.looseObject({
-  id: z.string(),
-  status: z.string().optional(),
-  description: z.string().optional(),
-});
+const issueSchema = once(() =>
+  z.looseObject({
+    id: z.string(),
+    status: z.string().optional(),
+    description: z.string().optional(),
+  }),
+);
 
 /** From bd 2.0 on, JSON is in it; before, with `BD_JSON_ENVELOPE=1`. */
-const envelopeSchema = z.object({
-  schema_version: z.number(),
-  data: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
-});
-const errorSchema = z.object({ error: z.string() });
+const envelopeSchema = once(() =>
+  z.object({
+    schema_version: z.number(),
+    data: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
+  }),
+);
+const errorSchema = once(() => z.object({ error: z.string() }));
 /** With its indented lines. It may precede the reason for a failure. */
 const WARNING = /^(?:warning|note):.*\n(?:[ \t].*\n)*/gim;
 
@@ -86,7 +91,7 @@ export class Bd {
   /** @throws {HumanError} if `bd` does not know the issue */
   async isClosed(id: string): Promise<boolean> {
     const shown = await this.run(['show', requireId(id), '--json']);
-    const parsed = z.union([z.array(issueSchema), issueSchema]).safeParse(answerIn(shown));
+    const parsed = z.union([z.array(issueSchema()), issueSchema()]).safeParse(answerIn(shown));
     const issues = parsed.success ? [parsed.data].flat() : [];
     const issue = issues.find(one => one.id === id);
     if (issue === undefined) {
@@ -134,7 +139,7 @@ export class Bd {
         : [`--deps=discovered-from:${requireId(discoveredFrom)}`]),
     ];
     const created = z
-      .union([issueSchema, z.array(issueSchema).min(1)])
+      .union([issueSchema(), z.array(issueSchema()).min(1)])
       .safeParse(answerIn(await this.run(args)));
     const [issue] = created.success ? [created.data].flat() : [];
     if (issue === undefined) {
@@ -157,7 +162,7 @@ export class Bd {
       await this.run(['export', '-o', file]);
       const issues = (await readFile(file, 'utf8')).split('\n').map(parseJson);
       return issues
-        .map(issue => issueSchema.safeParse(issue).data)
+        .map(issue => issueSchema().safeParse(issue).data)
         .find(issue => issue?.description?.split(/\r?\n/).includes(line))?.id;
     } finally {
       await rm(dir, { recursive: true, force: true });
@@ -216,12 +221,12 @@ function requireId(id: string): string {
 function reasonIn(stderr: string, stdout: string): string {
   const texts = [stderr.replaceAll(WARNING, ''), stdout, stderr].map(text => text.trim());
   const text = texts.find(one => one !== '') ?? '';
-  return shorten(errorSchema.safeParse(answerIn(text)).data?.error ?? text, MAX_MESSAGE);
+  return shorten(errorSchema().safeParse(answerIn(text)).data?.error ?? text, MAX_MESSAGE);
 }
 
 function answerIn(text: string): unknown {
   const value = parseJson(text);
-  return envelopeSchema.safeParse(value).data?.data ?? value;
+  return envelopeSchema().safeParse(value).data?.data ?? value;
 }
 
 function parseJson(text: string): unknown {
