@@ -122,9 +122,11 @@ async function staying(files: RunFiles, runId: string, storyIds: readonly string
   const states = await new RunHistory(files).read();
   const since = states.filter(({ runId: id = '' }) => id >= runId);
   const { stories: place, wasThere } = await ownFilesOf(files, since, storyFile);
-  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
-  const done = list?.stories.filter(({ done, id }) => done && storyIds.includes(id)) ?? [];
-  const edits = done.length === 0 ? undefined : await reopenedStories(files.workspace, place, done);
+  const edits = async () => {
+    const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+    const done = list?.stories.filter(({ done, id }) => done && storyIds.includes(id)) ?? [];
+    return done.length === 0 ? undefined : reopenedStories(files.workspace, place, done);
+  };
   return { storyFile, keepAdded: wasThere, edits };
 }
 

@@ -166,7 +166,7 @@ export async function removeRestorePoints(
  * @param options.storyFile absolute path, if there is a story file
  * @param options.keepAdded recognizes files that stay although that commit does not have them, by their path relative to
  * the top folder; by default none
- * @param options.edits new contents of files that stay, by path
+ * @param options.edits new contents of files that stay, by path; only asked if some stay
  * @param options.isDryRun only says what would be restored, or why it cannot be
  * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
  * untracked file is in the way, or git is locked; nothing has changed then
@@ -178,7 +178,7 @@ export async function rollBack(
     readonly message: string;
     readonly storyFile?: string | undefined;
     readonly keepAdded?: (file: string) => boolean;
-    readonly edits?: ReadonlyMap<string, Buffer> | undefined;
+    readonly edits?: () => Promise<ReadonlyMap<string, Buffer> | undefined>;
     readonly isDryRun?: boolean;
   },
 ): Promise<RollBack> {
@@ -238,7 +238,7 @@ export async function rollBack(
 async function treeWith(
   dir: string,
   {
-    edits = new Map(),
+    edits,
     head,
     staying,
     to,
@@ -246,7 +246,7 @@ async function treeWith(
     readonly to: string;
     readonly head: string;
     readonly staying: readonly string[];
-    readonly edits?: ReadonlyMap<string, Buffer> | undefined;
+    readonly edits?: (() => Promise<ReadonlyMap<string, Buffer> | undefined>) | undefined;
   },
 ): Promise<string> {
   if (staying.length === 0) {
@@ -256,7 +256,7 @@ async function treeWith(
   try {
     const editor = new TreeEditor(dir, path.join(scratch, 'index'));
     const tree = await editor.copy(to, head, staying);
-    const contents = [...edits].flatMap(([file, content]) =>
+    const contents = [...((await edits?.()) ?? [])].flatMap(([file, content]) =>
       staying.includes(file) ? [{ file, content }] : [],
     );
     return contents.length === 0 ? tree : await editor.write(tree, head, contents);
