@@ -11,6 +11,7 @@ import { namedFiles } from '../orchestrator/git/treeCommit.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
 import { reopenedStories } from '../orchestrator/revert/workRevert.ts';
@@ -87,7 +88,9 @@ async function rollback(
       print(`${not}, because not committed when the run began: ${englishOf(namedFiles(kept))}.`);
     }
     tellOfLandings(begin, iteration, isDryRun);
-    await tellOfOwnCommits(files, begin, commit === null ? 'HEAD' : `${commit}~1`);
+    const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
+    await tellOfOwnChanges(files, chosen, changed, `${to.slice(0, 7)} ${head}`);
+    await tellOfOwnCommits(files, begin, head);
     await tellOfTicks(files, isDryRun);
   }
 }
@@ -116,12 +119,36 @@ function storiesTakenBack(
   return rolledBackStories(files, runId, { iteration, landed: isIsolated ? gone : undefined });
 }
 
+/** Changes of a person that an agent has committed are among its own. @param range two commits, for `git diff` */
+async function tellOfOwnChanges(
+  files: RunFiles,
+  { runId }: ChosenRun,
+  changed: readonly string[],
+  range: string,
+): Promise<void> {
+  const before = new Set(
+    (await statesSince(files, runId)).flatMap(({ uncommittedBefore = [] }) => uncommittedBefore),
+  );
+  const own = changed.filter(file => before.has(file));
+  const [first] = own;
+  if (first !== undefined) {
+    print(
+      `Taken back with it are changes that were not committed when the run began: ${englishOf(namedFiles(own))}. To see them: git diff ${range} -- ${shellWord(first)}`,
+    );
+  }
+}
+
+/** This run and all later ones, whose work a rollback takes back. */
+async function statesSince(files: RunFiles, runId: string): Promise<readonly RunState[]> {
+  const states = await new RunHistory(files).read();
+  return states.filter(({ runId: id = '' }) => id >= runId);
+}
+
 /** What is not the agents' work, and stays if the earlier commit does not have it; its stories are open again. */
 async function staying(files: RunFiles, runId: string, storyIds: readonly string[]) {
   const storyFile = await storyFileOf(files, undefined);
-  const states = await new RunHistory(files).read();
-  const since = states.filter(({ runId: id = '' }) => id >= runId);
-  const { stories: place, wasThere } = await ownFilesOf(files, since, storyFile);
+  const states = await statesSince(files, runId);
+  const { stories: place, wasThere } = await ownFilesOf(files, states, storyFile);
   const edits = async () => {
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
     const done = list?.stories.filter(({ done, id }) => done && storyIds.includes(id)) ?? [];

@@ -1094,6 +1094,10 @@ async function withUncommittedFiles(t: TestContext): Promise<Workspace> {
   const workspace = await Workspace.create(t, { stories: undefined });
   await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
   await workspace.write('notes.txt', 'mine\n');
+  await workspace.write('edited.txt', 'old\n');
+  await git(workspace, 'add', 'edited.txt');
+  await git(workspace, 'commit', '--quiet', '--message', 'Add a file', 'edited.txt');
+  await workspace.write('edited.txt', 'mine\n');
   await mkdir(path.join(workspace.folder, 'own'));
   await workspace.write('own/mine.txt', 'mine\n');
   await workspace.run('succeeds').finished;
@@ -1220,7 +1224,11 @@ describe('rollback', { concurrency: 3 }, () => {
       await printed(workspace, 'rollback', '1', '--dry-run'),
       new RegExp(`\nWould not be taken back, because not committed when .* began: ${left}`),
     );
-    await printed(workspace, 'rollback', '1');
+    const said = await printed(workspace, 'rollback', '1');
+    const [, range = ''] =
+      /changes that were not .*: edited\.txt\. To see them: git (.*)\n/.exec(said) ?? [];
+    assert.match(await git(workspace, ...range.split(' ')), /^-old\n\+mine$/m);
+    assert.equal(await workspace.read('edited.txt'), 'old\n');
     assert.deepEqual(await workspace.done(), []);
     assert.equal(await workspace.read('notes.txt'), 'mine\n');
     assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
