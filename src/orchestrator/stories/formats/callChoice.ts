@@ -61,19 +61,22 @@ interface Refused extends Pick<StoryProblem, 'message' | 'severity'> {
 }
 
 function refusedChoices(entry: Entry): Refused[] {
+  const model = givenIn(entry, 'model');
+  const effort = givenIn(entry, 'effort');
+  const turns = givenIn(entry, 'maxTurns');
+  if (model === undefined && effort === undefined && turns === undefined) {
+    return [];
+  }
   const choice = readCallChoice(entry);
   const refused: Refused[] = [];
-  const model = givenIn(entry, 'model');
   if (model !== undefined && choice.model === undefined) {
     const expected = say('a name of letters, digits and {0} without spaces', '. _ - : / @ + [ ]');
     refused.push({ key: model.key, message: refusal(model, expected) });
   }
-  const effort = givenIn(entry, 'effort');
   if (effort !== undefined && choice.effort === undefined) {
     const expected = say('one of "{0}"', EFFORT_LEVELS.join('", "'));
     refused.push({ key: effort.key, message: refusal(effort, expected), severity: 'info' });
   }
-  const turns = givenIn(entry, 'maxTurns');
   if (turns !== undefined && choice.maxTurns === undefined) {
     refused.push({ key: turns.key, message: refusal(turns, say('a whole number from {0}', 1)) });
   }
