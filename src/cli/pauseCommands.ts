@@ -162,10 +162,8 @@ async function pausePart(
     print(`${what} is not paused.`);
     return;
   }
-  if (paused && story !== undefined && isOver(story, state)) {
-    throw new HumanError(
-      `${what} is done, so no agent starts for it. To have it done again: ralph-fresh untick ${shellWord(story.id)}`,
-    );
+  if (paused && story !== undefined) {
+    requireOpen(story, state);
   }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
   await deliver(files, request, loop?.runId);
@@ -176,10 +174,17 @@ async function pausePart(
   );
 }
 
-/** Done, and nothing of it is left to judge or to land. */
-function isOver({ done, id }: Story, state: RunState = INITIAL_RUN_STATE): boolean {
+/**
+ * @param state of the active run
+ * @throws {HumanError} if the story is done, and nothing of it is left to judge or to land
+ */
+export function requireOpen({ done, id }: Story, state: RunState = INITIAL_RUN_STATE): void {
   const isAtWork = state.running.some(({ storyId }) => storyId === id);
-  return !isAtWork && (done || storyRecord(state, id).landed === true);
+  if (!isAtWork && (done || storyRecord(state, id).landed === true)) {
+    throw new HumanError(
+      `${named(id)} is done, so no agent starts for it. To have it done again: ralph-fresh untick ${shellWord(id)}`,
+    );
+  }
 }
 
 function isPaused(

@@ -11,6 +11,7 @@ import { postRequest } from '../orchestrator/workspace/request.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { activeRun, loopToEnd, noLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { requireOpen } from './pauseCommands.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -47,8 +48,12 @@ export function addStopCommand(program: Command): void {
 
 async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void> {
   const files = new RunFiles(cwd);
-  const storyId = (await findStory(files, typed, file)).story.id;
+  const { story } = await findStory(files, typed, file);
+  const storyId = story.id;
   const state = await activeRun(files);
+  if (state !== undefined) {
+    requireOpen(story, state);
+  }
   const current = state && runningIn(state, storyId);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {

@@ -229,9 +229,11 @@ describe('controlling lanes', () => {
     const resumed = await workspace.cli('resume').finished;
     assert.equal(resumed.code, 1);
     assert.match(resumed.stderr, words);
-    const done = await workspace.cli('pause', 'US-001').finished;
-    assert.deepEqual([done.code, done.stdout], [1, '']);
-    assert.match(done.stderr, /US-001 is done, so no agent starts for it\. .*untick US-001$/m);
+    for (const command of ['pause', 'stop']) {
+      const done = await workspace.cli(command, 'US-001').finished;
+      assert.deepEqual([done.code, done.stdout], [1, '']);
+      assert.match(done.stderr, /US-001 is done, so no agent starts for it\. .*untick US-001$/m);
+    }
     assert.equal((await workspace.cli('resume', 'US-002').finished).code, 0);
     assert.equal((await run.finished).code, 0, run.stderr);
   });
