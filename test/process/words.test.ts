@@ -43,6 +43,9 @@ const stories = (workspace: Workspace): Step => ({
   ],
 });
 
+/** Windows does not read the first line of a script. */
+const interpreters = { skip: process.platform === 'win32' && 'no interpreters there' };
+
 describe('an unknown cost', { concurrency: 3 }, () => {
   test('is never shown as zero in the run, status or receipt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
@@ -70,6 +73,22 @@ describe('an unknown cost', { concurrency: 3 }, () => {
       /\$0\.00|0 turns/,
     );
   });
+
+  test(
+    'is unknown in the receipt, too, if the agent could not be started',
+    interpreters,
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const agent = path.join(workspace.folder, 'agent');
+      await writeFile(agent, '#!/no/such/interpreter\n', { mode: 0o755 });
+      const run = await workspace.cli('run', '--agent', 'command', '--command', agent).finished;
+      assert.match(run.stdout, /Iteration 1: failed · .* · cost unknown/);
+      assert.match(await printed(workspace, 'status'), / · cost unknown$/m);
+      const receipt = await printed(workspace, 'receipt');
+      assert.match(receipt, /^1 +US-001 +failed .* unknown +0$/m);
+      assert.doesNotMatch(receipt, /\$0\.00/);
+    },
+  );
 
   test('is not shown as zero while the first agent works either', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

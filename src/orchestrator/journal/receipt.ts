@@ -213,8 +213,8 @@ function addCall(
   event: Extract<RunEvent, { type: 'agent.ended' }>,
   worker: string,
 ): Calls {
-  const { costEstimated, costUsd, durationMs, reason, turns, usage } = event;
-  const isUntold = costUsd === undefined && reason !== 'notStarted' && !tellsCost(worker);
+  const { costEstimated, costUsd, durationMs, turns, usage } = event;
+  const isUntold = costUsd === undefined && !tellsCost(worker);
   return {
     durationMs: calls.durationMs + durationMs,
     turns: calls.turns + (turns ?? 0),
