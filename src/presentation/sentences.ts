@@ -252,8 +252,7 @@ export function nothingToRun(
 ): string {
   const words = list.stories.every(({ done }) => done)
     ? t(
-        'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
-        list.stories.length,
+        'All stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
       )
     : t(
         'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
