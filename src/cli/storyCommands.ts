@@ -24,6 +24,7 @@ import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
 import { nextText, storyListText } from '../presentation/storyListText.ts';
+import { runsOnFile } from '../presentation/storyState.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
@@ -84,7 +85,11 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
     throw error;
   }
   const data = storyListData(json ? list : requireReadable(list), {
-    ...(await runsOf(files, list.kind === 'stories' ? list.stories.map(({ id }) => id) : [])),
+    ...runsOnFile(
+      list.path,
+      files.workspace,
+      await runsOf(files, list.kind === 'stories' ? list.stories.map(({ id }) => id) : []),
+    ),
     discoveries: await readFoundWork(files),
     problems,
   });
@@ -116,7 +121,7 @@ function noList(
 async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
-  const runs = await runsOf(files);
+  const runs = runsOnFile(list.path, files.workspace, await runsOf(files));
   const { alive, state } = runs.run;
   const working =
     alive && state.isolated ? state.running.flatMap(({ storyId }) => storyId ?? []) : [];

@@ -97,13 +97,15 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
 ];
 
 /**
- * What runs know of a story. The file takes precedence: a story that is done there has not failed. Pure.
+ * What runs know of a story. The file takes precedence: a story that is done there has not failed. What ended runs know
+ * of another title is about another story: lists begin with the same ids. Pure.
+ * @param story.title absent: any
  * @param run the newest one
  * @param states of all runs, oldest first; the newest run that knows the story is used
  * @returns `undefined` if they know no more than the file
  */
 export function storyStatus(
-  { id, done }: { readonly id: string; readonly done: boolean },
+  { done, id, title }: { readonly id: string; readonly done: boolean; readonly title?: string },
   run: SeenRun,
   states: readonly RunState[],
 ): StoryStatus | undefined {
@@ -113,8 +115,13 @@ export function storyStatus(
   if (current !== undefined && isWorking) {
     return workStatus(current, state);
   }
-  const known = states.findLast(({ storyRecords }) => storyRecords.has(id)) ?? INITIAL_RUN_STATE;
-  const record = known.storyRecords.get(id);
+  const recordIn = (of: RunState) => {
+    const record = of.storyRecords.get(id);
+    const isSame = title === undefined || record?.title === undefined || record.title === title;
+    return isSame || (isWorking && of.runId === state.runId) ? record : undefined;
+  };
+  const known = states.findLast(of => recordIn(of) !== undefined) ?? INITIAL_RUN_STATE;
+  const record = recordIn(known);
   if (done) {
     return { kind: isUnjudged(id, run) ? 'unjudged' : doneKind(record) };
   }
@@ -129,7 +136,8 @@ export function storyStatus(
   if (question !== undefined) {
     return { kind: 'needsYou', message: question.message };
   }
-  const status = record && openStatus(withSkipOf(state, id, record), state.stuckThreshold);
+  const status =
+    record && openStatus(withSkip(record, recordIn(state)?.skipped), state.stuckThreshold);
   if (status?.kind === 'skipped' || status?.kind === 'blocked') {
     return status;
   }
@@ -143,9 +151,8 @@ export function storyStatus(
 }
 
 /** A skip is of one run: the next one works on the story again. */
-function withSkipOf(newest: RunState, id: string, record: StoryRecord): StoryRecord {
+function withSkip(record: StoryRecord, skipped: StoryRecord['skipped']): StoryRecord {
   const { skipped: _of, ...rest } = record;
-  const { skipped } = storyRecord(newest, id);
   return skipped === undefined ? rest : { ...rest, skipped };
 }
 

@@ -94,7 +94,7 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
   }
 }
 
-/** A story without an id of its own may have another number later. */
+/** Later, another story may have this id: in a new list, or because a number is no id of its own. */
 export function withTitle(
   state: RunState,
   {
@@ -102,7 +102,7 @@ export function withTitle(
     storyTitle: title,
   }: { readonly storyId?: string | undefined; readonly storyTitle?: string | undefined },
 ): RunState {
-  return state.isolated && storyId !== undefined && isNumberId(storyId)
+  return storyId !== undefined && title !== undefined
     ? withStory(state, storyId, record => ({ ...record, title }))
     : state;
 }

@@ -17,7 +17,7 @@ export interface StoryRecord {
   readonly landed?: true;
   /** It could not be ticked in its file. */
   readonly tickMissing?: true;
-  /** Of a story without an id of its own, which only its title tells from others: the title it had. */
+  /** The title it had when an agent last began to work on it: another story may get its id later. */
   readonly title?: string;
   /** Consecutive iterations without progress on it; those that ended with a question do not count. */
   readonly stuckFor: number;
