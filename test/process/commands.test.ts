@@ -1128,6 +1128,34 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
+  test('takes back nothing of an older story that had the same id', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds', '--verify', 'true').finished;
+    const list = JSON.parse(await workspace.read('.omc/prd.json'));
+    for (const [index, story] of list.userStories.entries()) {
+      Object.assign(story, { title: `New story ${index + 1}`, passes: index === 0 });
+    }
+    await workspace.write('.omc/prd.json', JSON.stringify(list));
+    await git(workspace, 'commit', '--all', '--quiet', '--message', 'A new list');
+    const states = async () =>
+      (await json(workspace, 'stories')).stories.map(({ state }: { state: string }) => state);
+    assert.deepEqual(await states(), ['done', 'ready']);
+    const [run] = await workspace.runIds();
+    await refused(
+      workspace,
+      1,
+      new RegExp(`US-001 is "New story 1" now, but was .* revert --iteration 1 --run ${run}`),
+      ...['revert', 'US-001'],
+    );
+    await workspace.script([
+      [{ write: ['new.txt', 'new\n'] }, { tick: 'US-002' }, { commit: 'New work' }],
+    ]).finished;
+    assert.deepEqual(await states(), ['done', 'claimed']);
+    const { commits, files } = await json(workspace, 'revert', 'US-002');
+    assert.deepEqual([commits.length, files], [1, ['.omc/prd.json', 'new.txt']]);
+    assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), true);
+  });
+
   test('leaves what a person had not committed when the run began', async t => {
     const workspace = await withUncommittedFiles(t);
     await printed(workspace, 'revert', 'US-001');

@@ -269,11 +269,12 @@ describe('the fold of a run', () => {
       failures: 1,
       iterations: 1,
       costUsd: 0,
+      title: 'Title of A',
       blocked: 'no access',
     });
     const after = fold(...before, { type: 'story.ticked', storyId: 'A', done: false });
     sameValue(storyRecord(after, 'A'), {
-      ...{ stuckFor: 0, failures: 0, iterations: 1, costUsd: 0 },
+      ...{ stuckFor: 0, failures: 0, iterations: 1, costUsd: 0, title: 'Title of A' },
     });
   });
 

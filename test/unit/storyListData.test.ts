@@ -73,7 +73,7 @@ test('a story file is returned as data', () => {
 
 test('a run may know more of a story than its file', () => {
   const userStories = ['US-001', 'US-002', 'US-003'].map((id, index) => ({
-    ...{ id, title: id, passes: index === 2 },
+    ...{ id, title: `Story number ${index + 1}`, passes: index === 2 },
   }));
   const states = (name: string, until: EventMatch = { type: 'run.ended' }) => {
     const run = living(name, until);

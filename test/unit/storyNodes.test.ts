@@ -131,7 +131,8 @@ describe('the lines of a folder', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
     const run = over('failed');
     const stateOf = (storyFile: string) => {
-      nodes.update(facts([{ id: 'US-001' }], { run, states: [run.state] }, storyFile));
+      const stories = [{ id: 'US-001', title: 'Story number 1' }];
+      nodes.update(facts(stories, { run, states: [run.state] }, storyFile));
       return nodes.allStories[0]?.state.kind;
     };
     assert.equal(stateOf('.omc/prd.json'), 'failed');
@@ -142,7 +143,7 @@ describe('the lines of a folder', () => {
     const needing = (name: string) => {
       const nodes = new StoryNodes(FOLDER, 'shop');
       const run = over(name, { type: 'iteration.ended', iteration: 1 });
-      const stories = [{ id: 'US-001' }, { id: 'US-002' }];
+      const stories = [1, 2].map(n => ({ id: `US-00${n}`, title: `Story number ${n}` }));
       nodes.update(facts(stories, { run, states: [run.state] }, '.omc/prd.json'));
       return nodes.needingUser;
     };

@@ -10,7 +10,9 @@ import { aStory } from '../support/storyList.ts';
 const [ONE, TWO, THREE, FOUR] = ['US-001', 'US-002', 'US-003', 'US-004'] as const;
 
 function story(id: string, more: Partial<Story> = {}): Story {
-  return aStory({ id, title: id, position: Number(id.slice(-1)), ...more });
+  const position = Number(id.slice(-1));
+  // The title that it has in the recorded runs.
+  return aStory({ id, title: `Story number ${position}`, position, ...more });
 }
 
 const run = (name: string, until?: EventMatch): RunState => over(name, until).state;
@@ -74,6 +76,16 @@ describe('the state of a story', () => {
       ['doneByHand', 'claimed', 'next'],
     );
     assert.equal(kinds([story(ONE)], claimed)[0]?.kind, 'next');
+  });
+
+  test('is not that of an older story with the same id', () => {
+    const other = story(ONE, { title: 'Another story' });
+    sameValue(kinds([other], run('failed'))[0], { kind: 'next' });
+    sameValue(kinds([{ ...other, done: true }], run('severalStories'))[0], { kind: 'done' });
+    sameValue(kinds([other], run('skip'))[0], { kind: 'next' });
+    // Renamed while the run works on it, it is the same one.
+    const working = kinds([other], run('failed', ended(1)), { alive: true });
+    sameValue(working[0], { kind: 'failed', times: 1 });
   });
 
   test('shows the result of checks and reviewer for a claim', () => {
