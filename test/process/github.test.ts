@@ -672,6 +672,13 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
       none.stderr,
       /no copy of the issues of octo\/garden yet.*github sync --github octo/,
     );
+    const other = ['--label', 'next step', '--milestone', '1.0'];
+    const chosen = await workspace.script([], ...source(github), ...other, '--dry-run').finished;
+    const flags = `--github octo/garden --label ralph --label "next step" --milestone 1.0 --github-url ${github.url}`;
+    assert.ok(
+      chosen.stderr.includes(`Make it first: ralph-fresh github sync ${flags}\n`),
+      chosen.stderr,
+    );
     assert.equal(existsSync(path.join(workspace.folder, MIRROR)), false);
     assert.match((await sync(workspace)).stderr, /not named a repository/);
     await sync(workspace, ...source(github));

@@ -3,6 +3,7 @@ import path from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { unpushedCommits } from '../../orchestrator/git/unpushedCommits.ts';
 import { AlreadyRunningError } from '../../orchestrator/loop/exclusiveWork.ts';
@@ -89,19 +90,41 @@ function isOfRepository(one: GithubGrant, other: GithubGrant): boolean {
   return one.baseUrl === other.baseUrl && name(one) === name(other);
 }
 
-/** A dry run asks nobody and writes nothing. @throws {HumanError} if there is no copy that it could read */
-export async function requireCopy(files: RunFiles, source: GithubSource): Promise<void> {
+/**
+ * A dry run asks nobody and writes nothing.
+ * @param baseUrl as the command line gives it
+ * @throws {HumanError} if there is no copy that it could read
+ */
+export async function requireCopy(
+  files: RunFiles,
+  source: GithubSource,
+  baseUrl: string | undefined,
+): Promise<void> {
   const file = path.join(files.workspace, MIRROR_FILE);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) {
     throw new HumanError(
       say(
-        'There is no copy of the issues of {0} yet, and a dry run does not ask GitHub. Make it first: ralph-fresh github sync --github {0}',
+        'There is no copy of the issues of {0} yet, and a dry run does not ask GitHub. Make it first: {1}',
         source.repository,
+        syncCommand(source, baseUrl),
       ),
     );
   }
   requireMirrorOf(file, text, source);
+}
+
+function syncCommand(
+  { labels, milestone, repository }: GithubSource,
+  baseUrl: string | undefined,
+): string {
+  const flags = [
+    ['--github', repository],
+    ...labels.map(label => ['--label', label]),
+    ...(milestone === undefined ? [] : [['--milestone', milestone]]),
+    ...(baseUrl === undefined ? [] : [['--github-url', baseUrl]]),
+  ];
+  return `ralph-fresh github sync ${flags.map(([flag, value = '']) => `${flag} ${shellWord(value)}`).join(' ')}`;
 }
 
 /** Whether a story file is the copy of issues on GitHub. */

@@ -178,7 +178,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
 /** The issues that the command line names; a dry run only needs their copy. */
 async function askedIssues(
   files: RunFiles,
-  { flags }: StartRequest,
+  { command, flags }: StartRequest,
   settings: GivenSettings,
 ): Promise<Tracker | undefined> {
   const source = namedSource(flags);
@@ -186,7 +186,7 @@ async function askedIssues(
     return undefined;
   }
   if (flags.dryRun) {
-    await requireCopy(files, source);
+    await requireCopy(files, source, settingsOf(command).githubUrl);
     return undefined;
   }
   return beginGithub(files, source, settings, true);
