@@ -18,15 +18,21 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'skipped' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
-  /** `check`: the command that failed; `conflict`: the files in which it cannot be merged; otherwise `reason`. */
+  /**
+   * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
+   * agent; otherwise `reason`.
+   */
   | {
       readonly kind: 'failed';
       readonly times: number;
       readonly check?: string;
       readonly conflict?: readonly string[];
+      readonly limit?: Limit;
       readonly reason?: Words;
     }
 );
+
+type Limit = 'hardLimit' | 'idleLimit';
 
 /** Why the run has left its open stories alone, in their order. */
 export function hindrancesOf(
@@ -56,18 +62,22 @@ export function hindrancesOf(
 function lastFailure(
   state: Pick<RunState, 'storyNotes'>,
   storyId: string,
-): { readonly check?: string; readonly conflict?: readonly string[]; readonly reason?: Words } {
+): Pick<Extract<Hindrance, { kind: 'failed' }>, 'check' | 'conflict' | 'limit' | 'reason'> {
   const { conflict, failedCheck, lastError, review } = storyNotes(state, storyId);
   const found = [
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
     { iteration: conflict?.iteration, conflict: conflict?.files },
-    { iteration: lastError?.iteration, reason: lastError?.message },
+    { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },
     { iteration: review?.iteration, reason: review?.objections[0] },
   ];
   const { iteration: _, ...newest } = found.sort(
     (a, b) => (b.iteration ?? 0) - (a.iteration ?? 0),
   )[0] ?? { iteration: 0 };
   return newest;
+}
+
+function limitOf(kind: string | undefined): { readonly limit?: Limit } {
+  return kind === 'hardLimit' || kind === 'idleLimit' ? { limit: kind } : {};
 }
 
 /** One sentence for each of the first stories; `undefined` if nothing is known of any of them. */
@@ -99,16 +109,8 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
     case 'failed': {
-      const { check, conflict, reason, times } = hindrance;
-      const why =
-        conflict !== undefined
-          ? t(
-              'its work conflicts with what has landed: {0}.',
-              shorten(conflict.join(', '), MAX_REASON),
-            )
-          : check === undefined
-            ? sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON))
-            : t('its check "{0}" failed.', shorten(check, MAX_REASON));
+      const { times } = hindrance;
+      const why = failureWords(hindrance, t, door);
       return times === 1
         ? t('{0} has failed: {1}', id, why)
         : t('{0} has failed {1} times in a row: {2}', id, times, why);
@@ -116,6 +118,31 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
     default:
       return assertNever(hindrance);
   }
+}
+
+function failureWords(
+  { check, conflict, limit, reason }: Extract<Hindrance, { kind: 'failed' }>,
+  t: Translate,
+  door: 'window' | 'terminal',
+): string {
+  if (conflict !== undefined) {
+    return t(
+      'its work conflicts with what has landed: {0}.',
+      shorten(conflict.join(', '), MAX_REASON),
+    );
+  }
+  if (check !== undefined) {
+    return t('its check "{0}" failed.', shorten(check, MAX_REASON));
+  }
+  if (limit !== undefined) {
+    const flag = limit === 'hardLimit' ? '--time-limit' : '--idle-limit';
+    const why =
+      limit === 'hardLimit'
+        ? t('The agent reached the time limit.')
+        : t('The agent was silent for too long.');
+    return door === 'window' ? why : `${why} ${t('Allow more time with {0}.', flag)}`;
+  }
+  return sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON));
 }
 
 /** That a story waits for one that is put aside, and what a person can do. */

@@ -107,6 +107,25 @@ test('a story whose work conflicts again and again is left alone with the files 
   );
 });
 
+test('a story whose agent a limit has ended is left alone with that as the reason, and the flag', () => {
+  const { state } = over('lanes', { type: 'landing.returned', reason: 'conflict' });
+  const [storyId = ''] = state.storyNotes.keys();
+  const storyRecords = new Map([[storyId, { ...storyRecord(state, storyId), failures: 3 }]]);
+  const words = (kind: string) => {
+    const storyNotes = new Map([[storyId, { lastError: { iteration: 9, kind, message: '' } }]]);
+    const hindrances = hindrancesOf({ ...state, open: [storyId], storyRecords, storyNotes });
+    return hindranceWords(hindrances, english, { withSkipped: false });
+  };
+  assert.equal(
+    words('hardLimit'),
+    `${storyId} has failed 3 times in a row: The agent reached the time limit. Allow more time with --time-limit.`,
+  );
+  assert.equal(
+    words('idleLimit'),
+    `${storyId} has failed 3 times in a row: The agent was silent for too long. Allow more time with --idle-limit.`,
+  );
+});
+
 test('a stuck run names the command that skips the story', () => {
   const stuck = { kind: 'pause', reason: 'stuck', storyId: '#2', detail: '3' } as const;
   assert.match(
