@@ -782,6 +782,9 @@ describe('one loop per workspace, any number of watchers', { concurrency: 4 }, (
     const second = await workspace.run('succeeds').finished;
     assert.equal(second.code, 1);
     assertOneLine(second.stderr, new RegExp(`already active.*process ${cli.pid}.*status --watch`));
+    const other = await workspace.cli('run').finished;
+    assert.equal(other.code, 1);
+    assertOneLine(other.stderr, new RegExp(`already active.*process ${cli.pid}.*status --watch`));
     assert.equal((await workspace.runIds()).length, 1);
     await workspace.note('go');
     await assertEnd(workspace, cli, 'completed', 0);

@@ -4,6 +4,7 @@ import { englishOf, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { requireNoLoop } from '../../orchestrator/loop/exclusiveWork.ts';
 import { closeRunFoundDead } from '../../orchestrator/loop/recovery.ts';
 import {
   type ChosenRun,
@@ -88,6 +89,8 @@ export async function startRun(asking: StartRequest): Promise<number> {
   await requireWork(files, request, places, named);
   const asked = await askedIssues(files, request, set);
   if (!flags.dryRun) {
+    // Nothing that the next checks ask for would help while one is active.
+    await requireNoLoop(files);
     // Its agent may still be changing what is read next.
     await closeRunFoundDead(files);
   }
