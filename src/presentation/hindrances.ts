@@ -16,6 +16,8 @@ const MAX_REASON = 200;
 /** Why a run has left a story alone. Stories that only wait for others have no such reason. */
 export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'skipped' }
+  /** No longer: a person has given it another chance since. */
+  | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /**
@@ -49,6 +51,9 @@ export function hindrancesOf(
       case 'failed':
         return [{ storyId, kind: 'failed', times: status.times, ...lastFailure(state, storyId) }];
       default: {
+        if (record?.reset) {
+          return [{ storyId, kind: 'reset' }];
+        }
         const waits = state.aside?.find(({ id }) => id === storyId);
         return waits === undefined
           ? []
@@ -102,6 +107,10 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
   switch (hindrance.kind) {
     case 'skipped':
       return t('{0} is skipped.', id);
+    case 'reset':
+      return door === 'window'
+        ? t('{0} gets another chance when you start again.', id)
+        : t('{0} gets another chance with "{1}".', id, 'ralph-fresh run --resume');
     case 'aside': {
       const { on, status } = hindrance;
       return asideWords({ id: hindrance.storyId, on, status }, t, door);

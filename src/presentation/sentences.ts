@@ -343,7 +343,9 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
           next,
         );
   }
-  return `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
+  return end.hindrances?.every(({ kind }) => kind === 'reset')
+    ? `${t('No story was ready: {0}.', detail)} ${causes}`
+    : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
 }
 
 /** The skipped stories among the open ones, in the order of the file. */

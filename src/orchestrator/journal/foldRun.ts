@@ -204,7 +204,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         skipped: event.by,
       }));
     case 'story.reset':
-      return withStory(state, event.storyId, newStart);
+      return withStory(state, event.storyId, record => ({ ...newStart(record), reset: true }));
     case 'story.stuck':
       return event.action === 'later'
         ? withStory(state, event.storyId, record => ({

@@ -187,7 +187,7 @@ function iterationEnded(
     lastCompletedStory: (outcome === 'storyDone' && storyId) || state.lastCompletedStory,
   };
   return withStory(ended, storyId ?? WHOLE_TASK, before => {
-    const record = { ...before, costUsd: before.costUsd + costUsd };
+    const record = { ...before, reset: undefined, costUsd: before.costUsd + costUsd };
     // What a person has settled is no attempt of an agent.
     return isNobodysFailure(event, state) || current?.settled
       ? record

@@ -68,6 +68,7 @@ export const runStateSchema = once(() => {
     failures: count,
     blocked: z.string().optional(),
     skipped: z.enum(['person', 'stuck']).optional(),
+    reset: z.literal(true).optional(),
     was: tickUndoSchema().optional(),
     paused: z.literal(true).optional(),
     costUsd: z.number(),

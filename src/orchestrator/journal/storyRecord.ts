@@ -31,6 +31,8 @@ export interface StoryRecord {
   readonly blocked?: string;
   /** Skipped in this run, and by whom. */
   readonly skipped?: 'person' | 'stuck';
+  /** A person has given it another chance, and no iteration of it has ended since. */
+  readonly reset?: true;
   /** What the last tick of a person replaced in the file. */
   readonly was?: TickUndo;
   /** A person wants no further agent for it now. */
@@ -79,7 +81,7 @@ export function afterIteration(
 
 /** A person's change is a new start for the story, whether ticked or unticked. */
 export function newStart(record: StoryRecord): StoryRecord {
-  return { ...withoutProof(anotherChance(record)), skipped: undefined };
+  return { ...withoutProof(anotherChance(record)), skipped: undefined, reset: undefined };
 }
 
 /** When a run continues, old failures no longer count against the story; what was done for it still counts. */
