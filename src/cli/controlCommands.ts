@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import {
@@ -123,9 +124,15 @@ async function currentStory(files: RunFiles): Promise<string> {
 
 async function reset(typed: string | undefined, { cwd, file }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  const id = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
+  const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
+  if (story?.done && !(await isBeingJudged(files, story.id))) {
+    print(
+      `${named(story.id)} is done; there is nothing to undo. To have it done again: ralph-fresh untick ${shellWord(story.id)}`,
+    );
+    return;
+  }
   const state = await requireUnfinished(files, 'undo it in');
-  const storyId = id ?? onlySkipped(state);
+  const storyId = story?.id ?? onlySkipped(state);
   const delivered = await deliverRequest(files, { type: 'reset', storyId });
   print(`${named(storyId)} gets another chance. ${later(delivered, state)}`.trimEnd());
 }

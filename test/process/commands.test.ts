@@ -675,6 +675,10 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     const advice = await printed(workspace, 'skip', 'US-002');
     const [, more = ''] = /"ralph-fresh run (--resume[^"]*)"/.exec(advice) ?? [];
+    assert.match(
+      await printed(workspace, 'skip', 'US-001', '--undo'),
+      /^US-001 is done; there is nothing to undo\. .*: ralph-fresh untick US-001$/m,
+    );
     await printed(workspace, 'skip', 'US-002', '--undo');
     const second = await workspace.run('succeeds', ...more.split(' ')).finished;
     assert.equal(second.code, 0, second.stderr);
