@@ -264,14 +264,15 @@ async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): P
   const landed: Landed[] = [];
   /** How much had landed when an iteration began. */
   const landedBefore = new Map<number, number>();
-  let hadNoCommit = false;
+  /** Of the iterations that began without one. */
+  const withoutCommit: number[] = [];
   let isIsolated = false;
   for (const event of await readDecisions(files.journalFile(runId))) {
     if (event.type === 'iteration.started' && event.startCommit !== undefined) {
       commits.set(event.iteration, event.startCommit);
       landedBefore.set(event.iteration, landed.length);
     } else if (event.type === 'iteration.started') {
-      hadNoCommit ||= event.iteration === iteration;
+      withoutCommit.push(event.iteration);
     } else if (event.type === 'run.started' || event.type === 'run.resumed') {
       isIsolated = event.isolated === true;
     } else if (event.type === 'landing.landed' && event.commit !== undefined) {
@@ -283,7 +284,7 @@ async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): P
   }
   const own = landed.findIndex(event => event.iteration === iteration);
   const to = landed[own]?.onto ?? commits.get(iteration);
-  if (to === undefined && hadNoCommit) {
+  if (to === undefined && withoutCommit.includes(iteration)) {
     throw new UsageError(
       `Iteration ${iteration} of run ${runId} began before the first commit, so there is nothing to go back to.`,
     );
@@ -293,6 +294,7 @@ async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): P
       iteration,
       chosen,
       [...commits.keys()].sort((a, b) => a - b),
+      withoutCommit.filter(number => !commits.has(number)),
     );
   }
   const from = own === -1 ? (landedBefore.get(iteration) ?? landed.length) : own;

@@ -146,15 +146,23 @@ function whereReceiptsAre(files: RunFiles, runId: string, iterations: readonly n
     : `For iterations ${ranges(iterations)} there is still a ${RECEIPT_NAME} each, the first at ${place}.`;
 }
 
-/** The error for an unknown iteration of a run. */
+/**
+ * The error for an unknown iteration of a run.
+ * @param withoutCommit iterations to which a rollback cannot go back
+ */
 export function noIteration(
   iteration: number,
   { ids, runId }: ChosenRun,
   known: readonly number[],
+  withoutCommit: readonly number[] = [],
 ): UsageError {
+  const isFirst = withoutCommit.length > 0;
   const has = known.length === 0 ? '; it has none at all.' : `. It has ${ranges(known)}.`;
+  const before = `Iteration${withoutCommit.length > 1 ? 's' : ''} ${ranges(withoutCommit)} began before the first commit, so there is nothing to go back to.`;
   const others = ids.length > 1 ? ` ${newestOf(ids)}` : '';
-  return new UsageError(`Run ${runId} has no iteration ${iteration}${has}${others}`);
+  return new UsageError(
+    `Run ${runId} has no iteration ${iteration}${isFirst && known.length === 0 ? '.' : has}${isFirst ? ` ${before}` : ''}${others}`,
+  );
 }
 
 function newestOf(ids: readonly string[]): string {

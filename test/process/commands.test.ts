@@ -1350,6 +1350,13 @@ describe('rollback', { concurrency: 3 }, () => {
       'rollback',
       '1',
     );
+    await refused(
+      workspace,
+      64,
+      /no iteration 9\. It has 2\. Iteration 1 began before the first commit, so there is nothing to go back to\.$/m,
+      'rollback',
+      '9',
+    );
   });
 
   test('is refused while a loop is active', async t => {
