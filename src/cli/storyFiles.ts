@@ -7,7 +7,12 @@ import { type Message, say, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import { emptySource, findStoryFile, knownSources } from '../orchestrator/stories/knownSources.ts';
+import {
+  emptySource,
+  findStoryFile,
+  knownSources,
+  planWithoutCheckbox,
+} from '../orchestrator/stories/knownSources.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   problemOfFile,
@@ -140,6 +145,19 @@ export async function whyNoStoryFile(
       return {
         found: say('No story file was found in {0}, but in {1}.', workspace, above),
         choice: say('Go there, or name it: --cwd {0}', shellWord(above)),
+      };
+    }
+    const plan = await planWithoutCheckbox(workspace);
+    if (plan !== undefined) {
+      return {
+        found: say(
+          'No story file was found in {0}: {1} has no checkbox.',
+          workspace,
+          nameOf({ path: plan }),
+        ),
+        choice: say(
+          'Write each of its stories as "- [ ] …", name another file with --file, or let an agent plan the stories: ralph-fresh plan "your task" --write',
+        ),
       };
     }
     return {

@@ -190,6 +190,11 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     for (const [file, text, words] of [
       ['IMPLEMENTATION_PLAN.md', '', /: IMPLEMENTATION_PLAN\.md is empty\. .*"- \[ \] …"/],
       ['PLAN.md', ' \n', /: PLAN\.md is empty\. .*"- \[ \] …"/],
+      [
+        'plan.md',
+        '# Plan\n\n- Water the beans\n',
+        /: plan\.md has no checkbox\. Write each of its stories as "- \[ \] …", name another /,
+      ],
       ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
       ['.ralphy/tasks.yaml', '', /: \.ralphy.tasks\.yaml is empty\. Let the tool /],
       [

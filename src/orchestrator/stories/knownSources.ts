@@ -209,6 +209,18 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
   return undefined;
 }
 
+/** The path of the first Markdown plan at a known place that has no checkbox; it may be a text about something else. */
+export async function planWithoutCheckbox(workspaceDir: string): Promise<string | undefined> {
+  for (const place of OTHER_STORY_FILE_PLACES.filter(name => /plan\.md$/i.test(name))) {
+    const path = join(workspaceDir, place);
+    const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
+    if (file !== undefined && !belongsAt(place, file)) {
+      return path;
+    }
+  }
+  return undefined;
+}
+
 /** Whether a file at one of the other places has stories, or would have them if it could be read. */
 function belongsAt(place: string, file: StoryFile): boolean {
   const format = SHARED_NAMES.get(place);
