@@ -448,6 +448,14 @@ describe('before a run with lanes starts', { concurrency: 2 }, () => {
     await refused(workspace, 'lanes', /has submodules, which more than one lane does not support/);
   });
 
+  test('git may have its folder elsewhere', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await git(workspace, 'init', '--quiet', '--separate-git-dir', '../separate');
+    const { code, stderr } = await workspace.run('succeeds', '--lanes', '2').finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
   test('a branch of another worktree blocks it', async t => {
     const workspace = await Workspace.create(t, {
       prd: JSON.stringify({ branchName: 'ralph/x', userStories: openStories(2) }),

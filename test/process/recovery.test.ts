@@ -503,6 +503,22 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
   });
 
+  test('a run continues with its own stories although its agent moved their file before the kill', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write('PLAN.md', '- [ ] Other work\n');
+    const first = workspace.script([
+      [{ delete: '.omc/prd.json' }, { commit: 'Tidy up' }, { text: 'moved' }, 'stay'],
+    ]);
+    await workspace.event('agent.text');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = workspace.script([['stay'], ['work']]);
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(await workspace.read('PLAN.md'), '- [ ] Other work\n');
+  });
+
   test('a claim is checked in a file that its agent broke and a person repaired', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const ticked = (await workspace.read('.omc/prd.json')).replace(

@@ -83,7 +83,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
   // A mistake in a file is reported at once, even by a detached start.
   const set = await given({});
   const named = preparationOf(asking.flags);
-  const places = await placesOf(files, asking.flags, named);
+  const places = await placesOf(files, asking, named);
   const request = await withStoryIds(asking, files, places.storyFile);
   const { flags } = request;
   await requireWork(files, request, places, named);

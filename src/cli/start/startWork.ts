@@ -1,9 +1,16 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
-import { type ChosenRun, fileOfRun } from '../../orchestrator/loop/resume.ts';
+import { readRunState } from '../../orchestrator/journal/foldJournal.ts';
+import {
+  type ChosenRun,
+  continuesLast,
+  fileBelow,
+  fileOfRun,
+} from '../../orchestrator/loop/resume.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
@@ -11,6 +18,7 @@ import { findStoryFile } from '../../orchestrator/stories/knownSources.ts';
 import { namedSource } from '../../orchestrator/stories/storyFolder.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
 import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 
@@ -34,9 +42,10 @@ export function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined
 /** The path named on the command line, or the one where a run finds its stories. */
 export async function placesOf(
   files: RunFiles,
-  { cwd, file, github, planDir }: RunFlags,
+  { flags, task }: StartRequest,
   prepare: Preparation | undefined,
 ): Promise<Places> {
+  const { cwd, file, github, planDir } = flags;
   if (planDir !== undefined) {
     return { planDir };
   }
@@ -50,8 +59,32 @@ export async function placesOf(
     // New stories must not replace those that a person keeps elsewhere.
     return { storyFile: path.join(files.workspace, OWN_STORY_FILE) };
   }
-  const storyFile = await findStoryFile(files.workspace);
+  const storyFile =
+    (await missingFileOf(files, flags, task)) ?? (await findStoryFile(files.workspace));
   return storyFile === undefined ? {} : { storyFile };
+}
+
+/**
+ * The story file of the run that this start continues, if it is gone: the agent that was killed with its loop may have
+ * moved it, and another list of the folder is other work. The loop brings it back.
+ */
+async function missingFileOf(
+  files: RunFiles,
+  flags: RunFlags,
+  task: string | undefined,
+): Promise<string | undefined> {
+  const newest = await newestRunId(files);
+  const state = newest === undefined ? undefined : await readRunState(files.journalFile(newest));
+  const wasCutOff = state?.phase !== 'ended' || state.cutOff.length > 0;
+  if (
+    state?.storyFile === undefined ||
+    !wasCutOff ||
+    !continuesLast({ isNew: flags.new === true, task }, state)
+  ) {
+    return undefined;
+  }
+  const file = fileBelow(files, state.storyFile);
+  return file === undefined || existsSync(file) ? undefined : file;
 }
 
 /** Whether the command line names the work, so that nothing has to be searched for. */

@@ -13,11 +13,15 @@ import { runGit } from './runGit.ts';
  */
 export async function worktreeWith(dir: string, ref: string): Promise<string | undefined> {
   const output = await runGit(dir, '--no-optional-locks', 'worktree', 'list', '--porcelain');
-  const own = (await runGit(dir, 'rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+  const [own = '', gitDir = ''] = (
+    await runGit(dir, 'rev-parse', '--show-toplevel', '--absolute-git-dir')
+  ).split(/\r?\n/);
   for (const entry of output.split(/\r?\n\r?\n/)) {
     const lines = entry.split(/\r?\n/);
     const folder = lines.find(line => line.startsWith('worktree '))?.slice('worktree '.length);
-    if (folder !== undefined && folder !== own && lines.includes(`branch ${ref}`)) {
+    // Where git's folder is elsewhere, as in a submodule, the list names that in the place of this work tree.
+    const isHere = folder === own || folder === gitDir;
+    if (folder !== undefined && !isHere && lines.includes(`branch ${ref}`)) {
       return folder;
     }
   }
