@@ -202,6 +202,8 @@ describe('lanes', () => {
     // The next run lets the branch follow before it does anything else.
     const second = await workspace.scriptOf({}, '--lanes', '2', '--new').finished;
     assert.equal(second.code, 0, second.stderr);
+    const head = workspace.git('rev-parse', 'HEAD').slice(0, 7);
+    assert.equal(second.stdout.split('\n')[0], `main now has what had landed (${head}).`);
     assert.equal(subjects(workspace).length, 4);
     assert.equal(workspace.git('status', '--short'), '');
     workspace.git('stash', 'pop', '--quiet');

@@ -52,6 +52,11 @@ export async function loopHere(
         }
         options.onEvent?.(event);
       },
+      onBroughtIn: (branch, commit) => {
+        if (!flags.quiet) {
+          print(`${withoutControls(branch)} now has what had landed (${commit.slice(0, 7)}).`);
+        }
+      },
     });
     if (state === undefined) {
       await tellNothingToDo(options.storyFile, flags);

@@ -80,7 +80,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     if (await isNothingToDo(options, snapshot)) {
       // What has landed may still wait for the branch.
       if (isolated || (await isBranchBehind(options, snapshot))) {
-        await bringIn(await openIsolation(options, git, snapshot, earlier));
+        await bringIn(await openIsolation(options, git, snapshot, earlier), options);
       }
       return undefined;
     }
@@ -130,7 +130,8 @@ async function isBranchBehind(
 }
 
 /** @throws {HumanError} if the branch cannot have what has landed now: then not all is done */
-async function bringIn({ target }: Isolation): Promise<void> {
+async function bringIn({ target }: Isolation, { onBroughtIn }: RunOptions): Promise<void> {
+  const before = await target.look();
   const result = await target.follow();
   if (result.kind === 'held') {
     throw new HumanError(
@@ -146,6 +147,9 @@ async function bringIn({ target }: Isolation): Promise<void> {
         '\n',
       ),
     );
+  }
+  if (before.kind !== 'same') {
+    onBroughtIn?.(target.branch, result.commit);
   }
 }
 

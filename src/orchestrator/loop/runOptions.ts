@@ -60,4 +60,6 @@ export interface RunOptions {
   readonly askBranch?: AskBranch;
   /** Called with every event, after it has been written to the journal. */
   readonly onEvent?: (event: RunEvent) => void;
+  /** Called if there is nothing to do but to let the branch have what had landed, at this commit. */
+  readonly onBroughtIn?: (branch: string, commit: string) => void;
 }
