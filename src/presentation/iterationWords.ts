@@ -78,6 +78,18 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
   }
 }
 
+/** The same with a line for each objection of the reviewer, if there are several. */
+export function reasonLines(reason: IterationReason, t: Translate): readonly string[] {
+  if (reason.kind === 'objections' && reason.objections.length > 1) {
+    return [
+      t('The reviewer: {0}', '').trimEnd(),
+      ...reason.objections.map(objection => `  ${shorten(t.said(objection), MAX_REASON)}`),
+    ];
+  }
+  const words = reasonWords(reason, t);
+  return words === undefined ? [] : [words];
+}
+
 function failedCheckWords(
   { command, exitCode, timedOut }: Extract<IterationReason, { kind: 'failedCheck' }>,
   t: Translate,

@@ -3,7 +3,7 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { iterationRows } from '../orchestrator/journal/iterationRows.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { duplicateWords } from './duplicateLines.ts';
-import { outcomeWord, reasonWords } from './iterationWords.ts';
+import { outcomeWord, reasonLines, reasonWords } from './iterationWords.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
@@ -69,13 +69,16 @@ export function iterationText(
   if (iteration === undefined) {
     return '';
   }
-  const reason = reasonsOf(events, t).get(iteration.iteration);
+  const { reason } =
+    iterationRows(events, { alive: false }).findLast(
+      ({ number }) => number === iteration.iteration,
+    ) ?? {};
   const { commitList, duplicates, durationMs, inputTokens, model, outputTokens, story, title } =
     iteration;
   return withoutControls(
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
-      ...(reason === undefined ? [] : [reason]),
+      ...(reason === undefined ? [] : reasonLines(reason, t)),
       ...(story === null
         ? []
         : [shorten(`${story}: ${titleNextTo(story, title ?? '')}`, MAX_SUBJECT)]),

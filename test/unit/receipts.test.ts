@@ -161,7 +161,7 @@ describe('the receipt of a run', () => {
       return iterationText(receiptOf(events, 1), events);
     };
     assert.match(text('firstCheckRed'), /\nThe check test -f green failed \(exit code 1\)\.\n/);
-    assert.match(text('review'), /\nThe reviewer: There is no test\. Not met: It works/);
+    assert.match(text('review'), /\nThe reviewer:\n {2}There is no test\.\n {2}Not met: It works/);
   });
 
   test('can show a single iteration', () => {
