@@ -42,7 +42,10 @@ export interface StartRequest {
 export function addStartFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--resume [runId]', 'continue the last run, however it ended').conflicts('new'),
+      new Option(
+        '--resume [runId]',
+        'continue the last run, however it ended, unless it is complete',
+      ).conflicts('new'),
     )
     .option('--new', 'start a new run, even if the last one is unfinished')
     .addOption(
