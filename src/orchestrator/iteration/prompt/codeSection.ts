@@ -28,7 +28,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
 };
 
 const INTRODUCTION =
-  'Files that probably matter for this story, best first, each with the reason. They were found by words, names and history, so they may be wrong, and others may be missing.';
+  'Files that probably matter for your work, best first, each with the reason. They were found by words, names and history, so they may be wrong, and others may be missing.';
 /** Of the section's tokens, for its commits. */
 const COMMITS_SHARE = 0.15;
 /** A commit's subject, in tokens. */

@@ -145,7 +145,7 @@ export function rules(input: PromptInput): string {
       : '**Focus on ONE step** - Complete fully before moving on',
     '**Commit frequently** - Proof of work for next iteration',
     `**Update state files** - ${memory} ${isPlural ? 'are' : 'is'} your memory; never commit .omc/state`,
-    '**Ask when you must** - If you need a person to continue: `<promise>NEEDS_HUMAN: your question</promise>`. If the story cannot be done: `<promise>TASK BLOCKED: why</promise>`',
+    `**Ask when you must** - If you need a person to continue: \`<promise>NEEDS_HUMAN: your question</promise>\`. If the ${found ? 'story' : 'task'} cannot be done: \`<promise>TASK BLOCKED: why</promise>\``,
     ...(found
       ? [
           '**Leave other work** - If more is needed outside of this story, add no story and do not do it: report it on a line of its own in your answer, `<discovered>title | why</discovered>`',
