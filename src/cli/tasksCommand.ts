@@ -36,7 +36,11 @@ export function addTasksCommand(program: Command): void {
     .description('move older finished tasks to the archive; what waits for them stays ready')
     .addOption(cwdOption())
     .option('--file <path>', 'the task graph; default: .ralph/tasks.jsonl')
-    .option('--keep <n>', `the newest finished tasks that stay; default: ${KEPT_TASKS}`, count)
+    .option(
+      '--keep <n>',
+      `how many of the newest finished tasks stay, at least 1; default: ${KEPT_TASKS}`,
+      count,
+    )
     .option('--dry-run', 'only show which')
     .option('--json', 'as data: file, compacted, archive (docs/json-output.md)')
     .action(compact);
