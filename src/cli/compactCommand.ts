@@ -39,7 +39,7 @@ export function addCompactCommand(program: Command): void {
     .option('--dry-run', 'only show the new text')
     .option('--json', 'as data: file, linesBefore, linesAfter, … (docs/json-output.md)')
     .addOption(new Option('--attached').hideHelp());
-  addPlannerFlags(command).action(async (flags: CompactFlags) => {
+  addPlannerFlags(command, 'writes the summaries').action(async (flags: CompactFlags) => {
     process.exitCode = await compact(flags, command);
   });
 }

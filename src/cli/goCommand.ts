@@ -7,7 +7,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
-import { addSettingFlags, hideLanes } from './settingFlags.ts';
+import { addSettingFlags, hideStoryFlags } from './settingFlags.ts';
 import { addStartFlags, type StartFlags } from './start/startFlags.ts';
 import { PLAN_DEFAULTS, startRun } from './start/startRun.ts';
 
@@ -19,7 +19,7 @@ export function addGoCommand(program: Command): void {
     .addOption(cwdOption());
   addStartFlags(command);
   addSettingFlags(command, PLAN_DEFAULTS);
-  hideLanes(command);
+  hideStoryFlags(command);
   command.action(async (number: number, flags: StartFlags) => {
     const planDir = requirePlan(new RunFiles(flags.cwd).workspace, number);
     process.exitCode = await startRun({

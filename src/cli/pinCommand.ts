@@ -31,7 +31,7 @@ export function addPinCommand(program: Command): void {
     .option('--dry-run', 'print the text, and write nothing')
     .option('--json', 'as data: file, changed, entries (docs/json-output.md)')
     .addOption(new Option('--attached').hideHelp());
-  addPlannerFlags(command).action(async (flags: PinFlags) => {
+  addPlannerFlags(command, 'writes the words').action(async (flags: PinFlags) => {
     process.exitCode = await pin(flags, command);
   });
 }

@@ -28,7 +28,7 @@ export function addPlanCommand(program: Command): void {
     .option('--write', 'write the story file; an existing one goes to .omc/archive')
     .option('--json', 'as data: storyFile, text, stories, attempts, costUsd, archived')
     .addOption(new Option('--attached').hideHelp());
-  addPlannerFlags(command).action(async (task: string, flags: PlanFlags) => {
+  addPlannerFlags(command, 'plans').action(async (task: string, flags: PlanFlags) => {
     process.exitCode = await plan(task, flags, command);
   });
 }

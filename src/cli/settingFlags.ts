@@ -75,12 +75,17 @@ const OTHER_PROGRAMS: readonly SettingName[] = [
 ];
 
 /** What only runs with stories can have. */
-const LANE_SETTINGS: readonly SettingName[] = [
+const STORY_SETTINGS: readonly SettingName[] = [
+  'branch',
   'lanes',
   'isolate',
   'landAs',
   'landBatch',
   'placeSetup',
+  'acceptDiscovered',
+  'githubUrl',
+  'githubWhenDone',
+  'githubOutsiders',
 ];
 
 /** Resolves a value as the shell would here: the loop may run in another folder. */
@@ -117,9 +122,9 @@ export function settingOptions(names: readonly SettingName[]): readonly Option[]
   return all.filter(option => wanted.has(option.attributeName()));
 }
 
-/** Leaves the flags of lanes out of the help of a command that has one agent. */
-export function hideLanes(command: Command): void {
-  const names = new Set(LANE_SETTINGS.map(attributeOf));
+/** Leaves the flags that only runs with stories can have out of the help of a command that has none. */
+export function hideStoryFlags(command: Command): void {
+  const names = new Set(STORY_SETTINGS.map(attributeOf));
   for (const option of command.options) {
     if (names.has(option.attributeName())) {
       option.hideHelp();
@@ -130,8 +135,9 @@ export function hideLanes(command: Command): void {
 /**
  * Adds the flags of a planner that starts no run. Flags that only affect a run are rejected: they would have no
  * effect.
+ * @param does what its agent does, for the help
  */
-export function addPlannerFlags(command: Command): Command {
+export function addPlannerFlags(command: Command, does: string): Command {
   addSettingFlags(command);
   const used = new Set(PLANNER_SETTINGS.map(attributeOf));
   const refused = new Set(SETTING_NAMES.map(attributeOf).filter(key => !used.has(key)));
@@ -143,7 +149,7 @@ export function addPlannerFlags(command: Command): Command {
       option.hideHelp();
     }
     if (key === attributeOf('agent')) {
-      option.description = `who plans: claude, sdk or demo${inBrackets(DEFAULT_SETTINGS.agent)}`;
+      option.description = `who ${does}: claude, sdk or demo${inBrackets(DEFAULT_SETTINGS.agent)}`;
     }
   }
   return command.hook('preAction', () => {

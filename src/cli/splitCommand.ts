@@ -31,7 +31,7 @@ export function addSplitCommand(program: Command): void {
     .option('--write', 'write the story file')
     .option('--json', 'as data: storyFile, text, stories, attempts, costUsd')
     .addOption(new Option('--attached').hideHelp());
-  addPlannerFlags(command).action(async (storyId: string, flags: SplitFlags) => {
+  addPlannerFlags(command, 'plans').action(async (storyId: string, flags: SplitFlags) => {
     process.exitCode = await split(storyId, flags, command);
   });
 }

@@ -340,6 +340,14 @@ describe('suggested next steps work', { concurrency: 3 }, () => {
       /--verify|--max-iterations|--on-stuck|--guard|--reviewer/,
     );
   });
+
+  test('go --help lists no flags that only runs with stories have, and pin says what its agent does', async t => {
+    const workspace = await Workspace.create(t);
+    const help = await printed(workspace, 'go', '--help');
+    assert.match(help, /--verify/);
+    assert.doesNotMatch(help, /--branch|--lanes|--accept-discovered|--github/);
+    assert.match(await printed(workspace, 'pin', '--help'), /--agent.* who writes the words:/);
+  });
 });
 
 test('output that a full disk cuts off does not pass for the whole', {
