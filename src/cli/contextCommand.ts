@@ -40,8 +40,8 @@ const SOURCES: Readonly<Record<string, string>> = {
   story: 'the story file',
   code: 'the index of the committed code, the Pin, .omc/context.json',
   state: 'the story file, git, the progress log',
-  mission: 'built in; the checks are your settings',
-  rules: 'built in',
+  mission: 'Ralph Fresh itself, with the checks of your settings',
+  rules: 'Ralph Fresh itself',
   template: '.omc/prompt.md',
 };
 

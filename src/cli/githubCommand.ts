@@ -116,7 +116,7 @@ async function forget(cwd: string): Promise<void> {
   await writeGrant(process.env, files.workspace, undefined);
   print(
     known === undefined
-      ? 'GitHub was not asked for this folder.'
+      ? 'This folder uses no issues on GitHub.'
       : `GitHub is not asked about ${known.source.repository} for this folder any more.`,
   );
 }

@@ -117,12 +117,10 @@ function tell(
   }
   const { entries } = draft;
   const generated = entries.filter(({ isGenerated }) => isGenerated).length;
-  const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`;
-  print(
-    changed
-      ? `Wrote ${file}: ${count}, ${generated} of them generated.`
-      : `${file} is up to date: ${count}.`,
-  );
+  const isOne = entries.length === 1;
+  const count = isOne ? '1 entry' : `${entries.length} entries`;
+  const origin = !isOne ? `, ${generated} of them generated` : generated === 1 ? ', generated' : '';
+  print(changed ? `Wrote ${file}: ${count}${origin}.` : `${file} is up to date: ${count}.`);
   for (const { stale, title } of entries) {
     for (const { path: gone, since } of stale) {
       print(

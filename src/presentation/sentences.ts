@@ -186,10 +186,13 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
       if (end.isAnswered) {
-        return t('It asked: {0} You have answered; run again to continue.', sentence(detail));
+        return t(
+          'The agent asked: {0} You have answered; run again to continue.',
+          sentence(detail),
+        );
       }
       return end.isSettled
-        ? t('It asked: {0} That is settled; run again to continue.', sentence(detail))
+        ? t('The agent asked: {0} That is settled; run again to continue.', sentence(detail))
         : needsYou(end, t, door);
     case 'noReadyStory':
       if (end.circle !== undefined) {
@@ -237,8 +240,10 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
 /** Others than the chosen stories may be open. */
 function nothingToDo({ onlyStories }: RunEnd, t: Translate): string {
   return onlyStories === undefined
-    ? t('All stories complete, nothing to do')
-    : t('{0} complete, nothing to do', shorten(onlyStories.join(', '), MAX_IDS));
+    ? t('All stories are complete; there is nothing to do')
+    : onlyStories.length === 1
+      ? t('{0} is complete; there is nothing to do', shorten(onlyStories.join(', '), MAX_IDS))
+      : t('{0} are complete; there is nothing to do', shorten(onlyStories.join(', '), MAX_IDS));
 }
 
 /**

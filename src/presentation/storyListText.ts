@@ -125,7 +125,7 @@ export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | Stor
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return nothingToDo('All stories', aside.length, 'problems' in list ? list : undefined);
+      return nothingToDo('All stories are', aside.length, 'problems' in list ? list : undefined);
     case 'unjudged': {
       const { unjudged = [] } = next;
       const claims = unjudged.length === 1 ? 'this claim is' : 'these claims are';
@@ -181,14 +181,14 @@ function leftWords({
 
 /**
  * That a run would start no agent, and what comes next.
- * @param what is complete
+ * @param what is complete, with its verb
  * @param aside how many stories the file has put aside
  * @param list what may have entries that are not read as stories
  */
 export function nothingToDo(what: string, aside: number, list: StoryList | undefined): string {
   const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
   const unread = list && unreadEntries(list);
-  const text = `${what} complete, nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
+  const text = `${what} complete; there is nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
   return unread === undefined
     ? text
     : `${text}\nWarning: ${englishOf(sentences([unread.message, unread.next]))}`;

@@ -28,7 +28,7 @@ describe('run --story', { concurrency: 3 }, () => {
     const preview = workspace.script([], '--dry-run', '--story', 'US-002');
     assert.match(
       (await preview.finished).stdout,
-      /No agent would be started\. US-002 complete, nothing to do$/m,
+      /No agent would be started\. US-002 is complete; there is nothing to do$/m,
     );
   });
 

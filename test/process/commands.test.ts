@@ -790,7 +790,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
     );
     assert.match(
       await printed(workspace, 'status'),
-      /It asked: Blue or green\? You have answered; run again to continue\./,
+      /The agent asked: Blue or green\? You have answered; run again to continue\./,
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
@@ -814,7 +814,7 @@ test('a question is closed once its story is done, also by hand in the file', as
   await workspace.write('.omc/prd.json', text.replace('"passes": false', '"passes": true'));
   assert.match(
     await printed(workspace, 'status'),
-    /^It asked: Blue or green\? That is settled; run again to continue\.$/m,
+    /^The agent asked: Blue or green\? That is settled; run again to continue\.$/m,
   );
   assert.deepEqual(JSON.parse(await printed(workspace, 'status', '--json')).questions, []);
   await workspace.write('.omc/prd.json', text);

@@ -69,7 +69,7 @@ describe('what runs keep for later commands', { concurrency: 2 }, () => {
     for (const [words, ...args] of [
       [/^COMPLETE/, 'status'],
       [/^1\/1 stories complete/, 'stories'],
-      [/^All stories complete/, 'next'],
+      [/^All stories are complete/, 'next'],
       [/1× +US-001/, 'receipt'],
     ] as const) {
       await rm(workspace.files.checkpointFile(runId), { force: true });

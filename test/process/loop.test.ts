@@ -130,8 +130,11 @@ describe('a run to its end', { concurrency: 4 }, () => {
     for (const args of [[], ['--new'], ['--detach'], ['--story', 'US-002']]) {
       const { code, stderr, stdout } = await workspace.run('fails', ...args).finished;
       assert.deepEqual([code, stderr], [0, '']);
-      const what = args.includes('--story') ? 'US-002' : 'All stories';
-      assert.match(stdout, new RegExp(`^${what} complete, nothing to do\\. .*untick ID\\.\n$`));
+      const what = args.includes('--story') ? 'US-002 is' : 'All stories are';
+      assert.match(
+        stdout,
+        new RegExp(`^${what} complete; there is nothing to do\\. .*untick ID\\.\n$`),
+      );
     }
     assert.equal((await workspace.run('fails', '--quiet').finished).stdout, '');
     assert.deepEqual(await readdir(workspace.files.runsDir).catch(() => []), []);

@@ -578,7 +578,7 @@ describe('--dry-run', () => {
     const done = await Workspace.create(t, { stories: [{ ...story, passes: true }] });
     assert.match(
       (await done.run('succeeds', '--dry-run').finished).stdout,
-      /^No agent would be started\. All stories complete, nothing to do$/m,
+      /^No agent would be started\. All stories are complete; there is nothing to do$/m,
     );
     const waiting = await Workspace.create(t, { stories: [{ ...story, dependsOn: ['US-9'] }] });
     assert.match(

@@ -380,7 +380,10 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     const [, ref = ''] = /is kept: git show (\S+)/.exec(text) ?? [];
     assert.equal(workspace.git('show', `${ref}:shared.txt`), solution.trimEnd());
     assert.ok(!existsSync(place));
-    assert.match(await told(workspace, 1, 'land', 'US-002'), /Nobody settles a conflict of US-002/);
+    assert.match(
+      await told(workspace, 1, 'land', 'US-002'),
+      /You are not settling a conflict of US-002/,
+    );
     await workspace.note('again');
     const { code, stderr } = await loop.finished;
     assert.equal(code, 0, stderr);

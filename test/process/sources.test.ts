@@ -215,7 +215,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     const ended = await finish(run(workspace, source));
     assert.match(
       ended.stdout,
-      /All stories complete, nothing to do\. No agent .* put aside: 2 stories\./,
+      /All stories are complete; there is nothing to do\. No agent .* put aside: 2 stories\./,
     );
 
     await workspace.write(

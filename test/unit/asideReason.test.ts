@@ -63,7 +63,7 @@ describe('stories that are put aside', () => {
     });
     assert.equal(
       next(list),
-      'All stories complete, nothing to do. No agent works on what the story file has put aside: 1 story. Add a story, or reopen one: ralph-fresh untick ID.',
+      'All stories are complete; there is nothing to do. No agent works on what the story file has put aside: 1 story. Add a story, or reopen one: ralph-fresh untick ID.',
     );
     assert.match(storyListText(storyListData(list)), /^1\/2 stories complete · 1 put aside · /);
     const end = (putAside?: number) =>

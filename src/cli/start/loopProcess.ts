@@ -157,7 +157,10 @@ async function tellNothingToDo(
   if (!quiet) {
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
     const aside = story === undefined ? asideCount(list?.stories ?? []) : 0;
-    const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
+    const what =
+      story === undefined
+        ? 'All stories are'
+        : `${shorten(story.join(', '), 200)} ${story.length === 1 ? 'is' : 'are'}`;
     print(nothingToDo(what, aside, story === undefined ? list : undefined));
   }
 }

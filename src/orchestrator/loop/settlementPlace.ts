@@ -55,7 +55,7 @@ export async function partsOf(files: RunFiles, { runId, state }: Known, storyId:
   if (work === undefined) {
     throw new HumanError(
       say(
-        'Nobody settles a conflict of {0} now. Begin with: ralph-fresh places settle {0}',
+        'You are not settling a conflict of {0}. Begin with: ralph-fresh places settle {0}',
         named(storyId),
       ),
     );
