@@ -1141,6 +1141,22 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
+  test('takes back nothing twice, also if stories have added files of equal content', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const added = (id: string) => [
+      { write: [`${id}.txt`, 'same\n'] },
+      { tick: id },
+      { commit: id },
+    ];
+    await workspace.script([added('US-001'), added('US-002')]).finished;
+    await printed(workspace, 'revert', 'US-001');
+    const again = await printed(workspace, 'revert', 'US-001');
+    assert.match(again, /^Nothing to do: .*\nTaken back already, and left out: \S+\n$/);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    await printed(workspace, 'revert', 'US-001');
+    assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
+  });
+
   test('takes back nothing of an older story that had the same id', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.run('succeeds', '--verify', 'true').finished;
@@ -1275,6 +1291,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
     assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
     assert.match(await printed(workspace, 'rollback', '1'), /^Nothing to do/);
+    assert.match(await printed(workspace, 'revert', 'US-001'), /Taken back already, and left out/);
     await git(workspace, 'revert', '--no-edit', 'HEAD');
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });

@@ -46,3 +46,20 @@ test('the commits that count have the files of the last one, each state once', (
     ),
   );
 });
+
+test('what a commit says to have taken back does not count, as long as that commit does', () => {
+  const commit = (hash: string, tree: string, more = {}) => ({
+    hash,
+    tree,
+    isRevert: false,
+    ...more,
+  });
+  const work = [commit('start', 'a'), commit('one', 'b'), commit('two', 'c')];
+  const revert = commit('revert', 'd', { takesBack: ['one'] });
+  assert.deepEqual([...takenBack([...work, revert])], ['one']);
+  assert.deepEqual([...takenBack([...work, revert, commit('undo', 'c')])], ['revert', 'undo']);
+  // Something of the commits stays.
+  const back = commit('back', 'e', { goesBackTo: 'start' });
+  assert.deepEqual([...takenBack([...work, back])], ['one', 'two', 'back']);
+  assert.deepEqual([...takenBack([...work, back, commit('again', 'b')])], ['one', 'two', 'back']);
+});

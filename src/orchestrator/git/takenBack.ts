@@ -3,8 +3,10 @@ import { runGit } from './runGit.ts';
 /** Of a longer history, only the newest commits are looked at. */
 const MAX_COMMITS = 20_000;
 
-/** As `git revert` writes it. */
+/** What messages say: that of `git revert`, and those of our own `revert` and `rollback`. */
 const REVERTS = 'This reverts commit ';
+const TAKES_BACK = /^This takes back:\r?\n((?:[0-9a-f]{40,64} .*(?:\r?\n|$))+)/m;
+const GOES_BACK = /^Of run \S+, at ([0-9a-f]{40,64})\.$/m;
 
 interface TreeOf {
   readonly hash: string;
@@ -12,6 +14,10 @@ interface TreeOf {
   readonly tree: string;
   /** It says that it reverts another commit. */
   readonly isRevert: boolean;
+  /** Full hashes of single commits that it says to have taken back. */
+  readonly takesBack?: readonly string[];
+  /** Full hash of the commit whose files it says to have restored; what is not in git then may stay. */
+  readonly goesBackTo?: string | undefined;
 }
 
 /** A state of the branch: the commits that still count for it, as a chain. */
@@ -21,8 +27,8 @@ interface State {
 }
 
 /**
- * The commits of HEAD's own line that a later commit has taken back: it has exactly the files from before them, as
- * after `rollback`. What is reverted itself brings its commits back.
+ * The commits of HEAD's own line that a later commit has taken back: it has exactly the files from before them, or says
+ * so, as those of `rollback` and `revert` do. What is reverted itself brings its commits back.
  * @param dir absolute path of a folder in the work tree
  * @returns full hashes
  */
@@ -35,11 +41,25 @@ export async function takenBackCommits(dir: string, head: string): Promise<Reado
     );
   const lines = (text: string) => text.split(/\r?\n/).filter(line => line !== '');
   const all = lines(await log('--reverse', '--format=%H %T'));
-  const reverts = new Set(lines(await log('--format=%H', '--fixed-strings', `--grep=${REVERTS}`)));
+  const greps = [REVERTS, 'This takes back:', 'Of run '].map(words => `--grep=^${words}`);
+  const told = (await log('--basic-regexp', '--format=%H%x00%B%x01', ...greps)).split('\x01');
+  const messages = new Map(
+    told.map(entry => {
+      const [hash = '', message = ''] = entry.trimStart().split('\0');
+      return [hash, message] as const;
+    }),
+  );
   return takenBack(
     all.map(line => {
       const [hash = '', tree = ''] = line.split(' ');
-      return { hash, tree, isRevert: reverts.has(hash) };
+      const message = messages.get(hash) ?? '';
+      return {
+        hash,
+        tree,
+        isRevert: message.includes(REVERTS),
+        takesBack: lines(TAKES_BACK.exec(message)?.[1] ?? '').flatMap(one => one.split(' ', 1)),
+        goesBackTo: GOES_BACK.exec(message)?.[1],
+      };
     }),
   );
 }
@@ -52,7 +72,10 @@ export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
   for (const commit of line) {
     const known = states.get(commit.tree);
     const next: State = { commit, before: state };
-    if (known === undefined || commit.tree === state?.commit.tree) {
+    const earlier = commit.goesBackTo === undefined ? undefined : at(state, commit.goesBackTo);
+    if (earlier !== undefined) {
+      state = earlier;
+    } else if (known === undefined || commit.tree === state?.commit.tree) {
       // New files, or a commit without changes.
       state = next;
     } else {
@@ -62,17 +85,30 @@ export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
     states.set(commit.tree, state);
   }
   const counting = new Set<string>();
-  for (let at = state; at !== undefined; at = at.before) {
-    counting.add(at.commit.hash);
+  const gone = new Set<string>();
+  for (let now = state; now !== undefined; now = now.before) {
+    counting.add(now.commit.hash);
+    for (const hash of now.commit.takesBack ?? []) {
+      gone.add(hash);
+    }
   }
-  return new Set(line.map(({ hash }) => hash).filter(hash => !counting.has(hash)));
+  return new Set(
+    line.map(({ hash }) => hash).filter(hash => !counting.has(hash) || gone.has(hash)),
+  );
 }
 
 function inChain(state: State | undefined, tree: string): State | undefined {
-  for (let at = state; at !== undefined; at = at.before) {
-    if (at.commit.tree === tree) {
-      return at;
-    }
+  let found = state;
+  while (found !== undefined && found.commit.tree !== tree) {
+    found = found.before;
   }
-  return undefined;
+  return found;
+}
+
+function at(state: State | undefined, hash: string): State | undefined {
+  let found = state;
+  while (found !== undefined && found.commit.hash !== hash) {
+    found = found.before;
+  }
+  return found;
 }
