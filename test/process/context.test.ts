@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type PrdStory, type Step, Workspace } from '../support/ralph.ts';
@@ -243,6 +243,15 @@ describe('context', () => {
     }
     const refused = await workspace.run('succeeds', '--context-tokens', '99999').finished;
     assert.match(refused.stderr, /whole number from 0 to 20000/);
+  });
+
+  test('is shown where nothing can be written', async t => {
+    const workspace = await shop(t);
+    workspace.git('mv', '.omc/prd.json', 'prd.json');
+    await rm(path.join(workspace.folder, '.omc'), { recursive: true });
+    await workspace.write('.omc', 'no folder');
+    const { code } = await preview(workspace);
+    assert.ok(code.some(({ path: file }) => file === 'src/session.ts'));
   });
 
   test('hostile files are indexed without harm to the prompt', async t => {

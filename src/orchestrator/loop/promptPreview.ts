@@ -56,8 +56,7 @@ export async function previewPrompt({
       warnings.push(event);
     }
   });
-  await ignoreStateDir(files);
-  const code = new CodeSearch(files.contextDir, { wait: true });
+  const code = new CodeSearch(await contextFolder(files), { wait: true });
   try {
     const iteration = state.iteration + 1;
     // One that continues keeps its own limit.
@@ -79,6 +78,19 @@ export async function previewPrompt({
     return { ...briefing, iteration, warnings };
   } finally {
     await code.dispose();
+  }
+}
+
+/** @returns `undefined` if nothing can be written: then the index is made for this prompt alone */
+async function contextFolder(files: RunFiles): Promise<string | undefined> {
+  try {
+    await ignoreStateDir(files);
+    return files.contextDir;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) {
+      throw error;
+    }
+    return undefined;
   }
 }
 
