@@ -573,6 +573,14 @@ describe('the target branch', () => {
     await assert.rejects(target.isLanded(first), /no longer exists/);
   });
 
+  test('a branch that was deleted or renamed meanwhile is created again where it was', async () => {
+    const target = await open('work');
+    await target.look();
+    const was = await git('rev-parse', 'work');
+    await git('branch', '--quiet', '-m', 'work', 'renamed');
+    await assert.rejects(target.look(), new RegExp(`no longer exists.* git branch work ${was}$`));
+  });
+
   test('isLanded accepts only branch and tip', async () => {
     const target = await open();
     const { from, to } = await candidate(target, '1', { 'a.txt': 'agent\n' });

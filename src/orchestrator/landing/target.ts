@@ -68,6 +68,9 @@ export class Target {
   /** The last operation, of those that wait for each other. */
   private last: Promise<unknown> = Promise.resolve();
 
+  /** Where the branch was when it was last read. */
+  private lastSeen: string | undefined;
+
   private constructor(place: LandingBranch) {
     this.place = place;
     this.forward = new BranchForward(place);
@@ -226,16 +229,18 @@ export class Target {
     const { root } = this.place;
     if (branch === undefined) {
       const name = shorten(this.place.branch, 200);
+      const landed = tip ?? this.lastSeen;
       throw new HumanError(
-        tip === undefined
+        landed === undefined
           ? say('The branch {0} no longer exists. Create it again: git branch {0}', name)
           : say(
               'The branch {0} no longer exists. What has landed on it is kept; create the branch again: git branch {0} {1}',
               name,
-              tip,
+              landed,
             ),
       );
     }
+    this.lastSeen = branch;
     if (tip === undefined || tip === branch) {
       return { branch, kind: 'same', tip: branch, refs };
     }
