@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
+import { englishOf } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
+import { namedFiles } from '../orchestrator/git/treeCommit.ts';
 import type { RecordedCommit, RunState } from '../orchestrator/journal/runState.ts';
 import type { Revertible } from '../orchestrator/revert/recordedWork.ts';
 import { planWorkRevert, revertMessage, revertWork } from '../orchestrator/revert/workRevert.ts';
@@ -31,7 +33,7 @@ export function addRevertCommand(program: Command): void {
     .addOption(runOption())
     .addOption(fileOption())
     .option('--dry-run', 'only show what would be reverted')
-    .option('--json', 'as data: commit, commits, files, reopened, takenBack (docs/json-output.md)')
+    .option('--json', 'as data: commit, commits, files, kept, reopened, takenBack (docs/json-output.md)')
     .action(revert);
 }
 
@@ -68,6 +70,7 @@ async function revert(typed: string | undefined, flags: RevertFlags): Promise<vo
       elsewhere: plan.elsewhere,
       takenBack: plan.takenBack,
       files: plan.files,
+      kept: plan.kept,
       reopened: reopens.map(({ id }) => id),
     });
     return;
@@ -93,6 +96,10 @@ async function revert(typed: string | undefined, flags: RevertFlags): Promise<vo
     if (ids !== '') {
       print(`Reopened: ${ids}`);
     }
+  }
+  if (plan.kept.length > 0) {
+    const not = flags.dryRun ? 'Would not be taken back' : 'Not taken back';
+    print(`${not} (not committed when a run began): ${englishOf(namedFiles(plan.kept))}.`);
   }
   if (plan.takenBack.length > 0) {
     print(`Taken back already, and left out: ${shortHashes(plan.takenBack)}`);

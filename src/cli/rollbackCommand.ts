@@ -46,7 +46,7 @@ export function addRollbackCommand(program: Command): void {
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--dry-run', 'only show what would be taken back')
-    .option('--json', 'as data: commit, files, to, stories (docs/json-output.md)')
+    .option('--json', 'as data: commit, files, kept, to, stories (docs/json-output.md)')
     .action(rollback);
 }
 
@@ -67,11 +67,12 @@ async function rollback(
     ? tryRollBack(files, chosen, begin, iteration)
     : rollBackRun(files, chosen, begin, iteration));
   const changed = result.kind === 'nothingToDo' ? [] : result.files;
+  const kept = result.kind === 'nothingToDo' ? [] : result.kept;
   const commit = result.kind === 'rolledBack' ? result.commit : null;
   tellPassedOver(chosen, json === true);
   if (json) {
     const stories = changed.length === 0 ? [] : storiesOf(begin.gone);
-    printJson({ commit, files: changed.length, to, stories });
+    printJson({ commit, files: changed.length, kept, to, stories });
   } else if (changed.length === 0) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
@@ -82,10 +83,9 @@ async function rollback(
         ? `Would take ${what} ${where}`
         : `Commit ${commit.slice(0, 7)} takes ${what} ${where} To undo this: git revert ${commit.slice(0, 7)}`,
     );
-    const kept = result.kind === 'nothingToDo' ? [] : result.kept;
     if (kept.length > 0) {
       const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
-      print(`${not}, because not committed when the run began: ${englishOf(namedFiles(kept))}.`);
+      print(`${not} (not committed when the run began): ${englishOf(namedFiles(kept))}.`);
     }
     tellOfLandings(begin, iteration, isDryRun);
     const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;

@@ -1187,7 +1187,10 @@ describe('revert', { concurrency: 3 }, () => {
 
   test('leaves what a person had not committed when the run began', async t => {
     const workspace = await withUncommittedFiles(t);
-    await printed(workspace, 'revert', 'US-001');
+    assert.match(
+      await printed(workspace, 'revert', 'US-001'),
+      /\nNot taken back \(not committed when a run began\): notes\.txt, own\/mine\.txt\.\n/,
+    );
     assert.deepEqual(await workspace.done(), ['US-002']);
     assert.equal(await workspace.read('notes.txt'), 'mine\n');
     assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
@@ -1232,7 +1235,7 @@ describe('rollback', { concurrency: 3 }, () => {
       `Would take 2 files back to ${to.slice(0, 7)}, before iteration 2: .omc/prd.json, US-002.txt.\n`,
     );
     assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
-      ...{ commit: null, files: 2, to, stories: [] },
+      ...{ commit: null, files: 2, kept: [], to, stories: [] },
     });
     assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
@@ -1259,6 +1262,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await json(workspace, 'rollback', '2'), {
       commit: null,
       files: 0,
+      kept: [],
       to,
       stories: [],
     });
@@ -1279,7 +1283,7 @@ describe('rollback', { concurrency: 3 }, () => {
     const left = 'notes.txt, own/mine.txt.\n';
     assert.match(
       await printed(workspace, 'rollback', '1', '--dry-run'),
-      new RegExp(`\nWould not be taken back, because not committed when .* began: ${left}`),
+      new RegExp(`\nWould not be taken back \\(not committed when .* began\\): ${left}`),
     );
     const said = await printed(workspace, 'rollback', '1');
     const [, range = ''] =

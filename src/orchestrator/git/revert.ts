@@ -48,6 +48,8 @@ export interface RevertPlan {
   readonly takenBack: readonly string[];
   /** The files that it changes; empty if HEAD no longer contains any of the changes. */
   readonly files: readonly string[];
+  /** Files that stay although a commit has added them, except for those to keep anyway. */
+  readonly kept: readonly string[];
   /** Number of files; a renamed file counts once. */
   readonly fileCount: number;
 }
@@ -80,8 +82,13 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     await requireKnownParents(dir, commits);
     const index = new TreeEditor(dir, path.join(scratch, 'index'));
     let tree = await treeOf(dir, head);
+    const kept = new Set<string>();
     for (const commit of commits) {
-      tree = await without(dir, { commit, keep, keepAdded, index }, tree);
+      const step = await without(dir, { commit, keep, keepAdded, index }, tree);
+      ({ tree } = step);
+      step.kept.forEach(file => {
+        kept.add(file);
+      });
     }
     const contents = [...edits].map(([file, content]) => ({ file, content }));
     tree = contents.length === 0 ? tree : await index.write(tree, head, contents);
@@ -91,7 +98,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     const fileCount = (await changedPaths(dir, head, tree, 'joined')).length;
     return {
       ...{ head, tree, commits: commits.map(({ hash }) => hash) },
-      ...{ elsewhere, takenBack, files, fileCount },
+      ...{ elsewhere, takenBack, files, fileCount, kept: [...kept] },
     };
   } catch (error) {
     throw asHumanError(error, say('git cannot revert these commits'));
@@ -203,12 +210,12 @@ interface Undone {
   readonly index: TreeEditor;
 }
 
-/** @returns the tree without the commit's changes */
+/** @returns the tree without the commit's changes, and the files of it that stay although the commit has added them */
 async function without(
   dir: string,
   { commit, index, keep, keepAdded }: Undone,
   tree: string,
-): Promise<string> {
+): Promise<{ readonly tree: string; readonly kept: readonly string[] }> {
   const { hash, parents } = commit;
   const [parent] = parents;
   const byHand = `${parents.length > 1 ? '-m 1 ' : ''}${hash.slice(0, 10)}`;
@@ -216,14 +223,10 @@ async function without(
     parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
   const added = keepAdded === undefined ? [] : await addedPaths(dir, before, hash);
-  const kept = [
-    ...new Set([
-      ...keep.filter(file => touched.has(file)),
-      ...added.filter(file => keepAdded?.(file)),
-    ]),
-  ];
+  const kept = added.filter(file => keepAdded?.(file) && !keep.includes(file));
+  const staying = [...keep.filter(file => touched.has(file)), ...kept];
   // As if the commit had not changed the files to keep: then the merge does not change them.
-  const theirs = kept.length === 0 ? before : await index.copy(before, hash, kept);
+  const theirs = staying.length === 0 ? before : await index.copy(before, hash, staying);
   // Two commits whose parent is the reverted one make it their merge base; such a merge is a revert.
   const args = [
     ...['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages'],
@@ -234,7 +237,7 @@ async function without(
   const output = merged.stdout.toString('utf8');
   const [result = '', ...conflicts] = output.split('\0').filter(field => field !== '');
   if (merged.code === 0 && result !== '') {
-    return result;
+    return { tree: result, kept };
   }
   if (merged.code === 1 && conflicts.length > 0) {
     throw new HumanError(

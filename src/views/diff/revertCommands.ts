@@ -3,6 +3,7 @@ import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
+import { namedFiles } from '../../orchestrator/git/treeCommit.ts';
 import type { Revertible } from '../../orchestrator/revert/recordedWork.ts';
 import {
   planWorkRevert,
@@ -145,6 +146,14 @@ function consequences({ commits, plan, reopens, storyFile }: WorkRevert): string
           reopens.length === 1
             ? l10n.t('{0} is set to not done in {1}, so that it can be done again.', ids, file)
             : l10n.t('{0} are set to not done in {1}, so that they can be done again.', ids, file),
+        ]),
+    ...(plan.kept.length === 0
+      ? []
+      : [
+          l10n.t(
+            'Not taken back (not committed when a run began): {0}.',
+            translate.said(namedFiles(plan.kept)),
+          ),
         ]),
     ...(plan.elsewhere.length === 0
       ? []
