@@ -33,7 +33,10 @@ export function addRevertCommand(program: Command): void {
     .addOption(runOption())
     .addOption(fileOption())
     .option('--dry-run', 'only show what would be reverted')
-    .option('--json', 'as data: commit, commits, files, kept, reopened, takenBack (docs/json-output.md)')
+    .option(
+      '--json',
+      'as data: commit, commits, files, kept, reopened, takenBack (docs/json-output.md)',
+    )
     .action(revert);
 }
 

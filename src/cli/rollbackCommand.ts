@@ -13,8 +13,9 @@ import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
+import { fileBelow } from '../orchestrator/loop/resume.ts';
 import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
-import { reopenedStories } from '../orchestrator/revert/workRevert.ts';
+import { storiesOpenIn } from '../orchestrator/revert/workRevert.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
@@ -144,17 +145,27 @@ async function statesSince(files: RunFiles, runId: string): Promise<readonly Run
   return states.filter(({ runId: id = '' }) => id >= runId);
 }
 
+/** The stories that the run worked on, or those that a run would find now. @returns absolute path */
+async function storyFileOfRun(
+  files: RunFiles,
+  [run]: readonly RunState[],
+): Promise<string | undefined> {
+  const ofRun = run?.storyFile === undefined ? undefined : fileBelow(files, run.storyFile);
+  return ofRun ?? storyFileOf(files, undefined);
+}
+
 /** What is not the agents' work, and stays if the earlier commit does not have it; its stories are open again. */
 async function staying(files: RunFiles, runId: string, storyIds: readonly string[]) {
-  const storyFile = await storyFileOf(files, undefined);
   const states = await statesSince(files, runId);
-  const { stories: place, wasThere } = await ownFilesOf(files, states, storyFile);
+  const storyFile = await storyFileOfRun(files, states);
+  const { stories: place, wasThere } = await ownFilesOf(files, storyFile);
   const edits = async () => {
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
-    const done = list?.stories.filter(({ done, id }) => done && storyIds.includes(id)) ?? [];
-    return done.length === 0 ? undefined : reopenedStories(files.workspace, place, done);
+    const back = list?.stories.filter(({ id }) => storyIds.includes(id)) ?? [];
+    return back.length === 0 ? undefined : storiesOpenIn(files.workspace, place, back);
   };
-  return { storyFile, keepAdded: wasThere, edits };
+  const keepAdded = (file: string) => states.some(state => wasThere(file, state));
+  return { storyFile, keepAdded, edits };
 }
 
 function rollBackRun(

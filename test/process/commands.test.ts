@@ -1113,7 +1113,11 @@ async function withUncommittedFiles(t: TestContext): Promise<Workspace> {
   await workspace.write('edited.txt', 'mine\n');
   await mkdir(path.join(workspace.folder, 'own'));
   await workspace.write('own/mine.txt', 'mine\n');
-  await workspace.run('succeeds').finished;
+  const work = (id: string, file: string) => [
+    ...[{ write: [`${id}.txt`, `${id}\n`] }, { write: [file, 'of an agent\n'] }],
+    ...[{ tick: id }, { commit: id }],
+  ];
+  await workspace.script([work('US-001', 'own/one.txt'), work('US-002', 'two.txt')]).finished;
   assert.match(await git(workspace, 'show', '--stat', 'HEAD^'), /notes\.txt/);
   return workspace;
 }
@@ -1176,6 +1180,8 @@ describe('revert', { concurrency: 3 }, () => {
       new RegExp(`US-001 is "New story 1" now, but was .* revert --iteration 1 --run ${run}`),
       ...['revert', 'US-001'],
     );
+    const old = ['revert', '--iteration', '1', '--run', run ?? '', '--dry-run'];
+    assert.deepEqual((await json(workspace, ...old)).reopened, []);
     await workspace.script([
       [{ write: ['new.txt', 'new\n'] }, { tick: 'US-002' }, { commit: 'New work' }],
     ]).finished;
@@ -1195,6 +1201,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.equal(await workspace.read('notes.txt'), 'mine\n');
     assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
     assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, 'own', 'one.txt')), false);
   });
 
   test('names the alternatives if there is no commit', async t => {
@@ -1294,10 +1301,31 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(await workspace.read('notes.txt'), 'mine\n');
     assert.equal(await workspace.read('own/mine.txt'), 'mine\n');
     assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, 'own', 'one.txt')), false);
     assert.match(await printed(workspace, 'rollback', '1'), /^Nothing to do/);
     assert.match(await printed(workspace, 'revert', 'US-001'), /Taken back already, and left out/);
     await git(workspace, 'revert', '--no-edit', 'HEAD');
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('opens the stories of a list that stays, also if ticks are not committed', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await mkdir(path.join(workspace.folder, 'plans'));
+    await workspace.write('plans/work.md', '- [ ] US-001: One\n- [ ] US-002: Two\n');
+    const file = ['--file', 'plans/work.md'] as const;
+    const work = (name: string) => [{ write: [name, name] }, { tickAny: ['plans/work.md'] }];
+    await workspace.script(
+      [
+        [...work('one.txt'), { commit: 'One' }],
+        [{ write: ['two.txt', 'two'] }, { commit: 'Two' }, { tickAny: ['plans/work.md'] }],
+      ],
+      ...file,
+    ).finished;
+    assert.match(await workspace.read('plans/work.md'), /\[x\] US-001.*\n.*\[x\] US-002/);
+    assert.match(await git(workspace, 'status', '--porcelain'), /^ M plans\/work\.md$/m);
+    await printed(workspace, 'rollback', '1');
+    assert.equal(await workspace.read('plans/work.md'), '- [ ] US-001: One\n- [ ] US-002: Two\n');
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
   });
 
   test('uses the committer from the environment, and handles a story file that is not in git', async t => {

@@ -7,7 +7,7 @@ import { takenBack } from '../../src/orchestrator/git/takenBack.ts';
 const line = (text: string) =>
   text.split(' ').map(word => {
     const [hash = '', tree = ''] = word.replace('!', '').split(':');
-    return { hash, tree, isRevert: word.endsWith('!') };
+    return { hash, tree, reverts: word.endsWith('!') ? ['any'] : [] };
   });
 const gone = (text: string) => [...takenBack(line(text))].sort();
 
@@ -36,7 +36,10 @@ test('the commits that count have the files of the last one, each state once', (
         maxLength: 12,
       }),
       made => {
-        const commits = made.map(([tree, isRevert], at) => ({ hash: String(at), tree, isRevert }));
+        const commits = made.map(([tree, isRevert], at) => ({
+          ...{ hash: String(at), tree },
+          reverts: isRevert ? ['any'] : [],
+        }));
         const all = takenBack(commits);
         const counting = commits.filter(({ hash }) => !all.has(hash)).map(({ tree }) => tree);
         assert.equal(counting.at(-1), made.at(-1)?.[0]);
@@ -48,18 +51,20 @@ test('the commits that count have the files of the last one, each state once', (
 });
 
 test('what a commit says to have taken back does not count, as long as that commit does', () => {
-  const commit = (hash: string, tree: string, more = {}) => ({
-    hash,
-    tree,
-    isRevert: false,
-    ...more,
-  });
+  const commit = (hash: string, tree: string, more = {}) => ({ hash, tree, reverts: [], ...more });
+  const gone = (...line: ReturnType<typeof commit>[]) => [...takenBack(line)];
   const work = [commit('start', 'a'), commit('one', 'b'), commit('two', 'c')];
   const revert = commit('revert', 'd', { takesBack: ['one'] });
-  assert.deepEqual([...takenBack([...work, revert])], ['one']);
-  assert.deepEqual([...takenBack([...work, revert, commit('undo', 'c')])], ['revert', 'undo']);
+  assert.deepEqual(gone(...work, revert), ['one']);
+  assert.deepEqual(gone(...work, revert, commit('undo', 'c')), ['revert', 'undo']);
+  const more = [...work, revert, commit('three', 'e')];
+  const undo = commit('undo', 'f', { reverts: ['revert'] });
+  assert.deepEqual(gone(...more, undo), []);
+  assert.deepEqual(gone(...more, undo, commit('redo', 'g', { reverts: ['undo'] })), ['one']);
   // Something of the commits stays.
   const back = commit('back', 'e', { goesBackTo: 'start' });
-  assert.deepEqual([...takenBack([...work, back])], ['one', 'two', 'back']);
-  assert.deepEqual([...takenBack([...work, back, commit('again', 'b')])], ['one', 'two', 'back']);
+  assert.deepEqual(gone(...work, back), ['one', 'two']);
+  assert.deepEqual(gone(...work, back, commit('again', 'b'), commit('x', 'g')), ['one', 'two']);
+  const undoBack = commit('undo', 'h', { reverts: ['back'] });
+  assert.deepEqual(gone(...work, back, commit('three', 'g'), undoBack), []);
 });

@@ -261,6 +261,16 @@ export async function changedTrackedFiles(dir: string): Promise<string[]> {
     .map(entry => entry.slice(3));
 }
 
+/** All files that git neither tracks nor ignores, relative to the top folder. */
+export async function untrackedFiles(dir: string): Promise<string[]> {
+  const output = await runGit(
+    dir,
+    ...['--no-optional-locks', 'ls-files', '--others', '--exclude-standard', '--full-name', '-z'],
+    ...['--', ':/'],
+  );
+  return output.split('\0').filter(file => file !== '');
+}
+
 function hasGitAbove(dir: string): boolean {
   for (let folder = dir; ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, '.git'))) {

@@ -28,8 +28,8 @@ export interface RevertOptions {
   readonly merges?: ReadonlySet<string>;
   /** Files that stay unchanged, relative to the top folder, whatever the commits did to them. */
   readonly keep?: readonly string[];
-  /** Recognizes files that stay although a commit has added them; by default none. */
-  readonly keepAdded?: (file: string) => boolean;
+  /** Recognizes files that stay although a commit (its full hash) has added them; by default none. */
+  readonly keepAdded?: (file: string, hash: string) => boolean;
   /** New contents for files in the new commit, by path. The files must be in HEAD. */
   readonly edits?: ReadonlyMap<string, Buffer>;
 }
@@ -223,7 +223,7 @@ async function without(
     parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
   const added = keepAdded === undefined ? [] : await addedPaths(dir, before, hash);
-  const kept = added.filter(file => keepAdded?.(file) && !keep.includes(file));
+  const kept = added.filter(file => keepAdded?.(file, hash) && !keep.includes(file));
   const staying = [...keep.filter(file => touched.has(file)), ...kept];
   // As if the commit had not changed the files to keep: then the merge does not change them.
   const theirs = staying.length === 0 ? before : await index.copy(before, hash, staying);

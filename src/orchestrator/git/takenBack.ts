@@ -4,16 +4,18 @@ import { runGit } from './runGit.ts';
 const MAX_COMMITS = 20_000;
 
 /** What messages say: that of `git revert`, and those of our own `revert` and `rollback`. */
-const REVERTS = 'This reverts commit ';
-const TAKES_BACK = /^This takes back:\r?\n((?:[0-9a-f]{40,64} .*(?:\r?\n|$))+)/m;
-const GOES_BACK = /^Of run \S+, at ([0-9a-f]{40,64})\.$/m;
+const REVERTS = /^This reverts commit ([0-9a-f]{40,64})/gm;
+const TAKES_BACK = /^Revert [^\0]*^This takes back:\r?\n((?:[0-9a-f]{40,64} .*(?:\r?\n|$))+)/m;
+const GOES_BACK = /^Go back to before iteration [^\0]*^Of run \S+, at ([0-9a-f]{40,64})\.$/m;
+/** How the lines begin that say so. */
+const WORDS = ['This reverts commit ', 'This takes back:', 'Of run '];
 
 interface TreeOf {
   readonly hash: string;
   /** The tree of its files. */
   readonly tree: string;
-  /** It says that it reverts another commit. */
-  readonly isRevert: boolean;
+  /** Full hashes of the commits that it says to revert. */
+  readonly reverts: readonly string[];
   /** Full hashes of single commits that it says to have taken back. */
   readonly takesBack?: readonly string[];
   /** Full hash of the commit whose files it says to have restored; what is not in git then may stay. */
@@ -41,7 +43,7 @@ export async function takenBackCommits(dir: string, head: string): Promise<Reado
     );
   const lines = (text: string) => text.split(/\r?\n/).filter(line => line !== '');
   const all = lines(await log('--reverse', '--format=%H %T'));
-  const greps = [REVERTS, 'This takes back:', 'Of run '].map(words => `--grep=^${words}`);
+  const greps = WORDS.map(words => `--grep=^${words}`);
   const told = (await log('--basic-regexp', '--format=%H%x00%B%x01', ...greps)).split('\x01');
   const messages = new Map(
     told.map(entry => {
@@ -56,7 +58,7 @@ export async function takenBackCommits(dir: string, head: string): Promise<Reado
       return {
         hash,
         tree,
-        isRevert: message.includes(REVERTS),
+        reverts: [...message.matchAll(REVERTS)].flatMap(([, hash]) => hash ?? []),
         takesBack: lines(TAKES_BACK.exec(message)?.[1] ?? '').flatMap(one => one.split(' ', 1)),
         goesBackTo: GOES_BACK.exec(message)?.[1],
       };
@@ -72,24 +74,37 @@ export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
   for (const commit of line) {
     const known = states.get(commit.tree);
     const next: State = { commit, before: state };
-    const earlier = commit.goesBackTo === undefined ? undefined : at(state, commit.goesBackTo);
+    const earlier = find(state, ({ hash }) => hash === commit.goesBackTo);
     if (earlier !== undefined) {
-      state = earlier;
+      // Its files need not be those of the earlier commit, and it may be reverted later.
+      state = { commit: { ...commit, takesBack: hashesSince(state, earlier) }, before: state };
     } else if (known === undefined || commit.tree === state?.commit.tree) {
       // New files, or a commit without changes.
       state = next;
     } else {
       // Work that is done again may give the same files; only a revert brings the old commits back.
-      state = inChain(state, commit.tree) ?? (commit.isRevert ? known : next);
+      const isRevert = commit.reverts.length > 0;
+      const gone = isRevert ? new Set<string>() : rolledBackIn(state);
+      state =
+        find(state, ({ hash, tree }) => tree === commit.tree && !gone.has(hash)) ??
+        (isRevert ? known : next);
     }
     states.set(commit.tree, state);
   }
   const counting = new Set<string>();
+  /** What the newer commits have undone has no effect any more. */
+  const undone = new Set<string>();
   const gone = new Set<string>();
   for (let now = state; now !== undefined; now = now.before) {
-    counting.add(now.commit.hash);
-    for (const hash of now.commit.takesBack ?? []) {
-      gone.add(hash);
+    const { hash, reverts, takesBack = [] } = now.commit;
+    counting.add(hash);
+    if (!undone.has(hash)) {
+      for (const other of reverts) {
+        undone.add(other);
+      }
+      for (const other of takesBack) {
+        gone.add(other);
+      }
     }
   }
   return new Set(
@@ -97,18 +112,32 @@ export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
   );
 }
 
-function inChain(state: State | undefined, tree: string): State | undefined {
+/** The newest state of a chain whose commit is wanted. */
+function find(state: State | undefined, isWanted: (commit: TreeOf) => boolean): State | undefined {
   let found = state;
-  while (found !== undefined && found.commit.tree !== tree) {
+  while (found !== undefined && !isWanted(found.commit)) {
     found = found.before;
   }
   return found;
 }
 
-function at(state: State | undefined, hash: string): State | undefined {
-  let found = state;
-  while (found !== undefined && found.commit.hash !== hash) {
-    found = found.before;
+/** What the rollbacks of a chain have taken back. */
+function rolledBackIn(state: State | undefined): ReadonlySet<string> {
+  const gone = new Set<string>();
+  for (let now = state; now !== undefined; now = now.before) {
+    if (now.commit.goesBackTo !== undefined) {
+      for (const hash of now.commit.takesBack ?? []) {
+        gone.add(hash);
+      }
+    }
   }
-  return found;
+  return gone;
+}
+
+function hashesSince(state: State | undefined, earlier: State): string[] {
+  const hashes: string[] = [];
+  for (let now = state; now !== undefined && now !== earlier; now = now.before) {
+    hashes.push(now.commit.hash);
+  }
+  return hashes;
 }

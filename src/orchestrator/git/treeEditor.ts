@@ -1,5 +1,7 @@
 import { runGit, writeGit } from './runGit.ts';
 
+const MAX_NAMES = 100;
+
 /** Changes single files of trees, with a separate index. */
 export class TreeEditor {
   private readonly dir: string;
@@ -56,10 +58,12 @@ export class TreeEditor {
     commit: string,
     files: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly mode: string; readonly object: string }>> {
+    // As arguments, many names would be too long for the system.
+    const named = files.length > MAX_NAMES ? [] : files;
     const output = await runGit(
       this.dir,
       ...['--no-optional-locks', '--literal-pathspecs'],
-      ...['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...files],
+      ...['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...named],
     );
     return new Map(
       output.split('\0').flatMap(line => {

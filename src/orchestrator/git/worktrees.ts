@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { type Message, say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
@@ -16,11 +17,12 @@ export async function worktreeWith(dir: string, ref: string): Promise<string | u
   const [own = '', gitDir = ''] = (
     await runGit(dir, 'rev-parse', '--show-toplevel', '--absolute-git-dir')
   ).split(/\r?\n/);
+  const besideGitDir = path.basename(gitDir) === '.git' ? path.dirname(gitDir) : gitDir;
   for (const entry of output.split(/\r?\n\r?\n/)) {
     const lines = entry.split(/\r?\n/);
     const folder = lines.find(line => line.startsWith('worktree '))?.slice('worktree '.length);
     // Where git's folder is elsewhere, as in a submodule, the list names that in the place of this work tree.
-    const isHere = folder === own || folder === gitDir;
+    const isHere = folder === own || folder === gitDir || folder === besideGitDir;
     if (folder !== undefined && !isHere && lines.includes(`branch ${ref}`)) {
       return folder;
     }

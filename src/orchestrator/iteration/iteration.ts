@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
+import { untrackedFiles } from '../git/git.ts';
 import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
 import { usesFile } from '../journal/usedFiles.ts';
 import { readStories, storyCountOf } from '../places/snapshot.ts';
@@ -24,6 +25,8 @@ const HANDOFF_NAME = 'handoff.json';
 
 /** Maximum number of noted files that were uncommitted before the run. */
 const MAX_NOTED_FILES = 1_000;
+/** The same of files that git did not track: a rollback leaves these. */
+const MAX_UNTRACKED = 10_000;
 
 /** The start state of an iteration. */
 type Beginning = Pick<Work, 'scope' | 'kept'>;
@@ -31,13 +34,15 @@ type Beginning = Pick<Work, 'scope' | 'kept'>;
 /** One iteration: one fresh agent, from its prompt to its results. The results are judged elsewhere. */
 export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Promise<Work> {
   const { iteration, place, story } = scope;
-  let [beginning, { code, handoffBytes, prompt, sections, uncommitted }] = await Promise.all([
-    begin(run, scope),
-    handOver(run, scope, briefer),
-  ]);
+  const isFirst = run.state().iteration === 0;
+  let [beginning, { code, handoffBytes, prompt, sections, uncommitted }, untracked] =
+    await Promise.all([
+      begin(run, scope),
+      handOver(run, scope, briefer),
+      isFirst && scope.lane === undefined ? untrackedIn(scope) : undefined,
+    ]);
   const { head } = scope.before;
   const storyLink = place.storyFile === undefined ? undefined : linkOf(place.storyFile);
-  const isFirst = run.state().iteration === 0;
   scope.append({
     type: 'iteration.started',
     iteration,
@@ -49,6 +54,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     branch: run.branch,
     storyLink,
     uncommitted: isFirst && uncommitted ? uncommitted.before.slice(0, MAX_NOTED_FILES) : undefined,
+    untracked,
     promptBytes: Buffer.byteLength(prompt),
     promptSections: sections.map(({ name, tokens }) => ({ name, tokens })),
     code:
@@ -181,6 +187,17 @@ async function begin(run: Run, scope: Scope): Promise<Beginning> {
   }
   await run.keptStories.keep(iteration, bytes);
   return { scope, kept: { bytes, stories } };
+}
+
+/** Without them, a rollback only knows which of these files git names by themselves. */
+async function untrackedIn(scope: Scope): Promise<string[] | undefined> {
+  try {
+    const files = await untrackedFiles(scope.place.dir);
+    return files.length === 0 ? undefined : files.slice(0, MAX_UNTRACKED);
+  } catch (error) {
+    warn(scope, 'gitUnreadable', saidOf(error));
+    return undefined;
+  }
 }
 
 async function isDoneNow({ place }: Scope, storyId: string): Promise<boolean> {

@@ -91,6 +91,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         stories: storyCount(event.stories),
         workBranch: event.branch ?? state.workBranch,
         uncommittedBefore: state.uncommittedBefore ?? event.uncommitted,
+        untrackedBefore: state.untrackedBefore ?? event.untracked,
         laneStories:
           event.lane === undefined || event.storyId === undefined
             ? state.laneStories

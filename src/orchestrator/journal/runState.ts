@@ -151,6 +151,8 @@ export interface RunState {
   readonly storyNotes: ReadonlyMap<string, StoryNotes>;
   /** Files with uncommitted changes at the start of the first iteration, relative to the repository's root. */
   readonly uncommittedBefore?: readonly string[];
+  /** Files that git did not track at the start of the first iteration, relative to the repository's root. */
+  readonly untrackedBefore?: readonly string[];
   /** What the last iteration with commits has repeated; absent: nothing. */
   readonly duplicates?: DuplicatesNote;
   /** The last iteration that left its work on a branch other than the run's. */

@@ -234,6 +234,7 @@ export const runStateSchema = once(() => {
     detail: words.optional(),
     workBranch: z.string().optional(),
     uncommittedBefore: z.array(z.string()).optional(),
+    untrackedBefore: z.array(z.string()).optional(),
     duplicates: z
       .object({
         iteration: count,

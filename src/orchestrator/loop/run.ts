@@ -67,7 +67,9 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       }
     }
     await clearDeadPlans(files);
-    code.start();
+    if (options.config.contextTokens > 0) {
+      code.start();
+    }
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
     const { before } = await storiesOfCutOff(options, earlier && cutOffOf(earlier));

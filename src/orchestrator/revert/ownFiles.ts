@@ -13,17 +13,13 @@ export interface OwnFiles {
   readonly notes: readonly string[];
   /** The story file in the repository: the target, if it is a link. '' without one. */
   readonly stories: string;
-  /** Whether a file that an agent added had been there before, without a commit. */
-  readonly wasThere: (file: string) => boolean;
+  /** Whether a file that an agent of a run added had been there when the run began, without a commit. */
+  readonly wasThere: (file: string, run: RunState) => boolean;
 }
 
-/**
- * @param states of the runs whose work is to be taken back
- * @param storyFile absolute path
- */
+/** @param storyFile absolute path */
 export async function ownFilesOf(
   files: RunFiles,
-  states: readonly Pick<RunState, 'uncommittedBefore'>[],
   storyFile: string | undefined,
 ): Promise<OwnFiles> {
   // Not derived from the root's path, which differs if a link leads to the workspace.
@@ -50,13 +46,16 @@ export async function ownFilesOf(
         ]),
     inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
   ];
-  const before = states.flatMap(({ uncommittedBefore = [] }) => uncommittedBefore);
-  const known = new Set([...notes, ...before]);
-  // Git reports a new folder instead of the files in it; what is in ours is never reported as a person's.
-  const folders = [...before.filter(file => file.endsWith('/')), inRepository('.omc/')];
+  const known = new Map<RunState, ReadonlySet<string>>();
   return {
     notes,
     stories,
-    wasThere: file => known.has(file) || folders.some(folder => file.startsWith(folder)),
+    wasThere: (file, run) => {
+      // In journals of older versions, git named only the folders of some files.
+      const { uncommittedBefore = [], untrackedBefore = uncommittedBefore } = run;
+      const before = known.get(run) ?? new Set([...notes, ...untrackedBefore]);
+      known.set(run, before);
+      return before.has(file);
+    },
   };
 }

@@ -143,7 +143,7 @@ export async function storiesDoneBy(
     return stories.filter(({ id }) => id === of.storyId);
   }
   const doneIn = new Map<string, number | undefined>();
-  /** Of stories without ids of their own, by their numbers at that time. */
+  /** Of the stories at that time, by their ids. */
   const titles = new Map<string, string>();
   for (const event of await readDecisions(files.journalFile(of.runId))) {
     if (event.type === 'iteration.started' && event.storyId !== undefined) {
@@ -156,7 +156,9 @@ export async function storiesDoneBy(
     }
   }
   return stories.filter(
-    ({ id, title }) => (doneIn.get(lastingKey(id, title)) ?? doneIn.get(id)) === of.iteration,
+    ({ id, title }) =>
+      (doneIn.get(lastingKey(id, title)) ?? doneIn.get(id)) === of.iteration &&
+      (isNumberId(id) || (titles.get(id) ?? title) === title),
   );
 }
 

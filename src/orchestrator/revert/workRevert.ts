@@ -71,16 +71,22 @@ export async function planWorkRevert(
   }
   await requireLandedHere(files.workspace, recorded, states);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
-  const own = await ownFilesOf(files, states, storyFile);
+  const own = await ownFilesOf(files, storyFile);
+  const runOf = new Map(
+    states.flatMap(state => state.commits.map(({ hash }) => [hash, state] as const)),
+  );
   const edited =
     own.stories === '' || reopens.length === 0
       ? undefined
-      : await reopenedStories(files.workspace, own.stories, reopens);
+      : await reopened(files.workspace, own.stories, reopens);
   const plan = await planRevert(files.workspace, {
     hashes: recorded.map(({ hash }) => hash),
     merges: new Set(recorded.flatMap(({ hash, landed }) => (landed ? [hash] : []))),
     keep: own.notes,
-    keepAdded: own.wasThere,
+    keepAdded: (file, hash) => {
+      const run = runOf.get(hash);
+      return run !== undefined && own.wasThere(file, run);
+    },
     edits: edited,
   });
   return {
@@ -266,15 +272,23 @@ function hasKeptWork(state: RunState, storyId: string): boolean {
  * The story file in HEAD with these stories open; of a folder of stories, the files that differ then.
  * @returns `undefined` if the file is not in HEAD, or differs from it
  */
-export async function reopenedStories(
+async function reopened(
   dir: string,
   file: string,
   stories: readonly Story[],
 ): Promise<ReadonlyMap<string, Buffer> | undefined> {
   const changed = await changedTrackedFiles(dir);
-  if (changed.some(one => one === file || one.startsWith(`${file}/`))) {
-    return undefined;
-  }
+  return changed.some(one => one === file || one.startsWith(`${file}/`))
+    ? undefined
+    : storiesOpenIn(dir, file, stories);
+}
+
+/** Like {@link reopened}, whatever is in the work tree. */
+export async function storiesOpenIn(
+  dir: string,
+  file: string,
+  stories: readonly Story[],
+): Promise<ReadonlyMap<string, Buffer> | undefined> {
   let text: string;
   try {
     const bytes = await committedStories(dir, 'HEAD', file);

@@ -199,7 +199,8 @@ export async function rollBack(
     const staying = added.filter(file => keepAdded?.(file));
     const tree = await treeWith(dir, { to, head, staying, edits });
     const changed = await changedPaths(dir, head, tree);
-    const kept = staying.filter(file => !changed.includes(file));
+    const edited = new Set(changed);
+    const kept = staying.filter(file => !edited.has(file));
     if (changed.length === 0) {
       // A stopped agent may have left uncommitted work.
       await requireClean(dir);

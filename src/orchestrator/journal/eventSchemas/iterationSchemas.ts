@@ -30,6 +30,8 @@ export function iterationSchemas() {
        * In a run's first iteration: files that had uncommitted changes before, relative to the repository's root.
        */
       uncommitted: z.array(z.string()).optional(),
+      /** In a run's first iteration: files that git did not track before, each of them, relative to the repository's root. */
+      untracked: z.array(z.string()).optional(),
       /** The target of the story file if it is a link. */
       storyLink: z.string().optional(),
       promptBytes: z.number().int().nonnegative(),
