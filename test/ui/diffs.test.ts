@@ -113,7 +113,7 @@ async function recordedRun(last?: string): Promise<string> {
       type: 'iteration.started',
       iteration: number,
       maxIterations: 5,
-      ...{ storyId, storyTitle: 'Add todos', stories },
+      ...{ storyId, storyTitle: `Add todos ${HOSTILE}`, stories },
       ...{ promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
     },
     { type: 'commit.recorded', iteration: number, storyId, hash, subject },

@@ -158,7 +158,7 @@ export async function storiesDoneBy(
   return stories.filter(
     ({ id, title }) =>
       (doneIn.get(lastingKey(id, title)) ?? doneIn.get(id)) === of.iteration &&
-      (isNumberId(id) || (titles.get(id) ?? title) === title),
+      (isNumberId(id) || (titles.get(id) || title) === title),
   );
 }
 
