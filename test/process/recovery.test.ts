@@ -829,7 +829,11 @@ describe('an agent that removes the state (git clean -fdx)', {
       const cli = workspace.script([[{ wait: 'told' }, clean, { wait: 'never' }]]);
       const agent = await workspace.agent();
       await workspace.note('told');
-      await until('the state to go', () => !existsSync(workspace.files.stateDir));
+      // The loop may have restored it before anybody looks.
+      await until('the state to go', async () => {
+        const notes = await workspace.notes();
+        return notes.filter(note => 'step' in note && note.step === 'wait').length === 2;
+      });
       const stop = await workspace.cli(command).finished;
       assert.deepEqual([stop.code, stop.stderr], [0, '']);
       assert.match(stop.stdout, /^Stopped\./);
