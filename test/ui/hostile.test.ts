@@ -248,7 +248,7 @@ test('text from outside is displayed as plain text everywhere in a run', async (
 
   await test.step('a plan, as a diff', async () => {
     await workbench.runCommand('Ralph: Plan Stories from a Task…');
-    await page.keyboard.type('Build it');
+    await page.getByRole('textbox', { name: /^What should be there/ }).fill('Build it');
     await page.keyboard.press('Enter');
     await expect(workbench.notification(/Write these 2 stories/)).toBeVisible(RUN_LIMIT);
     await expectText(

@@ -289,7 +289,7 @@ test('a plan is shown as a diff and written only then', async () => {
   const tab = page.locator('.tab', { hasText: 'prd.json: now ↔ planned' });
   const planIt = async (task: string) => {
     await workbench.runCommand('Ralph: Plan Stories from a Task…');
-    await page.locator('.quick-input-widget input[type="text"]').fill(task);
+    await page.getByRole('textbox', { name: /^What should be there/ }).fill(task);
     await workbench.screenshot('prdEditor-planTask');
     await page.keyboard.press('Enter');
     await expect(tab).toBeVisible(SLOW);
