@@ -64,9 +64,11 @@ async function rollback(
   const chosen = await requireRun(files, run);
   const begin = await beginOf(files, chosen, iteration);
   const { to } = begin;
+  const states = await statesSince(files, chosen.runId);
+  const asked = { begin, iteration, states };
   const result = await (isDryRun
-    ? tryRollBack(files, chosen, begin, iteration)
-    : rollBackRun(files, chosen, begin, iteration));
+    ? tryRollBack(files, chosen, asked)
+    : rollBackRun(files, chosen, asked));
   const changed = result.kind === 'nothingToDo' ? [] : result.files;
   const kept = result.kind === 'nothingToDo' ? [] : result.kept;
   const commit = result.kind === 'rolledBack' ? result.commit : null;
@@ -90,46 +92,45 @@ async function rollback(
     }
     tellOfLandings(begin, iteration, isDryRun);
     const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
-    await tellOfOwnChanges(files, chosen, changed, `${to.slice(0, 7)} ${head}`);
+    tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
     await tellOfOwnCommits(files, begin, head);
     await tellOfTicks(files, isDryRun);
   }
 }
 
+/** What a rollback is about. */
+interface Asked {
+  readonly begin: Begin;
+  readonly iteration: number;
+  /** Of the runs whose work it takes back. */
+  readonly states: readonly RunState[];
+}
+
 /** Changes nothing, so it may be done while a loop works. */
-async function tryRollBack(
-  files: RunFiles,
-  { runId }: ChosenRun,
-  begin: Begin,
-  iteration: number,
-): Promise<RollBack> {
+async function tryRollBack(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RollBack> {
   await requireBranchOfRun(files, runId);
-  const storyIds = await storiesTakenBack(files, runId, begin, iteration);
+  const storyIds = await storiesTakenBack(files, runId, asked);
   return rollBack(files.workspace, {
-    ...{ to: begin.to, message: messageOf(runId, begin.to, iteration), isDryRun: true },
-    ...(await staying(files, runId, storyIds)),
+    ...(await optionsOf(files, runId, asked, storyIds)),
+    isDryRun: true,
   });
 }
 
 function storiesTakenBack(
   files: RunFiles,
   runId: string,
-  { gone, isIsolated }: Begin,
-  iteration: number,
+  { begin: { gone, isIsolated }, iteration }: Asked,
 ): Promise<string[]> {
   return rolledBackStories(files, runId, { iteration, landed: isIsolated ? gone : undefined });
 }
 
 /** Changes of a person that an agent has committed are among its own. @param range two commits, for `git diff` */
-async function tellOfOwnChanges(
-  files: RunFiles,
-  { runId }: ChosenRun,
+function tellOfOwnChanges(
+  states: readonly RunState[],
   changed: readonly string[],
   range: string,
-): Promise<void> {
-  const before = new Set(
-    (await statesSince(files, runId)).flatMap(({ uncommittedBefore = [] }) => uncommittedBefore),
-  );
+): void {
+  const before = new Set(states.flatMap(({ uncommittedBefore = [] }) => uncommittedBefore));
   const own = changed.filter(file => before.has(file));
   const [first] = own;
   if (first !== undefined) {
@@ -154,9 +155,13 @@ async function storyFileOfRun(
   return ofRun ?? storyFileOf(files, undefined);
 }
 
-/** What is not the agents' work, and stays if the earlier commit does not have it; its stories are open again. */
-async function staying(files: RunFiles, runId: string, storyIds: readonly string[]) {
-  const states = await statesSince(files, runId);
+/** What is not the agents' work stays if the earlier commit does not have it; its stories are open again. */
+async function optionsOf(
+  files: RunFiles,
+  runId: string,
+  { begin: { to }, iteration, states }: Asked,
+  storyIds: readonly string[],
+) {
   const storyFile = await storyFileOfRun(files, states);
   const { stories: place, wasThere } = await ownFilesOf(files, storyFile);
   const edits = async () => {
@@ -165,32 +170,25 @@ async function staying(files: RunFiles, runId: string, storyIds: readonly string
     return back.length === 0 ? undefined : storiesOpenIn(files.workspace, place, back);
   };
   const keepAdded = (file: string) => states.some(state => wasThere(file, state));
-  return { storyFile, keepAdded, edits };
+  return { to, message: messageOf(runId, to, iteration), storyFile, keepAdded, edits };
 }
 
-function rollBackRun(
-  files: RunFiles,
-  { runId }: ChosenRun,
-  begin: Begin,
-  iteration: number,
-): Promise<RollBack> {
-  const { to } = begin;
+function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RollBack> {
   return exclusively(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
-    const storyIds = await storiesTakenBack(files, runId, begin, iteration);
+    const storyIds = await storiesTakenBack(files, runId, asked);
     // Opened first: a journal that is not writable must not hide a commit from the person.
     const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {
       throw cannotWriteTo(files.runDir(newest), error);
     });
     try {
-      const done = await rollBack(files.workspace, {
-        ...{ to, message: messageOf(runId, to, iteration) },
-        ...(await staying(files, runId, storyIds)),
-      });
+      const options = await optionsOf(files, runId, asked, storyIds);
+      const done = await rollBack(files.workspace, options);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
         const of = newest === runId ? {} : { of: runId };
+        const { iteration } = asked;
         journal.append({ type: 'run.rolledBack', iteration, commit, ...of, storyIds });
         journal.sync();
       }
