@@ -85,23 +85,14 @@ const JSONC: OwnFile = {
   ],
 };
 
-/** Another quarter. A window whose folder has had no run validates nothing before a person does something. */
+/** Another quarter. A window whose folder has had no run validates nothing before a person does something, and neither do short commands. */
 const ZOD: OwnFile = {
   library: 'zod',
   file: 'zod.cjs',
   functions: [
     ...['array', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject'],
-    ...[
-      'number',
-      'object',
-      'record',
-      'strictObject',
-      'string',
-      'tuple',
-      'union',
-      'unknown',
-      'uuid',
-    ],
+    ...['number', 'object', 'optional', 'record', 'strictObject', 'string', 'toJSONSchema'],
+    ...['tuple', 'union', 'unknown', 'uuid'],
   ],
 };
 
@@ -130,7 +121,7 @@ function libraryFile({ file, functions, library, source = library }: OwnFile): B
     },
     outfile: path.join(outdir, file),
     platform: 'node',
-    target: 'node22',
+    target: 'node20',
     format: 'cjs',
     // VS Code's extension host reports every access to this global as an error; zod makes one when it is loaded.
     define: { navigator: 'undefined' },
@@ -150,12 +141,13 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
         external: true,
       }));
       onLoad({ filter: /.*/, namespace: `lazy-${library}` }, () => ({
-        contents: functions
-          .map(
-            name => `const lazy_${name} = (...args) => require('./${file}').${name}(...args);
+        contents: [
+          `let loaded;\nconst load = () => (loaded ??= require('./${file}'));`,
+          ...functions.map(
+            name => `const lazy_${name} = (...args) => load().${name}(...args);
               export { lazy_${name} as ${name} };`,
-          )
-          .join('\n'),
+          ),
+        ].join('\n'),
         resolveDir: root,
       }));
     },
@@ -246,10 +238,7 @@ const bundles: BuildOptions[] = [
     minifySyntax: true,
     minifyWhitespace: true,
     plugins: [
-      loadedByFirstCall(YAML),
-      loadedByFirstCall(PLAIN_YAML),
-      loadedByFirstCall(PARSERS),
-      loadedByFirstCall(OCTOKIT),
+      ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(loadedByFirstCall),
       lightLock,
       onlyVersion,
     ],

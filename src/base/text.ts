@@ -142,5 +142,5 @@ function cutAtWord(text: string, max: number, more: boolean): string {
 
 /** Adds a full stop if the text does not end with punctuation. */
 export function sentence(text: string): string {
-  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
+  return text === '' || /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }

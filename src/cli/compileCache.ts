@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
-import module from 'node:module';
+import module, { createRequire } from 'node:module';
 import path from 'node:path';
+
+/** An `import` of it would load the streams of files as well, which few commands need. */
+const { existsSync } = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
 
 /**
  * Lets Node cache the compiled program, so that the next command starts sooner. The cache is next to the program:

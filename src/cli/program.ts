@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorOutput, takeAsksForData } from '../base/errorOutput.ts';
 import { HumanError } from '../base/humanError.ts';
@@ -76,8 +75,9 @@ export async function main(): Promise<void> {
   }
   const [, , called = ''] = argv;
   if (BRIEF_COMMANDS.includes(called)) {
-    // zod compiles a program for each kind of object, which takes longer than to check a few of them without it.
-    z.config({ jitless: true });
+    // zod compiles a program for each kind of object, which takes longer than to check a few of them without it. It
+    // reads this when it is loaded, which few of these calls need.
+    Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   }
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
   for (const [, load] of own.length === 0 ? COMMANDS : own) {

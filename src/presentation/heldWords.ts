@@ -30,8 +30,8 @@ export function heldSentence(
   const words = heldWords(branch, reason, t);
   const named = shorten(files.join(', '), MAX_FILES);
   return named === ''
-    ? sentence(words.replace(/[:：]$/, ''))
-    : `${words.replace(/(?<![:：])$/, ':')} ${named}`;
+    ? sentence(words.replace(/[:\uff1a]$/, ''))
+    : `${words.replace(/(?<![:\uff1a])$/, ':')} ${named}`;
 }
 
 /** How a branch gets what has landed when no run is active. Local changes are put back on top. */

@@ -10,7 +10,7 @@ const BAR = ' │ ';
 
 /** A line's story, with the bar behind it; '' if it has none. */
 export function storyPrefixIn(text: string): string {
-  return /^[^\s│]{1,24} {1,24}│ /.exec(text)?.[0] ?? '';
+  return /^[^\s\u2502]{1,24} {1,24}\u2502 /.exec(text)?.[0] ?? '';
 }
 
 /**
@@ -58,7 +58,7 @@ export function withStoryPrefix(
 }
 
 function shortName(storyId: string): string {
-  return shorten(storyId, MAX_ID).replaceAll(/[\s│]+/g, '-');
+  return shorten(storyId, MAX_ID).replaceAll(/[\s\u2502]+/g, '-');
 }
 
 /** The bars of agents that work at the same time are below each other. */

@@ -9,8 +9,9 @@ export function titleNextTo(id: string, title: string): string {
   }
   // Not “T10” for “T1”, “1.2” for “1”, or “US-1-b” for “US-1”; what closes the mark belongs to the id.
   const [, closed, rest = ''] =
-    /^(?![\p{L}\p{N}_-]|\.\d)([.:)\]`*_]*)\s*(?:[-–—:|]\s+)?(.*)$/su.exec(found.slice(id.length)) ??
-    [];
+    /^(?![\p{L}\p{N}_-]|\.\d)([.:)\]`*_]*)\s*(?:[-\u2013\u2014:|]\s+)?(.*)$/su.exec(
+      found.slice(id.length),
+    ) ?? [];
   const isWhole = closed !== undefined && (mark === '' || closed.includes(closing(mark)));
   return isWhole && rest !== '' ? rest : title;
 }

@@ -10,7 +10,7 @@ const MARK = ' › ';
 
 /** A line's subagent, with the indentation before and the mark behind it; '' if it has none. */
 export function subagentPrefixIn(text: string): string {
-  return /^ {2}[^\s›](?:[^›\n]{0,50}[^\s›])? › /.exec(text)?.[0] ?? '';
+  return /^ {2}[^\s\u203a](?:[^\u203a\n]{0,50}[^\s\u203a])? \u203a /.exec(text)?.[0] ?? '';
 }
 
 /**

@@ -6,7 +6,7 @@ const MIN_TEXT_COLUMNS = 20;
 /** Columns of text that a row has at least next to its story, however narrow the terminal is. */
 const MIN_PART_COLUMNS = 8;
 /** Bullets and signs at the start of a line; continuation lines are aligned with the text after them. */
-const LEAD = /^(?:\[Ralph Fresh\] | *(?:[●└-]|\d+\.) +| +)/;
+const LEAD = /^(?:\[Ralph Fresh\] | *(?:[\u25cf\u2514-]|\d+\.) +| +)/;
 
 /**
  * Breaks one line of a transcript at words, for a terminal of this width. Continuation lines are aligned with the

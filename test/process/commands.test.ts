@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { pendingHints } from '../../src/orchestrator/workspace/pendingHints.ts';
 import { builtCli } from '../support/builtCli.ts';
@@ -60,6 +61,31 @@ async function waitingRun(workspace: Workspace, ...args: readonly string[]): Pro
   await workspace.event('agent.init');
   return cli;
 }
+
+describe('the start of a command', () => {
+  test('the program is ASCII: Node takes several times as long to read any other text', async () => {
+    const text = await readFile(path.join(path.dirname(CLI), 'program.cjs'), 'latin1');
+    // In regular expressions, where the bundler leaves them as they are; write them as \u2026.
+    assert.deepEqual(text.match(/.{0,40}[^\0-\x7F].{0,20}/gs), null);
+  });
+
+  test('status, stories and next load no schemas after a run has ended', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const told = path.join(workspace.folder, '..', 'loaded.mjs');
+    await writeFile(
+      told,
+      `import { createRequire } from 'node:module';
+      const { cache } = createRequire(import.meta.url);
+      process.on('exit', () => console.error(Object.keys(cache).map(file => file.split(/[\\/\\\\]/).at(-1)).join(' ')));`,
+    );
+    const small = { NODE_OPTIONS: `--import=${pathToFileURL(told).href}` };
+    for (const command of ['status', 'stories', 'next']) {
+      const { code, stderr } = await workspace.cliWith(small, command).finished;
+      assert.deepEqual([code, stderr], [0, 'program.cjs\n'], command);
+    }
+  });
+});
 
 describe('stories and next', { concurrency: 4 }, () => {
   test('prints the stories as data', async t => {

@@ -6,9 +6,9 @@ import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import {
   fromStored,
-  runStateSchema,
+  type StoredRunState,
   toStored,
-} from '../../src/orchestrator/journal/runStateSchema.ts';
+} from '../../src/orchestrator/journal/storedRunState.ts';
 import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
 import { storyStatus } from '../../src/presentation/storyState.ts';
@@ -303,8 +303,8 @@ describe('the stored state of runs', () => {
     for (const name of recordedNames()) {
       for (const events of prefixes(name)) {
         const state = foldRun(events);
-        const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
-        sameValue(fromStored(runStateSchema().parse(stored)), state, name);
+        const stored: StoredRunState = JSON.parse(JSON.stringify(toStored(state)));
+        sameValue(fromStored(stored), state, name);
       }
     }
   });

@@ -21,9 +21,9 @@ import { readDecisions } from '../../src/orchestrator/journal/journal.ts';
 import { INITIAL_RUN_STATE, runningIteration } from '../../src/orchestrator/journal/runState.ts';
 import {
   fromStored,
-  runStateSchema,
+  type StoredRunState,
   toStored,
-} from '../../src/orchestrator/journal/runStateSchema.ts';
+} from '../../src/orchestrator/journal/storedRunState.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { sameValue } from '../support/sameValue.ts';
 
@@ -511,8 +511,8 @@ describe('the fold of any journal', () => {
     fc.assert(
       fc.property(journals, list => {
         const state = foldRun(list);
-        const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
-        sameValue(fromStored(runStateSchema().parse(stored)), state);
+        const stored: StoredRunState = JSON.parse(JSON.stringify(toStored(state)));
+        sameValue(fromStored(stored), state);
       }),
       { numRuns: 500 },
     );

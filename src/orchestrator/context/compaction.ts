@@ -226,7 +226,7 @@ function inOneLine(text: string): string {
   return text
     .replace(/<!--|-->/g, '')
     .replace(/\s+/gu, ' ')
-    .replace(/^(?:[-*+•#>~`=_\s]|\[[ xX~]?\])+/u, '');
+    .replace(/^(?:[-*+\u2022#>~`=_\s]|\[[ xX~]?\])+/u, '');
 }
 
 function shortened(texts: readonly string[]): string[] {

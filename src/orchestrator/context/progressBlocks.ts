@@ -6,7 +6,7 @@ import { ProgressReader, RULE, STAMP } from './progressReader.ts';
 const MAX_HEAD = 20;
 /** Undated text with more lines than this is divided at its bullets and paragraphs. */
 const MAX_UNDATED = 40;
-const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]/;
+const BULLET = /^(?:[-*+\u2022]|\d{1,3}[.)])[ \t]/;
 
 /** A part of the log's text: complete lines, which belong together. */
 export interface Block {

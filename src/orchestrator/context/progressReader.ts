@@ -29,7 +29,7 @@ const MAX_LINE = 2_000;
 const LABEL_LEVEL = 7;
 
 const ONLY_LEARNING = /^(?:learnings?|learned|lessons?(?:\s+learned)?)$/i;
-const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)$/;
+const BULLET = /^(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(.*)$/;
 /** A line between entries. */
 export const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
 /** A line that starts with a time begins an entry. */

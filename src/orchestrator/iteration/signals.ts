@@ -114,5 +114,5 @@ export function withoutQuotations(text: string): string {
 
 /** Emphasis, periods, backticks: characters that agents put around the tag without a meaning. */
 function isDecoration(text: string): boolean {
-  return !/[\p{L}\p{N}"'“”‘’`<>]/u.test(text);
+  return !/[\p{L}\p{N}"'\u201c\u201d\u2018\u2019`<>]/u.test(text);
 }

@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, existsSync, lstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
-import { once } from '../../base/once.ts';
 import { openPlainFile, readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import type { Discovery } from '../journal/discoveries.ts';
 import { type FoldedJournal, foldJournal } from '../journal/foldJournal.ts';
 import type { RunState } from '../journal/runState.ts';
-import { fromStored, runStateSchema, toStored } from '../journal/runStateSchema.ts';
+import { fromStored, type StoredRunState, toStored } from '../journal/storedRunState.ts';
 import type { RunFiles } from './runFiles.ts';
 import { newestRunId } from './runIds.ts';
 
@@ -21,27 +19,16 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const WORTH_KEEPING = 16 * 1024;
 /** Bytes to compare at the start of the journal and before the offset of the checkpoint. */
 const SAMPLE_BYTES = 4096;
+/** At the start of the text, of everything after it. */
+const DIGEST = /^\{"digest":"([\da-f]{64})",/;
 
-const journalSchema = once(() =>
-  z.object({
-    fold: z.literal(FOLD_VERSION),
-    /** The journal at the time of the checkpoint. */
-    journal: z.object({
-      file: z.string(),
-      size: z.number().int().nonnegative(),
-      changed: z.string(),
-      offset: z.number().int().nonnegative(),
-      sample: z.string(),
-    }),
-  }),
-);
-
-const checkpointSchema = once(() => journalSchema().extend({ state: runStateSchema() }));
-
-/** Checking whole states of many runs takes much longer than this part of them. */
-const discoveriesSchema = once(() =>
-  journalSchema().extend({ state: z.object({ discoveries: runStateSchema().shape.discoveries }) }),
-);
+/** What the file says, after the digest of its text. */
+interface Checkpoint {
+  readonly fold: number;
+  /** The journal at the time of the checkpoint. */
+  readonly journal: JournalLook & { readonly offset: number };
+  readonly state: StoredRunState;
+}
 
 /**
  * The current state of a run, from the checkpoint next to the journal and the events appended since. Only for
@@ -72,8 +59,8 @@ export async function readRunDiscoveries(
   files: RunFiles,
   runId: string,
 ): Promise<readonly Discovery[]> {
-  const { isWhole, parsed } = (await readFitting(files, runId, discoveriesSchema())) ?? {};
-  return (isWhole ? parsed?.state : await readRun(files, runId))?.discoveries ?? [];
+  const { checkpoint, isWhole } = (await readFitting(files, runId)) ?? {};
+  return (isWhole ? checkpoint?.state : await readRun(files, runId))?.discoveries ?? [];
 }
 
 /**
@@ -94,40 +81,53 @@ export async function keepRunState(files: RunFiles, runId: string, state: RunSta
 }
 
 async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJournal | undefined> {
-  const { parsed } = (await readFitting(files, runId, checkpointSchema())) ?? {};
-  return parsed && { state: fromStored(parsed.state), offset: parsed.journal.offset };
+  const { checkpoint } = (await readFitting(files, runId)) ?? {};
+  return checkpoint && { state: fromStored(checkpoint.state), offset: checkpoint.journal.offset };
 }
 
 /** A checkpoint that matches the journal. */
-interface Fitting<T> {
-  readonly parsed: T;
+interface Fitting {
+  readonly checkpoint: Checkpoint;
   /** Whether nothing was appended to the journal since. */
   readonly isWhole: boolean;
 }
 
 /** @returns `undefined` if there is none that matches the journal */
-async function readFitting<T extends z.infer<ReturnType<typeof journalSchema>>>(
-  files: RunFiles,
-  runId: string,
-  schema: z.ZodType<T>,
-): Promise<Fitting<T> | undefined> {
+async function readFitting(files: RunFiles, runId: string): Promise<Fitting | undefined> {
   const bytes = await readPlainFile(files.checkpointFile(runId), MAX_BYTES);
-  const parsed = bytes && schema.safeParse(jsonOf(bytes.toString('utf8')));
-  if (!parsed?.success) {
+  const checkpoint = bytes && parsed(bytes.toString('utf8'));
+  if (checkpoint === undefined) {
     return undefined;
   }
-  const { journal } = parsed.data;
+  const { changed, file: known, offset, sample, size } = checkpoint.journal;
   const file = files.journalFile(runId);
   const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-  const { changed, file: known, size } = journal;
   if (stat?.isFile() && known === identityOf(stat) && changed === String(stat.ctimeNs)) {
-    return { parsed: parsed.data, isWhole: size === journal.offset };
+    return { checkpoint, isWhole: size === offset };
   }
-  const now = await lookAt(file, journal.offset);
+  const now = await lookAt(file, offset);
   // Only our writers touch the file, and they append.
   const fits =
-    now !== undefined && now.file === known && now.sample === journal.sample && now.size !== size;
-  return fits ? { parsed: parsed.data, isWhole: now.size === journal.offset } : undefined;
+    now !== undefined && now.file === known && now.sample === sample && now.size !== size;
+  return fits ? { checkpoint, isWhole: now.size === offset } : undefined;
+}
+
+/**
+ * The digest shows that we wrote the text and that all of it is there, so its fields are not looked at: that took
+ * longer than everything else that a short command does.
+ */
+function parsed(text: string): Checkpoint | undefined {
+  const [head, digest = ''] = DIGEST.exec(text) ?? [''];
+  const rest = text.slice(head.length);
+  if (digest !== digestOf(rest)) {
+    return undefined;
+  }
+  const checkpoint = JSON.parse(`{${rest}`) as Checkpoint;
+  return checkpoint.fold === FOLD_VERSION ? checkpoint : undefined;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 async function writeCheckpoint(
@@ -139,11 +139,13 @@ async function writeCheckpoint(
   if (journal === undefined) {
     return;
   }
-  const text = JSON.stringify({
+  const checkpoint: Checkpoint = {
     fold: FOLD_VERSION,
     journal: { ...journal, offset },
     state: toStored(state),
-  });
+  };
+  const rest = JSON.stringify(checkpoint).slice(1);
+  const text = `{"digest":"${digestOf(rest)}",${rest}`;
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return;
   }
@@ -200,13 +202,4 @@ async function sampleOf(handle: FileHandle, offset: number): Promise<string> {
     hash.update(bytes.subarray(0, bytesRead));
   }
   return hash.digest('hex');
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Half written before a power failure; it is created again.
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { readFirstLine } from '../../base/growingFile.ts';
-import { parseRunStarted } from '../journal/events.ts';
+import { startedRunId } from '../journal/events.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function begunRunIds(files: RunFiles): Promise<string[]> {
  */
 async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
   const line = await readFirstLine(files.journalFile(runId));
-  return line !== undefined && parseRunStarted(line)?.runId === runId;
+  return line !== undefined && startedRunId(line) === runId;
 }
 
 /**

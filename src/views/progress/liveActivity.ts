@@ -17,10 +17,10 @@ const MAX_LINE = 240;
 const MAX_ID = 24;
 /** The terminal marks the loop's own messages and parts of a call by text; the page marks them by style. */
 const OWN = '[Ralph Fresh] ';
-const OF_CALL = /^\s*└\s*/;
+const OF_CALL = /^\s*\u2514\s*/;
 const OPENING = '● ';
 /** Ornaments of a line in the terminal; a screen reader would say "equals equals equals". */
-const ORNAMENT = /^(?:✅ |=== )| ===$/g;
+const ORNAMENT = /^(?:\u2705 |=== )| ===$/g;
 
 /** The last actions and messages of the agent and the loop, as in the transcript, oldest first. Pure. */
 export function shownActivity(

@@ -95,6 +95,6 @@ function looking(text: string, look: string): string {
 
 /** `● Edit(src/todo.js)`: the sign in color, the name bold, the argument plain. */
 function toolCall(line: string): string {
-  const [, sign = '', name = '', rest = ''] = /^(● )?([^(]*)(.*)$/.exec(line) ?? [];
+  const [, sign = '', name = '', rest = ''] = /^(\u25cf )?([^(]*)(.*)$/.exec(line) ?? [];
   return `${CYAN}${sign}${RESET}${BOLD}${name}${RESET}${rest}`;
 }

@@ -7,7 +7,7 @@ const MAX_REASON = 600;
 /** One line, with a period at the end. */
 export function endedSentence(words: Words): Words {
   const sentence = withTexts(words, text => shorten(text, MAX_REASON));
-  return /[.!?…]$/.test(englishOf(sentence)) ? sentence : sentences([sentence, '.'], '');
+  return /[.!?\u2026]$/.test(englishOf(sentence)) ? sentence : sentences([sentence, '.'], '');
 }
 
 /** Why a call failed, with the next step if the agent's message has none. Pure. */

@@ -32,7 +32,7 @@ const MAX_LEAD = 200;
 const spending =
   /\bspend(?:ing)? limit\b|\bmonthly (?:usage )?limit\b|\bpooled group budget\b|\bout of (?:extra |included )?(?:usage|credits)\b|\busage is paused for your organization\b/gi;
 const usage =
-  /\byou(?:['’]ve| have) (?:hit|reached|exceeded) your (?:[\p{L}\d.'’-]+ ){0,4}(?:limit|quota)\b|\b(?:usage|session|weekly|daily|opus|sonnet|fable|(?:5|five)[- ]hour) limit (?:was |has been )?(?:reached|exceeded)\b|\b(?:exhausted|exceeded) your (?:[\p{L}\d.-]+ ){0,3}quota\b|\bout of usage credits\b/giu;
+  /\byou(?:['\u2019]ve| have) (?:hit|reached|exceeded) your (?:[\p{L}\d.'\u2019-]+ ){0,4}(?:limit|quota)\b|\b(?:usage|session|weekly|daily|opus|sonnet|fable|(?:5|five)[- ]hour) limit (?:was |has been )?(?:reached|exceeded)\b|\b(?:exhausted|exceeded) your (?:[\p{L}\d.-]+ ){0,3}quota\b|\bout of usage credits\b/giu;
 /** Other kinds of limits, which the patterns above may also match. */
 const otherLimits =
   /\b(?:fast|context|rate|output|token|turn|budget|concurrent|subagent|nesting|upload|device) limit\b/i;
@@ -45,7 +45,7 @@ const epoch = /\blimit reached\|(\d{9,13})\b/gi;
  * is only quoted ("API Error 400: the tool said You've hit your session limit").
  */
 const lead =
-  /^[\s•·*✕✖✗✘⎿⚠❌■!-]{0,20}(?:\[[^\]\n]{0,40}\] {0,3})?(?:\[?(?:api |[a-z]{0,30})error(?: \(?\d{3}\)?)?: {0,3}){0,3}(?:429:? )?(?:(?:claude|ai|code|5|five|hour|weekly|daily|monthly|opus|sonnet|fable|usage|session|your|individual|the|an?|you|have|has|are|is|you['’](?:ve|re)|org(?:['’]s)?|organization(?:['’]s)?|account|its|hit|reached|exceeded|current|now)[ -]){0,8}$/iu;
+  /^[\s\u2022\u00b7*\u2715\u2716\u2717\u2718\u23bf\u26a0\u274c\u25a0!-]{0,20}(?:\[[^\]\n]{0,40}\] {0,3})?(?:\[?(?:api |[a-z]{0,30})error(?: \(?\d{3}\)?)?: {0,3}){0,3}(?:429:? )?(?:(?:claude|ai|code|5|five|hour|weekly|daily|monthly|opus|sonnet|fable|usage|session|your|individual|the|an?|you|have|has|are|is|you['\u2019](?:ve|re)|org(?:['\u2019]s)?|organization(?:['\u2019]s)?|account|its|hit|reached|exceeded|current|now)[ -]){0,8}$/iu;
 
 const monthNames = [
   'jan',

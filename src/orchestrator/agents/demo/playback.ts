@@ -245,7 +245,7 @@ export class Playback {
     }
     const exit = await this.#tools.bash('node --test', () => runner.run());
     // A test runner that finds no test files also exits with 0.
-    const count = Number(/^ℹ tests (\d+)$/m.exec(exit.stdout)?.[1] ?? 0);
+    const count = Number(/^\u2139 tests (\d+)$/m.exec(exit.stdout)?.[1] ?? 0);
     return { passed: exit.code === 0 && count > 0, count, output: output(exit) };
   }
 

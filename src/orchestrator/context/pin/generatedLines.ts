@@ -47,7 +47,10 @@ export function generatedLines({ agent, files, keywords, specs, stale }: Generat
 
 /** An agent's words as plain ones, on one line, without anything that Markdown could read as structure. */
 export function plainAgentWords({ about, keywords = [] }: AgentWords): AgentWords {
-  const sentence = cut(plain(about ?? '', /[^\p{L}\p{M}\p{N} .,;:'’()/+–—-]/gu), MAX_ABOUT);
+  const sentence = cut(
+    plain(about ?? '', /[^\p{L}\p{M}\p{N} .,;:'\u2019()/+\u2013\u2014-]/gu),
+    MAX_ABOUT,
+  );
   const words = keywords
     .map(word => plain(word, /[^\p{L}\p{M}\p{N} ._/@+#-]/gu).replace(/^[^\p{L}\p{N}@.]+/u, ''))
     .map(word => cut(word, MAX_KEYWORD))

@@ -1,34 +1,28 @@
 import * as z from 'zod';
-import { once } from '../../../base/once.ts';
 import { PAUSE_REASONS, RUN_MODES, RUN_OUTCOMES, STOP_MODES, STOP_SOURCES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
-/** The first event of a journal. Apart from the others, because many commands only look who started a run. */
-export const runStartedSchema = once(() => {
-  const { header, loop, prepare } = eventFields();
-  return z.looseObject({
-    ...header,
-    ...loop,
-    type: z.literal('run.started'),
-    runId: z.string(),
-    mode: z.enum(RUN_MODES),
-    task: z.string(),
-    prepare: prepare.optional(),
-    /** Relative to the workspace; absent in free-form mode. */
-    storyFile: z.string().optional(),
-    /** Ids of the stories that the run works on; absent: all. */
-    onlyStories: z.array(z.string()).optional(),
-    /** In plan mode: the folder with plan.md, relative to the workspace. */
-    planDir: z.string().optional(),
-    startCommit: z.string().optional(),
-  });
-});
-
 /** Events of the run as a whole: start and end, plan, and requests from people. */
 export function runSchemas() {
-  const { header, iteration, loop, storyCount, uncommitted, words } = eventFields();
+  const { header, iteration, loop, prepare, storyCount, uncommitted, words } = eventFields();
   return [
-    runStartedSchema(),
+    /** The first event of a journal; `startedRunId` looks at some of its fields. */
+    z.looseObject({
+      ...header,
+      ...loop,
+      type: z.literal('run.started'),
+      runId: z.string(),
+      mode: z.enum(RUN_MODES),
+      task: z.string(),
+      prepare: prepare.optional(),
+      /** Relative to the workspace; absent in free-form mode. */
+      storyFile: z.string().optional(),
+      /** Ids of the stories that the run works on; absent: all. */
+      onlyStories: z.array(z.string()).optional(),
+      /** In plan mode: the folder with plan.md, relative to the workspace. */
+      planDir: z.string().optional(),
+      startCommit: z.string().optional(),
+    }),
     /** A run that had ended continues, in the same journal, with the next iteration. */
     z.looseObject({ ...header, ...loop, type: z.literal('run.resumed') }),
     /** A planning agent wrote the stories of this run; its calls precede this event. */

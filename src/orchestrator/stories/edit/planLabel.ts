@@ -7,7 +7,8 @@ export function nextLabel(stories: readonly Pick<Story, 'id' | 'title'>[]): stri
   if (last === undefined || !last.title.startsWith(last.id)) {
     return '';
   }
-  const [after] = /^(?:[.:)]\s|\s+[-–—|]\s|\s)/u.exec(last.title.slice(last.id.length)) ?? [];
+  const [after] =
+    /^(?:[.:)]\s|\s+[-\u2013\u2014|]\s|\s)/u.exec(last.title.slice(last.id.length)) ?? [];
   return after === undefined
     ? ''
     : takeFreeId(new Set(stories.map(({ id }) => id)), last.id) + after;

@@ -216,7 +216,7 @@ function unknownText(text: string): Message {
   if (text.startsWith('`')) {
     return say('A Markdown fence does not belong in a JSON file: remove the lines with backticks.');
   }
-  if (/^['‘’“”«]/.test(text)) {
+  if (/^['\u2018\u2019\u201c\u201d\u00ab]/.test(text)) {
     return say(
       'Texts and keys need straight double quotes: write "…" instead of {0}.',
       quote(text),

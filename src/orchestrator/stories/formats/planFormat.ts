@@ -328,7 +328,7 @@ const CODE =
   /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/su;
 // Without punctuation after it, "S3 upload" has no id, but "T001 upload" does.
 const PLAIN_CODE = /^(?:[A-Z]{1,5}\d{3,}|T\d+|[A-Z]+\d+(?:\.\d+)+|[A-Z]{2,10}-\d+)[a-z]?$/;
-const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-–—:|]\s)/;
+const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-\u2013\u2014:|]\s)/;
 // "1.2 …", "4. …", "3) …", but not "16 presets".
 const NUMBER = /^(?:\*\*|__|[`[(])?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=[.:)\]]))[.:)\]*_`]*(?:\s|$)/;
 

@@ -73,7 +73,8 @@ export class StoryNames {
     const [first, ...others] = this.groups.filter(
       group =>
         plain(group.name ?? '') === plain(name) ||
-        (group.name?.startsWith(name) === true && /^[\s:.–—-]/.test(group.name.slice(name.length))),
+        (group.name?.startsWith(name) === true &&
+          /^[\s:.\u2013\u2014-]/.test(group.name.slice(name.length))),
     );
     if (first !== undefined) {
       return others.length === 0 ? first : undefined;
