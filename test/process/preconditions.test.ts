@@ -289,6 +289,11 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     const words = /No agent works on an entry .* not read as a story: tasks\.md:2\. .*"- \[ \]/;
     const doctor = await workspace.cli('doctor', ...of, '--only', 'unread').finished;
     assert.match(doctor.stdout, /^! No agent works on an entry .*: tasks\.md:2\./m);
+    // One that looks at everything tells it once.
+    const whole = await workspace.cli('doctor', ...of).finished;
+    assert.equal(whole.stdout.match(/"- \[ \]/g)?.length, 1, whole.stdout);
+    const stories = await workspace.cli('doctor', ...of, '--only', 'stories').finished;
+    assert.match(stories.stdout, /^! .*tasks\.md: 0 of 1 .* Line 2: .*"- \[ \]/m);
     assert.match((await workspace.script([], ...of, '--dry-run').finished).stdout, words);
     // What is not among the chosen stories gets no agent in any case.
     const chosen = await workspace.script([], ...of, '--story', '#1', '--dry-run').finished;

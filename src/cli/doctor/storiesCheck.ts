@@ -1,4 +1,5 @@
 import { englishOf } from '../../base/say.ts';
+import { unread } from '../../orchestrator/preconditions/unread.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
@@ -10,6 +11,7 @@ import { good, some, warn, wrong, wrongBy } from './findings.ts';
 export async function storiesCheck({
   files,
   github,
+  only,
   storyFile: named,
 }: DiagnosedWorkspace): Promise<readonly Finding[]> {
   if (github !== undefined && named === undefined) {
@@ -35,9 +37,16 @@ export async function storiesCheck({
   }
   try {
     const { file: list, problems: found } = await readStoryProblems(file);
+    const isToldElsewhere = only?.includes(unread.id) ?? true;
+    const unreadLines = list.problems.filter(({ code }) => isToldElsewhere && code === 'notAStory');
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
+      .filter(
+        ({ code, file, line }) =>
+          code !== 'notAStory' ||
+          !unreadLines.some(told => told.file === file && told.line === line),
+      )
       .map(problem => englishOf(problemWords(problem)));
     if (list.kind === 'invalid') {
       return [wrong('stories', problemOfFile(file, problems[0] ?? ''), null)];
