@@ -6,6 +6,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { iterationText, receiptData, receiptText } from '../presentation/receiptTable.ts';
 import { waitingIn } from '../presentation/statusFacts.ts';
 import { discoveredLine } from '../presentation/storyListText.ts';
+import { english } from '../presentation/translate.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { print, printJson } from './print.ts';
 import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
@@ -59,6 +60,10 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
   if (json) {
     printJson({ ...receiptData(data, events), discovered });
   } else {
-    print([receiptText(data), ...discoveredLine(discovered)].join('\n'));
+    print(
+      [receiptText(data, english, process.stdout.columns), ...discoveredLine(discovered)].join(
+        '\n',
+      ),
+    );
   }
 }

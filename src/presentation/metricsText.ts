@@ -26,18 +26,20 @@ export function metricsText(
       return value === undefined ? UNKNOWN : wordsFor(value);
     }),
   ]);
-  const goals = [t('Goal'), '', ...all.map(({ goal = '' }) => goal)];
   const newest = shown.at(-1);
   const sections = Object.entries(newest?.sections ?? {})
     .sort(([, a], [, b]) => b - a)
     .map(([name, tokens]) => [name, wholeNumber(tokens, t)]);
   return withoutControls(
     [
+      // Their titles are too long for the headings of columns.
       ...table(
-        [t('Run'), t('Iterations'), ...all.map(({ title }) => title)],
-        [...rows, goals],
-        LEFT,
+        ['#', t('Measure'), t('Goal')],
+        all.map(({ goal = '', title }, i) => [String(i + 1), title, goal]),
+        new Set([1, 2]),
       ),
+      '',
+      ...table([t('Run'), t('Iterations'), ...all.map((_, i) => `#${i + 1}`)], rows, LEFT),
       '',
       t('Prompts of the newest run, by section:'),
       ...table([t('section'), t('tokens')], sections, LEFT),

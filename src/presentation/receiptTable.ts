@@ -6,7 +6,8 @@ import { duplicateWords } from './duplicateLines.ts';
 import { outcomeWord, reasonLines, reasonWords } from './iterationWords.ts';
 import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
-import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
+import { costWords, duration, english, type Translate, tenths, wholeNumber } from './translate.ts';
+import { widthOf } from './wrapLine.ts';
 
 /** Maximum length of a story id in the table, in UTF-16 units. */
 const MAX_ID = 24;
@@ -15,8 +16,15 @@ const MAX_DUPLICATE = 300;
 /** Shown instead of an unknown number. */
 const UNTOLD = '–';
 
-/** A run's receipt as lines in a monospaced font: its iterations, its stories, the total. */
-export function receiptText(receipt: RunReceipt, t: Translate = english): string {
+/**
+ * A run's receipt as lines in a monospaced font: its iterations, its stories, the total.
+ * @param columns of the terminal; in a narrow one, some numbers are left out
+ */
+export function receiptText(
+  receipt: RunReceipt,
+  t: Translate = english,
+  columns = Number.POSITIVE_INFINITY,
+): string {
   const { agent, iterations, model, payer, planning, run, stories, total } = receipt;
   const models = iterations.flatMap(({ model: own }) => own ?? []);
   const facts = [
@@ -44,14 +52,32 @@ export function receiptText(receipt: RunReceipt, t: Translate = english): string
       : []),
     [times(total.iterations), t('total'), '', ...spentCells(total, t)],
   ];
-  const headings = [t('story'), t('outcome'), ...spentHeadings(t)];
+  const headings = ['#', t('story'), t('outcome'), ...spentHeadings(t)];
+  const spare = [...SPARE];
+  const tables = () =>
+    [rows, sums].map(cells => {
+      const shown = ([head = '', ...row]: readonly string[]) => [
+        head,
+        ...row.filter((_, i) => !without.includes(i + 1)),
+      ];
+      return table(shown(headings), cells.map(shown), LEFT);
+    });
+  const without: number[] = [];
+  let lines = tables();
+  while (spare.length > 0 && lines.flat().some(line => widthOf(line) > columns)) {
+    without.push(...spare.splice(0, 1));
+    lines = tables();
+  }
+  const left = without.map(column => headings[column]).join(', ');
+  const [ofIterations = [], ofStories = []] = lines;
   return withoutControls(
     [
       facts.filter(fact => fact !== '').join(' · '),
       '',
-      ...(rows.length === 0 ? [t('No iteration yet.')] : table(['#', ...headings], rows, LEFT)),
+      ...(rows.length === 0 ? [t('No iteration yet.')] : ofIterations),
       '',
-      ...table([t('iterations'), ...headings], sums, LEFT),
+      ...ofStories,
+      ...(left === '' ? [] : ['', t('No room for: {0}. See them with --json.', left)]),
     ].join('\n'),
   );
 }
@@ -83,7 +109,7 @@ export function iterationText(
         ? []
         : [shorten(`${story}: ${titleNextTo(story, title ?? '')}`, MAX_SUBJECT)]),
       [
-        t('{0} min', minutes(durationMs, t)),
+        time(durationMs, t),
         ...(isUntold(iteration, iteration.turns) ? [] : [turnCount(iteration.turns, t)]),
         costWords(iteration, t),
         ...(model === null ? [] : [shorten(model, MAX_SUBJECT)]),
@@ -133,9 +159,11 @@ function reasonsOf(events: readonly RunEvent[], t: Translate): ReadonlyMap<numbe
 
 /** Text columns are aligned to the left, numbers to the right. */
 const LEFT: ReadonlySet<number> = new Set([1, 2]);
+/** Columns that a narrow terminal does without: turns, tokens, commits. */
+const SPARE: readonly number[] = [4, 5, 6, 8];
 
 function spentHeadings(t: Translate): string[] {
-  return [t('minutes'), t('turns'), t('tokens in'), t('tokens out'), t('cost'), t('commits')];
+  return [t('time'), t('turns'), t('tokens in'), t('tokens out'), t('cost'), t('commits')];
 }
 
 function outcomeCell({ outcome }: Pick<IterationReceipt, 'outcome'>, t: Translate): string {
@@ -144,7 +172,7 @@ function outcomeCell({ outcome }: Pick<IterationReceipt, 'outcome'>, t: Translat
 
 function spentCells(spent: Spent, t: Translate): string[] {
   return [
-    minutes(spent.durationMs, t),
+    time(spent.durationMs, t),
     isUntold(spent, spent.turns) ? UNTOLD : String(spent.turns),
     ...[tokensIn(spent), spent.outputTokens].map(tokens =>
       isUntold(spent, tokens) ? UNTOLD : wholeNumber(tokens, t),
@@ -172,6 +200,6 @@ function times(iterations: number): string {
   return `${iterations}×`;
 }
 
-function minutes(ms: number, t: Translate): string {
-  return tenths(ms / 60_000, t);
+function time(ms: number, t: Translate): string {
+  return ms < 60_000 ? duration(ms, t) : t('{0} min', tenths(ms / 60_000, t));
 }

@@ -65,6 +65,11 @@ test('metrics count what prompts led to, run by run', async t => {
   assert.deepEqual(violations, []);
   const shown = (await workspace.cli('metrics').finished).stdout;
   assert.match(shown, /50 ?%\s+20 ?%/);
+  assert.match(shown, /^1 +Stories per iteration +at least 1$/m);
+  assert.ok(
+    shown.split('\n').every(line => line.length <= 80),
+    shown,
+  );
   assert.match(shown, /No story was finished before one that it depends on\./);
 });
 

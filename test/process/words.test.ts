@@ -63,9 +63,9 @@ describe('an unknown cost', { concurrency: 3 }, () => {
     const { cost } = JSON.parse(await printed(workspace, 'status', '--json'));
     assert.deepEqual([cost.usd, cost.unknown, cost.budgetUsd], [0, true, 20]);
     const receipt = await printed(workspace, 'receipt');
-    assert.match(receipt, /^1 +US-001 +story done +\d+\.\d +– +– +– +unknown +1$/m);
+    assert.match(receipt, /^1 +US-001 +story done +\d+\.\d s +– +– +– +unknown +1$/m);
     const one = await printed(workspace, 'receipt', '1');
-    assert.match(one, /min · cost unknown\nTokens: not reported by the agent\n/);
+    assert.match(one, / s · cost unknown\nTokens: not reported by the agent\n/);
     const { total } = JSON.parse(await printed(workspace, 'receipt', '--json'));
     assert.equal(total.costUnknown, true);
     assert.doesNotMatch(
@@ -98,7 +98,7 @@ describe('an unknown cost', { concurrency: 3 }, () => {
     );
     await workspace.agent();
     const receipt = await printed(workspace, 'receipt');
-    assert.match(receipt, /^1 +US-001 +not ended +\d+\.\d +– +– +– +unknown +0$/m);
+    assert.match(receipt, /^1 +US-001 +not ended +\d+\.\d s +– +– +– +unknown +0$/m);
     assert.doesNotMatch(receipt + (await printed(workspace, 'receipt', '1')), /\$0\.00/);
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);

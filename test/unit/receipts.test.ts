@@ -130,7 +130,7 @@ describe('the receipt of a run', () => {
     assert.equal(planning?.costUsd, 2);
     assert.deepEqual([iterations.length, total.iterations, total.costUsd], [1, 1, 2.25]);
     assert.equal(receiptOf(planned, 1).planning, null);
-    assert.match(receiptText(receiptOf(planned)), /^plan +0\.0/m);
+    assert.match(receiptText(receiptOf(planned)), /^plan +1\.0 s/m);
   });
 
   test('shows the cost of an active iteration, which has no outcome yet', () => {
@@ -199,10 +199,28 @@ describe('the receipt as text', () => {
     assert.equal(heading, 'Run r1 · claude, fake-model · billed to the API account');
     const lines = receiptText(receiptOf(run)).split('\n');
     const find = (pattern: RegExp) => lines.filter(line => pattern.test(line)).length;
-    assert.equal(find(/^1 +US-001 +no progress +0\.0 +2 +10 +5 +\$0\.25 +0$/), 1);
+    assert.equal(find(/^1 +US-001 +no progress +1\.0 s +2 +10 +5 +\$0\.25 +0$/), 1);
     assert.equal(find(/^6 +US-001 +story done .*\$0\.25 +1$/), 1);
     assert.equal(find(/^ *5× +US-001 +story done .*\$1\.25 +2$/), 1);
     assert.equal(find(/^ *6× +total .*\$1\.50 +3$/), 1);
+  });
+
+  test('fits into a terminal of 80 columns, and says what it leaves out for that', () => {
+    const widest = (text: string) => Math.max(...text.split('\n').map(widthOf));
+    assert.ok(widest(receiptText(receiptOf(run), undefined, 80)) <= 80);
+    const long = run.map(event =>
+      event.type === 'iteration.started' || event.type === 'iteration.ended'
+        ? { ...event, storyId: 'A-story-with-a-long-id' }
+        : event,
+    );
+    const whole = receiptText(receiptOf(long));
+    assert.ok(widest(whole) > 80);
+    assert.doesNotMatch(whole, /No room/);
+    const narrow = receiptText(receiptOf(long), undefined, 80);
+    assert.ok(widest(narrow) <= 80, narrow);
+    assert.match(narrow, /^# +story +outcome +time +.*cost +commits$/m);
+    assert.match(narrow, /\nNo room for: turns, .*\. See them with --json\.$/);
+    assert.match(narrow, /^6 +A-story.* +story done +1\.0 s +.*\$0\.25 +1$/m);
   });
 
   test('shows minutes and cached tokens', () => {
@@ -213,7 +231,7 @@ describe('the receipt as text', () => {
     );
     assert.match(
       receiptText(receiptOf(slow)),
-      /^1 +US-001 +story done +1\.5 +2 +80 +20 +\$0\.25 +1$/m,
+      /^1 +US-001 +story done +1\.5 min +2 +80 +20 +\$0\.25 +1$/m,
     );
   });
 
