@@ -11,6 +11,7 @@ import {
   emptySource,
   findStoryFile,
   knownSources,
+  placeWithoutFile,
   planWithoutCheckbox,
 } from '../orchestrator/stories/knownSources.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
@@ -111,6 +112,13 @@ export async function whyNoStoryFile(
         choice: await howToGoBack(files, left),
       };
     }
+    const odd = await placeWithoutFile(workspace);
+    if (odd !== undefined) {
+      return {
+        found: foundOdd(workspace, nameOf(odd), odd.kind),
+        choice: say('Put a file with the stories in its place, or name another file with --file.'),
+      };
+    }
     if ((await readStoryFile(path.join(workspace, TASK_MASTER_PLACE))) !== undefined) {
       return {
         found: say(
@@ -181,6 +189,17 @@ export async function whyNoStoryFile(
         ? say('All of their stories are done. Add one, or name a file with --file.')
         : say('Name the one you mean, such as --file {0}.', shellWord(nameOf(open))),
   };
+}
+
+function foundOdd(workspace: string, name: string, kind: 'folder' | 'link' | 'pipe'): Message {
+  switch (kind) {
+    case 'folder':
+      return say('No story file was found in {0}: {1} is a folder.', workspace, name);
+    case 'link':
+      return say('No story file was found in {0}: {1} is a link to nothing.', workspace, name);
+    case 'pipe':
+      return say('No story file was found in {0}: {1} is a pipe or a device.', workspace, name);
+  }
 }
 
 /**

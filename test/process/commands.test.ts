@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -263,6 +263,34 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     assert.equal(named.code, 1);
     assert.match(named.stderr, /no tasks of Task Master.*task-master parse-prd FILE/);
     assert.doesNotMatch(named.stderr, /userStories/);
+  });
+
+  test('says what is in the place of the story file if it is no file', async t => {
+    const workspace = await Workspace.create(t);
+    const place = path.join(workspace.folder, '.omc/prd.json');
+    const advice = 'Put a file with the stories in its place, or name another file with --file\\.';
+    const isTold = async (kind: string) => {
+      const words = new RegExp(`found in .*: \\.omc/prd\\.json is ${kind}\\. ${advice}`);
+      await refused(workspace, 1, words, 'stories');
+      await refused(workspace, 1, words, 'run', '--agent', 'demo');
+      const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+      assert.match(doctor.stdout, words);
+    };
+    await rm(place);
+    await mkdir(place);
+    await isTold('a folder');
+    const named = /prd\.json is a folder, not a file: put the stories into a file, and name that\./;
+    await refused(workspace, 1, named, 'stories', '--file', '.omc/prd.json');
+    const convert = ['convert', '.omc/prd.json', '--to', 'plan'];
+    await refused(workspace, 1, /^ralph-fresh: [^,]*prd\.json: prd\.json is a folder/, ...convert);
+    await rmdir(place);
+    if (process.platform !== 'win32') {
+      execFileSync('mkfifo', [place]);
+      await isTold('a pipe or a device');
+      await rm(place);
+      await symlink('gone.json', place);
+      await isTold('a link to nothing');
+    }
   });
 
   test('a branch without the stories is not named', async t => {

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasOpenStories } from './select.ts';
 import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
@@ -204,6 +204,26 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
           return { file, isBlank };
         }
       }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * What is in the place of a `prd.json` without being a file, the first of them: a folder, a pipe, or a link to nothing.
+ * Links that can be followed are.
+ */
+export async function placeWithoutFile(
+  workspaceDir: string,
+): Promise<{ readonly path: string; readonly kind: 'folder' | 'link' | 'pipe' } | undefined> {
+  for (const place of STORY_FILE_PLACES) {
+    const path = join(workspaceDir, place);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && !found.isFile()) {
+      return { path, kind: found.isDirectory() ? 'folder' : 'pipe' };
+    }
+    if (found === undefined && (await lstat(path).catch(() => undefined))?.isSymbolicLink()) {
+      return { path, kind: 'link' };
     }
   }
   return undefined;

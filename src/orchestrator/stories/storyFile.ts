@@ -126,10 +126,13 @@ function astray(path: string): InvalidStoryFile | undefined {
 /** The problem if the file must not be opened; opening a named pipe would wait for a writer forever. */
 function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
   if (!found.isFile()) {
-    const problem = found.isDirectory() ? tasksProblem(path) : undefined;
+    const name = basename(path);
     return unreadable(
       path,
-      problem ?? say('{0} is not a file: put the stories into a file.', basename(path)),
+      found.isDirectory()
+        ? (tasksProblem(path) ??
+            say('{0} is a folder, not a file: put the stories into a file, and name that.', name))
+        : say('{0} is a pipe or a device, not a file: put the stories into a file.', name),
     );
   }
   return found.size > MAX_STORY_FILE_BYTES

@@ -6,6 +6,8 @@ import {
   noStoryFile,
   type ParsedStoryFile,
   parseStoryText,
+  problemOfFile,
+  problemWords,
   readStoryBytes,
   readStoryFileOrThrow,
 } from '../storyFile.ts';
@@ -23,9 +25,13 @@ export async function conversionSource(
   const parsed = content === undefined ? undefined : parseStoryText(path, content);
   const file = read ?? parsed?.file;
   if (file?.kind === 'invalid') {
-    const [{ file: inFolder, line, message }] = file.problems;
-    const place = inFolder === undefined ? path : join(path, inFolder);
-    throw new HumanError(say('{0}, line {1}: {2}', place, line, message));
+    const [problem] = file.problems;
+    const { file: inFolder, line, message } = problem;
+    throw new HumanError(
+      inFolder === undefined
+        ? problemOfFile(path, problemWords(problem))
+        : say('{0}, line {1}: {2}', join(path, inFolder), line, message),
+    );
   }
   if (file === undefined || parsed === undefined) {
     throw new HumanError(noStoryFile(path));
