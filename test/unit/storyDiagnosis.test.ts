@@ -265,6 +265,14 @@ describe('common mistakes of agents', () => {
     assert.equal(storiesOf(only(prd(story({ priority: '#4' }))).texts[0])[0].priority, 4);
   });
 
+  test('a priority that is too large for a number is named as it is written', () => {
+    const text = prd(story({ priority: 7 })).replace('"priority": 7', '"priority": 1e400');
+    const { at, found } = only(text);
+    assert.equal(at, '"priority": 1e400');
+    assert.match(englishOf(found.message), /^"1e400" is not a priority, .*: write a number/);
+    assert.deepEqual(codes(prd(story({ priority: '9'.repeat(400) }))), ['priorityNotNumber']);
+  });
+
   test('values of the wrong type are reported', () => {
     assert.deepEqual(codes(prd(story({ title: { en: 'x' }, description: 'y' }))), ['wrongType']);
     assert.deepEqual(codes(prd(story({ dependsOn: true }))), ['wrongType']);

@@ -179,6 +179,7 @@ function* checkNumbers(
 ): Generator<Complaint> {
   const { priority } = entry;
   if (priority !== undefined && priority !== null && readPriority(priority) === undefined) {
+    const written = document.member(position, 'priority')?.value;
     const digits = typeof priority === 'string' ? /\d{1,6}/.exec(priority)?.[0] : undefined;
     yield {
       code: 'priorityNotNumber',
@@ -186,7 +187,10 @@ function* checkNumbers(
       key: 'priority',
       message: say(
         '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
-        quoted(priority),
+        // A number that is too large, such as 1e400, is another one by now.
+        typeof priority === 'number' && written !== undefined
+          ? quoted(document.text.slice(written.start, written.end))
+          : quoted(priority),
       ),
       fixes: () =>
         digits === undefined

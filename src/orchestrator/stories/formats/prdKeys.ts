@@ -293,7 +293,8 @@ export function readPriority(value: unknown): number | undefined {
     return undefined;
   }
   const word = value.trim().toLowerCase();
-  return PRIORITY_WORDS.get(word) ?? (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : undefined);
+  const numeral = /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : undefined;
+  return PRIORITY_WORDS.get(word) ?? (Number.isFinite(numeral) ? numeral : undefined);
 }
 
 /** What an entry waits for, as it names it. */
