@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { it } from 'node:test';
 import { clearOldRuns } from '../../src/orchestrator/workspace/oldRuns.ts';
-import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { newRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 it('an old run that cannot be removed is reported, and does not affect others', async t => {
@@ -25,5 +25,22 @@ it('an old run that cannot be removed is reported, and does not affect others', 
   assert.deepEqual(
     ids.map(id => existsSync(files.iterationDir(id, 1))),
     [true, false, true],
+  );
+});
+
+it('a start that is under way keeps its output, which says why it fails', async t => {
+  const temp = await tempDir('old-runs-');
+  t.after(() => temp.remove());
+  const files = new RunFiles(temp.path);
+  const before = (seconds: number) => newRunId(new Date(Date.now() - seconds * 1_000));
+  const [lost, failed] = [before(1), before(3_600)];
+  for (const id of [lost, failed]) {
+    await mkdir(files.runDir(id), { recursive: true });
+    await writeFile(files.logFile(id), 'A run is already active in this folder.');
+  }
+  await clearOldRuns(files, [before(0)], async () => false);
+  assert.deepEqual(
+    [lost, failed].map(id => existsSync(files.logFile(id))),
+    [true, false],
   );
 });

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { requirePlainFolders } from '../../base/plainFile.ts';
-import { isRunId, type RunFiles } from './runFiles.ts';
+import { isRunId, newRunId, type RunFiles } from './runFiles.ts';
 
 /**
  * The files of a run next to its journal: prompts, output of agents, output of checks, requests, the loop's own
@@ -10,6 +11,8 @@ import { isRunId, type RunFiles } from './runFiles.ts';
 const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
 
 const JOURNAL = 'journal.jsonl';
+/** In ms; a start takes at most a minute. */
+const START_MS = 10 * 60_000;
 const CHECKPOINT = 'checkpoint.json';
 
 /**
@@ -31,11 +34,14 @@ export async function clearOldRuns(
 ): Promise<void> {
   requirePlainFolders(files.runsDir);
   const [oldestKept] = kept;
+  // Several starts at once: all but one fail, and why is in their folders until it is told.
+  const underWay = newRunId(new Date(Date.now() - START_MS));
   const entries = await readdir(files.runsDir, { withFileTypes: true });
   const old = entries
     .filter(entry => entry.isDirectory() && isRunId(entry.name))
     .map(entry => entry.name)
-    .filter(id => oldestKept !== undefined && id < oldestKept && !kept.includes(id));
+    .filter(id => oldestKept !== undefined && id < oldestKept && !kept.includes(id))
+    .filter(id => id < underWay || existsSync(files.journalFile(id)));
   const problems: unknown[] = [];
   for (const id of old) {
     try {
