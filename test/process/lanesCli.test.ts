@@ -211,6 +211,24 @@ describe('status', { concurrency: 2 }, () => {
 });
 
 describe('a story in its own place', { concurrency: 2 }, () => {
+  test('has landed on a branch that status names as it is called now', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { code, stderr } = await workspace.run('succeeds', '--isolate').finished;
+    assert.equal(code, 0, stderr);
+    await git(workspace, 'switch', '--quiet', '-c', 'other', 'HEAD~1');
+    const work = async () => /The work is on .*/.exec(await told(workspace, 0, 'status'))?.[0];
+    const way = (branch: string) =>
+      `The work is on ${branch}. Go there with: git switch --merge ${branch}`;
+    assert.equal(await work(), way('main'));
+    await git(workspace, 'branch', '-m', 'main', 'trunk');
+    assert.equal(await work(), way('trunk'));
+    await git(workspace, 'switch', '--quiet', 'trunk');
+    assert.equal(await work(), undefined);
+    await git(workspace, 'switch', '--quiet', 'other');
+    await git(workspace, 'branch', '--quiet', '-D', 'trunk');
+    assert.equal(await work(), undefined);
+  });
+
   test('that landed as a merge is reverted as a whole', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const calls = [

@@ -3,9 +3,14 @@ import path from 'node:path';
 import { changedEntries } from '../git/changes.ts';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository } from '../git/git.ts';
+import { isContained } from '../git/isAncestor.ts';
+import { runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
 import { isFolderPath } from '../stories/formats/folderText.ts';
 import { heldTip } from './heldTip.ts';
+import { readRefs } from './refs.ts';
+
+const HEADS = 'refs/heads/';
 
 /** Where the work of an ended run is. */
 export interface WorkNow {
@@ -86,7 +91,9 @@ async function onBranch(
     git.branch(),
     held && heldTip(dir, branch),
   ]);
-  const elsewhere = commits.length > 0 && current !== branch ? branch : undefined;
+  const last = commits.at(-1)?.hash;
+  const elsewhere =
+    last === undefined || current === branch ? undefined : await branchWith(dir, last, branch);
   if (held === undefined || tip === undefined || root === undefined) {
     return { elsewhere };
   }
@@ -102,6 +109,24 @@ async function onBranch(
   const isShared = (file: string) =>
     shared.some(one => one === file || (one && isFolderFile(one, file)));
   return { held: { ...held, files: files.filter(file => !isShared(file)) } };
+}
+
+/**
+ * The branch to go to for the work, if it is not here.
+ * @param branch the one of the run, which may have been renamed, deleted or merged since
+ */
+async function branchWith(dir: string, last: string, branch: string): Promise<string | undefined> {
+  if (await isContained(dir, last, 'HEAD')) {
+    return undefined;
+  }
+  const own = HEADS + branch;
+  if ((await readRefs(dir, own)).some(({ name }) => name === own)) {
+    return branch;
+  }
+  const args = ['for-each-ref', '--format=%(refname)', `--contains=${last}`, HEADS];
+  // Git refuses a commit that it no longer has.
+  const found = await runGit(dir, '--no-optional-locks', ...args).catch(() => '');
+  return found.split(/\r?\n/)[0]?.slice(HEADS.length) || undefined;
 }
 
 function isFolderFile(folder: string, file: string): boolean {
