@@ -186,6 +186,23 @@ describe('the receipt of a run', () => {
     assert.deepEqual([...new Set(data.iterations.map(({ reason }) => reason))], [null]);
   });
 
+  test('does not show a cost of zero where nobody knows it and no agent has started', () => {
+    const ofProgram = recorded('twoChecksGreen').map(event =>
+      event.type === 'run.started' ? { ...event, agent: 'command' } : event,
+    );
+    const upTo = (type: RunEvent['type']) =>
+      ofProgram.slice(
+        0,
+        ofProgram.findIndex(event => event.type === type),
+      );
+    for (const events of [upTo('iteration.started'), upTo('agent.started')]) {
+      const receipt = receiptOf(events);
+      assert.equal(receipt.total.costUnknown, true);
+      assert.doesNotMatch(receiptText(receipt), /\$0\.00/);
+    }
+    assert.doesNotMatch(iterationText(receiptOf(upTo('agent.started'), 1), []), /\$0\.00/);
+  });
+
   test('is empty for an empty journal', () => {
     const receipt = receiptOf([]);
     assert.deepEqual([receipt.run, receipt.iterations, receipt.total.costUsd], [null, [], 0]);

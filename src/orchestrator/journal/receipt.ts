@@ -65,7 +65,7 @@ export interface RunReceipt {
  * @param only restricts the receipt and its sums to this iteration
  */
 export function receiptOf(events: readonly RunEvent[], only?: number): RunReceipt {
-  const { runId, agent, model, payer } = foldRun(events);
+  const { runId, agent, costUnknown, model, payer } = foldRun(events);
   const drafts = new Map<number, Draft>();
   let worker = '';
   for (const event of events) {
@@ -78,6 +78,7 @@ export function receiptOf(events: readonly RunEvent[], only?: number): RunReceip
     .filter(([iteration]) => iteration > 0 && (only === undefined || iteration === only))
     .sort(([a], [b]) => a - b)
     .map(([iteration, draft]) => iterationReceipt(iteration, draft));
+  const sum = sumOf([...(planning ? [planning] : []), ...iterations]);
   return {
     run: runId ?? null,
     agent: agent ?? null,
@@ -87,7 +88,9 @@ export function receiptOf(events: readonly RunEvent[], only?: number): RunReceip
     iterations,
     stories: storyReceipts(iterations),
     total: {
-      ...sumOf([...(planning ? [planning] : []), ...iterations]),
+      ...sum,
+      // The same as what the status says of the run, also before its first iteration.
+      costUnknown: sum.costUnknown || (only === undefined && costUnknown === true),
       iterations: iterations.length,
     },
   };
@@ -142,6 +145,8 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       draft.story = event.storyId ?? null;
       draft.title = event.storyTitle ?? null;
       draft.model = event.model ?? null;
+      // Also if its agent never starts, as the status says of the whole run.
+      draft.calls = { ...draft.calls, costUnknown: draft.calls.costUnknown || !tellsCost(worker) };
       if (draft.ended !== undefined) {
         // No agent could be started, so the next iteration gets its number.
         delete draft.ended;
