@@ -10,7 +10,6 @@ import {
   type RunState,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
-import { tickStory } from '../orchestrator/loop/tickStory.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { closedTaskOf } from '../orchestrator/stories/asideReason.ts';
@@ -134,6 +133,8 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
 }
 
 async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
+  // Most of the code of this file, which the brief commands do without.
+  const { tickStory } = await import('../orchestrator/loop/tickStory.ts');
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, typed, named);
   const { id } = story;

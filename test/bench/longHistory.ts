@@ -21,22 +21,34 @@ const COMMANDS = ['status', 'stories', 'next'] as const;
 /** Of each command, after one warm-up run. */
 const ROUNDS = 9;
 const MAX_MS = 300;
-/** Compared with `node -e 0` (ADR 0074). */
-const MAX_RATIO = 4.5;
+/** Compared with `node -e 0`. */
+const MAX_RATIO = 3;
+/** The same; each run that was kept takes a part of a millisecond (ADR 0096). */
+const MAX_HISTORY_RATIO = 4;
 const MAX_MB = 120;
 /** Run by the measured process itself when it exits; the system records the peak. */
 const TELL_MEMORY = `import{readFileSync,writeSync}from'node:fs';process.on('exit',()=>writeSync(3,readFileSync('/proc/self/status','utf8')))`;
 
 /**
- * The cost of `status`, `stories` and `next` in a folder with a run whose agent printed 200 MB, and 2,000 iterations
- * in 50 runs. The product creates the first run and one of 40 iterations, whose journal is then copied.
+ * The cost of `status`, `stories` and `next` after one run, and in a folder with a run whose agent printed 200 MB and
+ * 2,000 iterations in 50 runs. The product creates the first run and one of 40 iterations, whose journal is then copied.
  */
 export async function longHistory(): Promise<Row[]> {
   await using workspace = await benchWorkspace(benchStories(ITERATIONS));
   await run(workspace, 'succeeds', '--max-iterations', String(ITERATIONS));
+  const rows = await commandRows(workspace, `after a run of ${ITERATIONS} iterations`, MAX_RATIO);
   await repeatRun(workspace);
   await writeFile(workspace.storyFile, storyFileText(benchStories(1)));
   await run(workspace, path.join(import.meta.dirname, 'agents', 'floods.mjs'), '--new');
+  const history = `after 200 MB of output and ${RUNS * ITERATIONS} iterations in ${RUNS} runs`;
+  return [...rows, ...(await commandRows(workspace, history, MAX_HISTORY_RATIO))];
+}
+
+async function commandRows(
+  workspace: BenchWorkspace,
+  when: string,
+  maxRatio: number,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (const command of COMMANDS) {
     const args = [...NODE_FLAGS, CLI, command];
@@ -51,13 +63,12 @@ export async function longHistory(): Promise<Row[]> {
     const own = median(rounds.map(round => round.own));
     const bare = median(rounds.map(round => round.bare));
     const ratio = median(rounds.map(round => round.own / round.bare));
-    const what = `\`${command}\` after 200 MB of output and ${RUNS * ITERATIONS} iterations in ${RUNS} runs`;
     rows.push({
-      what: `${what} (node -e 0: ${bare.toFixed(0)} ms)`,
-      budget: `≤ ${MAX_MS} ms, ≤ ${MAX_RATIO.toFixed(1)}`,
+      what: `\`${command}\` ${when} (node -e 0: ${bare.toFixed(0)} ms)`,
+      budget: `≤ ${MAX_MS} ms, ≤ ${maxRatio}`,
       value: `${own.toFixed(0)} ms`,
       ratio: ratio.toFixed(1),
-      isWithin: ratio <= MAX_RATIO,
+      isWithin: ratio <= maxRatio,
       decides: true,
     });
     const megabytes = await memoryOf(args, workspace);

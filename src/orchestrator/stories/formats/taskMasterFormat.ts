@@ -212,10 +212,11 @@ function idOf({ name, tag }: NamedTask, main: Tag | undefined): string {
 }
 
 function descriptionOf(entry: Entry): string {
-  const [first, second] = ['description', 'details'].map(key => firstText(entry, [key]));
-  return [first, second === first ? undefined : second]
-    .filter(part => part !== undefined)
-    .join('\n\n');
+  const first = firstText(entry, ['description']);
+  const second = firstText(entry, ['details']);
+  return first === undefined || second === undefined || first === second
+    ? (first ?? second ?? '')
+    : `${first}\n\n${second}`;
 }
 
 /** Of a task with subtasks, the part that has its status: ticks of subtasks are not changes of it. */

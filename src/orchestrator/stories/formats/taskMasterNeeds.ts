@@ -20,20 +20,22 @@ export class TaskMasterNeeds {
   /** A task waits for its subtasks, too, and a subtask for what its task waits for. */
   of(task: Task): readonly string[] {
     const { parent } = task;
-    const inherited = parent === undefined ? [] : this.named(parent);
-    const parts = (this.parts.get(task) ?? [])
-      .filter(({ entry }) => !isParked(entry))
-      .map(this.idOf);
-    const isOther = (id: string) => parent === undefined || id !== this.idOf(parent);
-    const needs = [
-      ...this.named(task).filter(isOther),
-      ...inherited.filter(id => id !== this.idOf(task)),
-      ...parts,
-    ];
-    return [...new Set(needs)].filter(id => {
+    const parts = this.parts.get(task)?.filter(({ entry }) => !isParked(entry)) ?? [];
+    const own = this.named(task);
+    const needs =
+      parent === undefined
+        ? [...own, ...parts.map(this.idOf)]
+        : [...own.filter(this.isNot(parent)), ...this.named(parent).filter(this.isNot(task))];
+    const unique = needs.length < 2 ? needs : [...new Set(needs)];
+    return unique.filter(id => {
       const other = this.tasks.get(id);
       return other === undefined || !isCancelled(other.entry);
     });
+  }
+
+  private isNot(task: Task): (id: string) => boolean {
+    const own = this.idOf(task);
+    return id => id !== own;
   }
 
   private named({ entry, parent, tag }: Task): readonly string[] {
