@@ -140,26 +140,25 @@ function* checkTexts(
     );
   }
   const id = ownId(entry);
-  const name = id === undefined ? undefined : plainText(id);
   if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
     yield missing(
       'title',
-      name === undefined
+      id === undefined
         ? say('This story has no title: say in one line what to do.')
-        : say('{0} has no title: say in one line what to do.', name),
+        : say('{0} has no title: say in one line what to do.', plainText(id)),
       () => EXAMPLE_TITLE,
     );
   }
   if (readCriteria(entry).length === 0 && habits.hasCriteria && !hasOtherCriteria) {
     yield missing(
       habits.criteriaKey,
-      name === undefined
+      id === undefined
         ? say(
             'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
           )
         : say(
             '{0} has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
-            name,
+            plainText(id),
           ),
       () => EXAMPLE_CRITERIA,
     );
