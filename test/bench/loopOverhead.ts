@@ -13,7 +13,7 @@ import { median, type Row } from './row.ts';
 const STORIES = 20;
 const ROUNDS = 25;
 const REAL_STORIES = 5;
-const REAL_ROUNDS = 2;
+const REAL_ROUNDS = 5;
 /** With the real Claude Code. */
 const MAX_RATIO = 1.1;
 /** With the scripted agent, per iteration. */
