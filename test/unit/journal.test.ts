@@ -11,7 +11,12 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import {
+  parseRunEvent,
+  type RunEvent,
+  type RunEventBody,
+  startedRunId,
+} from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import {
   JournalReader,
@@ -20,6 +25,7 @@ import {
 } from '../../src/orchestrator/journal/journal.ts';
 import { isRunId, newRunId } from '../../src/orchestrator/workspace/runFiles.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { runStarted } from '../support/runEvents.ts';
 
 let temp: TempDir;
 let file: string;
@@ -301,6 +307,46 @@ describe('run ids', () => {
     const ids = Array.from({ length: 100 }, (_, i) => newRunId(new Date(start + i * 10)));
     const late = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ''));
     assert.equal(late.length, 0);
+  });
+});
+
+describe('the first line of a run', () => {
+  test('is that only if it is also an event, whatever one of its fields says', () => {
+    const event = { seq: 1, at: 'now', ...runStarted({ stories: { done: 0, total: 2 } }) };
+    assert.equal(startedRunId(JSON.stringify(event)), 'r1');
+    for (const field of Object.keys(event)) {
+      for (const other of [
+        undefined,
+        null,
+        'other',
+        0,
+        7,
+        -1.5,
+        [],
+        {},
+        { done: 'no', total: 2 },
+      ]) {
+        const line = JSON.stringify({ ...event, [field]: other });
+        const parsed = parseRunEvent(line);
+        const runId = parsed?.type === 'run.started' ? parsed.runId : undefined;
+        assert.equal(startedRunId(line), runId, line);
+      }
+    }
+  });
+
+  test('is no other text', () => {
+    for (const line of [
+      '',
+      'null',
+      '7',
+      '"run.started"',
+      '[]',
+      '{}',
+      '{"type":"run.started"',
+      '{',
+    ]) {
+      assert.equal(startedRunId(line), undefined, line);
+    }
   });
 });
 

@@ -43,23 +43,27 @@ export function parseRunEvent(line: string): RunEvent | undefined {
 }
 
 /**
- * The run whose first event a line is. Looks at fewer fields than {@link parseRunEvent}: many commands ask this, and
- * creating the schemas would take longer than everything else that they do.
+ * The run whose first event a line is. Looks only at the fields that {@link parseRunEvent} requires: many commands ask
+ * this, and creating the schemas would take longer than everything else that they do.
  * @returns `undefined` if it is not the start of a run
  */
 export function startedRunId(line: string): string | undefined {
-  const event = jsonOf(line);
-  if (typeof event !== 'object' || event === null) {
-    return undefined;
-  }
-  const { at, mode, pid, runId, task, type } = event as Readonly<Record<string, unknown>>;
+  const event = fieldsOf(jsonOf(line));
+  const { agent, at, maxIterations, mode, pid, runId, seq, stuckThreshold, task, version } = event;
+  const { done, total } = fieldsOf(event['stories']);
   const isStart =
-    type === 'run.started' &&
+    event['type'] === 'run.started' &&
     (RUN_MODES as readonly unknown[]).includes(mode) &&
-    typeof at === 'string' &&
-    typeof task === 'string' &&
-    typeof pid === 'number';
+    [agent, at, task, version].every(text => typeof text === 'string') &&
+    [pid, done, total].every(Number.isSafeInteger) &&
+    [maxIterations, seq, stuckThreshold].every(
+      count => Number.isSafeInteger(count) && (count as number) > 0,
+    );
   return isStart && typeof runId === 'string' ? runId : undefined;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function jsonOf(line: string): unknown {
