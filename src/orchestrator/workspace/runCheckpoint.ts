@@ -7,7 +7,12 @@ import { openPlainFile, readPlainFile, writeDerivedFile } from '../../base/plain
 import type { Discovery } from '../journal/discoveries.ts';
 import { type FoldedJournal, foldJournal } from '../journal/foldJournal.ts';
 import type { RunState } from '../journal/runState.ts';
-import { fromStored, type StoredRunState, toStored } from '../journal/storedRunState.ts';
+import {
+  fromStored,
+  isStoredRunState,
+  type StoredRunState,
+  toStored,
+} from '../journal/storedRunState.ts';
 import type { RunFiles } from './runFiles.ts';
 import { newestRunId } from './runIds.ts';
 
@@ -19,10 +24,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const WORTH_KEEPING = 16 * 1024;
 /** Bytes to compare at the start of the journal and before the offset of the checkpoint. */
 const SAMPLE_BYTES = 4096;
-/** At the start of the text, of everything after it. */
-const DIGEST = /^\{"digest":"([\da-f]{64})",/;
 
-/** What the file says, after the digest of its text. */
 interface Checkpoint {
   readonly fold: number;
   /** The journal at the time of the checkpoint. */
@@ -112,22 +114,15 @@ async function readFitting(files: RunFiles, runId: string): Promise<Fitting | un
   return fits ? { checkpoint, isWhole: now.size === offset } : undefined;
 }
 
-/**
- * The digest shows that we wrote the text and that all of it is there, so its fields are not looked at: that took
- * longer than everything else that a short command does.
- */
 function parsed(text: string): Checkpoint | undefined {
-  const [head, digest = ''] = DIGEST.exec(text) ?? [''];
-  const rest = text.slice(head.length);
-  if (digest !== digestOf(rest)) {
-    return undefined;
-  }
-  const checkpoint = JSON.parse(`{${rest}`) as Checkpoint;
-  return checkpoint.fold === FOLD_VERSION ? checkpoint : undefined;
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  const found = jsonOf(text) as Partial<Checkpoint> | null | undefined;
+  const offset: unknown = found?.journal?.offset;
+  return found?.fold === FOLD_VERSION &&
+    Number.isSafeInteger(offset) &&
+    (offset as number) >= 0 &&
+    isStoredRunState(found.state)
+    ? (found as Checkpoint)
+    : undefined;
 }
 
 async function writeCheckpoint(
@@ -144,8 +139,7 @@ async function writeCheckpoint(
     journal: { ...journal, offset },
     state: toStored(state),
   };
-  const rest = JSON.stringify(checkpoint).slice(1);
-  const text = `{"digest":"${digestOf(rest)}",${rest}`;
+  const text = JSON.stringify(checkpoint);
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return;
   }
@@ -202,4 +196,13 @@ async function sampleOf(handle: FileHandle, offset: number): Promise<string> {
     hash.update(bytes.subarray(0, bytesRead));
   }
   return hash.digest('hex');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Half written before a power failure; it is created again.
+    return undefined;
+  }
 }
