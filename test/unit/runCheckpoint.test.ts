@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   appendFile,
   copyFile,
@@ -105,12 +106,17 @@ describe('the checkpoint of a run', () => {
 
   const changes: Readonly<Record<string, (files: RunFiles) => Promise<void>>> = {
     'of another fold': files => edit(files, '"fold":', '"fold":9'),
-    'with a field of another kind': files => edit(files, '"iteration":3', '"iteration":"3"'),
-    'without an offset': files => edit(files, '"offset":', '"other":'),
-    'without a state': files => edit(files, '"state":', '"other":'),
+    'that was changed by hand': async files => {
+      const text = await readFile(files.checkpointFile(RUN), 'utf8');
+      await writeFile(files.checkpointFile(RUN), text.replace('"iteration":3', '"iteration":"3"'));
+    },
     'that was cut off': async files => {
       const { size } = await stat(files.checkpointFile(RUN));
       await truncate(files.checkpointFile(RUN), size - 1);
+    },
+    'of an older version, without a digest': async files => {
+      const text = await readFile(files.checkpointFile(RUN), 'utf8');
+      await writeFile(files.checkpointFile(RUN), text.replace(/"digest":"[^"]*",/, ''));
     },
     'that is no JSON': files => writeFile(files.checkpointFile(RUN), '{"fold":1,'),
     'that is empty': files => writeFile(files.checkpointFile(RUN), ''),
@@ -161,8 +167,13 @@ describe('the checkpoint of a run', () => {
   });
 });
 
+/** Writes the digest of the changed text as well. */
 async function edit(files: RunFiles, from: string, to: string): Promise<void> {
   const text = await readFile(files.checkpointFile(RUN), 'utf8');
-  assert.ok(text.includes(from));
-  await writeFile(files.checkpointFile(RUN), text.replace(from, to));
+  const [head = ''] = /^\{"digest":"[^"]*",/.exec(text) ?? [];
+  const rest = text.slice(head.length);
+  assert.ok(rest.includes(from));
+  const changed = rest.replace(from, to);
+  const digest = createHash('sha256').update(changed).digest('hex');
+  await writeFile(files.checkpointFile(RUN), `{"digest":"${digest}",${changed}`);
 }

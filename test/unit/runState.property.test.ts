@@ -21,7 +21,7 @@ import { readDecisions } from '../../src/orchestrator/journal/journal.ts';
 import { INITIAL_RUN_STATE, runningIteration } from '../../src/orchestrator/journal/runState.ts';
 import {
   fromStored,
-  isStoredRunState,
+  type StoredRunState,
   toStored,
 } from '../../src/orchestrator/journal/storedRunState.ts';
 import { tempDir } from '../support/cleanEnv.ts';
@@ -511,8 +511,7 @@ describe('the fold of any journal', () => {
     fc.assert(
       fc.property(journals, list => {
         const state = foldRun(list);
-        const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
-        assert.ok(isStoredRunState(stored));
+        const stored: StoredRunState = JSON.parse(JSON.stringify(toStored(state)));
         sameValue(fromStored(stored), state);
       }),
       { numRuns: 500 },

@@ -3,7 +3,7 @@ import { once } from '../../base/once.ts';
 import type { Message } from '../../base/say.ts';
 
 /** Messages within messages; more levels are not ours, and reading them would take any depth of the stack. */
-export const MAX_DEPTH = 12;
+const MAX_DEPTH = 12;
 
 function message(depth: number): z.ZodType<Message> {
   const value = [z.string(), z.number(), z.boolean()] as const;
