@@ -4,7 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { readRunState } from '../../src/orchestrator/journal/foldJournal.ts';
 import { makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
+import { keepRunState, readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { fakeAgent, isAlive, openStories, until, Workspace } from '../support/ralph.ts';
 
 /** Green when the file `green` is there; says what it looked for. */
@@ -272,6 +274,29 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     const { code, stdout } = await workspace.run(
       'succeeds',
       ...['--verify', 'exit 1', '--max-iterations', '1'],
+    ).finished;
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /never checked, so set back to not done: US-001$/m);
+    assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('a checkpoint that an agent has written does not hide an unchecked claim', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const killed = workspace.run('succeeds', '--verify', 'sleep 60');
+    await workspace.event('check.started');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    await workspace.cli('stop').finished;
+    const [runId = ''] = await workspace.runIds();
+    const { files } = workspace;
+    // With all that a checkpoint of ours has, but another story file.
+    const state = await readRunState(files.journalFile(runId));
+    await keepRunState(files, runId, { ...state, storyFile: 'other.json' });
+    assert.equal((await readRun(files, runId)).storyFile, 'other.json');
+
+    const { code, stdout } = await workspace.run(
+      'succeeds',
+      ...['--new', '--verify', 'exit 1', '--max-iterations', '1'],
     ).finished;
     assert.equal(code, 1, stdout);
     assert.match(stdout, /never checked, so set back to not done: US-001$/m);

@@ -106,6 +106,9 @@ describe('the checkpoint of a run', () => {
 
   const changes: Readonly<Record<string, (files: RunFiles) => Promise<void>>> = {
     'of another fold': files => edit(files, '"fold":', '"fold":9'),
+    'with other fields, and their digest': files =>
+      edit(files, '"storyNotes":[', '"storyNotes":[7,'),
+    'with another offset, and its digest': files => edit(files, '"offset":', '"offset":-0.'),
     'that was changed by hand': async files => {
       const text = await readFile(files.checkpointFile(RUN), 'utf8');
       await writeFile(files.checkpointFile(RUN), text.replace('"iteration":3', '"iteration":"3"'));

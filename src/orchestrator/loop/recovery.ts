@@ -10,6 +10,7 @@ import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
 import type { RunEvent } from '../journal/events.ts';
+import { readRunState } from '../journal/foldJournal.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -18,7 +19,6 @@ import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { isItsLoopRunning } from '../workspace/livingRun.ts';
-import { readRun } from '../workspace/runCheckpoint.ts';
 import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { newestRunId } from '../workspace/runIds.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
@@ -203,7 +203,8 @@ function jsonOf(text: string): unknown {
  */
 export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
   const runId = await newestRunId(files);
-  if (runId === undefined || !isOpen(await readRun(files, runId))) {
+  // An agent could write the checkpoint, and go on working after its loop was killed.
+  if (runId === undefined || !isOpen(await readRunState(files.journalFile(runId)))) {
     return false;
   }
   const attempt = await acquireRunLock(files, runId);

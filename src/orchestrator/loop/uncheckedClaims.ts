@@ -9,7 +9,6 @@ import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
-import { readRun } from '../workspace/runCheckpoint.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { runIds } from '../workspace/runIds.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
@@ -45,8 +44,7 @@ export async function reopenUnchecked(
   if (lastRun === undefined) {
     return { storyIds: [], snapshot };
   }
-  const events = await readDecisions(files.journalFile(lastRun));
-  const state = foldRun(events);
+  const { events, runId, state } = lastRun;
   if (!hasChecks && !isAstray(state)) {
     return { storyIds: [], snapshot };
   }
@@ -61,7 +59,7 @@ export async function reopenUnchecked(
   }
   const cutOff = cutOffOf(state);
   const claims = uncheckedClaims(now.stories, {
-    ...{ ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)), events, state },
+    ...{ ...(await storiesOfCutOff({ ...options, runId }, cutOff)), events, state },
     isReviewed: config.reviewer,
   });
   let hash = now.stories.hash;
@@ -78,14 +76,23 @@ export async function reopenUnchecked(
       };
 }
 
+interface LastRun {
+  readonly runId: string;
+  readonly events: readonly RunEvent[];
+  readonly state: RunState;
+}
+
 /**
  * The newest run that worked on a story file: runs on others in between say nothing about its claims. Only runs that
- * are kept completely are looked at; what an older one had claimed is no longer known.
+ * are kept completely are looked at; what an older one had claimed is no longer known. Their journals are read, and not
+ * their checkpoints, which an agent could write to have its claim accepted.
  */
-async function lastRunOn(files: RunFiles, storyFile: string): Promise<string | undefined> {
+async function lastRunOn(files: RunFiles, storyFile: string): Promise<LastRun | undefined> {
   for (const runId of (await runIds(files)).slice(-RUNS_KEPT).toReversed()) {
-    if ((await readRun(files, runId)).storyFile === storyFile) {
-      return runId;
+    const events = await readDecisions(files.journalFile(runId));
+    const state = foldRun(events);
+    if (state.storyFile === storyFile) {
+      return { runId, events, state };
     }
   }
   return undefined;

@@ -59,8 +59,9 @@ export async function readRunDiscoveries(
   files: RunFiles,
   runId: string,
 ): Promise<readonly Discovery[]> {
-  const { checkpoint, isWhole } = (await readFitting(files, runId)) ?? {};
-  return (isWhole ? checkpoint?.state : await readRun(files, runId))?.discoveries ?? [];
+  const checkpoint = await readCheckpoint(files, runId);
+  const { discoveries } = checkpoint?.isWhole ? checkpoint.state : await readRun(files, runId);
+  return discoveries ?? [];
 }
 
 /**
@@ -80,50 +81,51 @@ export async function keepRunState(files: RunFiles, runId: string, state: RunSta
   }
 }
 
-async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJournal | undefined> {
-  const { checkpoint } = (await readFitting(files, runId)) ?? {};
-  return checkpoint && { state: fromStored(checkpoint.state), offset: checkpoint.journal.offset };
-}
-
 /** A checkpoint that matches the journal. */
-interface Fitting {
-  readonly checkpoint: Checkpoint;
+interface Fitting extends FoldedJournal {
   /** Whether nothing was appended to the journal since. */
   readonly isWhole: boolean;
 }
 
 /** @returns `undefined` if there is none that matches the journal */
-async function readFitting(files: RunFiles, runId: string): Promise<Fitting | undefined> {
+async function readCheckpoint(files: RunFiles, runId: string): Promise<Fitting | undefined> {
   const bytes = await readPlainFile(files.checkpointFile(runId), MAX_BYTES);
   const checkpoint = bytes && parsed(bytes.toString('utf8'));
   if (checkpoint === undefined) {
     return undefined;
   }
-  const { changed, file: known, offset, sample, size } = checkpoint.journal;
+  const { journal, state } = checkpoint;
+  const { changed, file: known, offset, sample, size } = journal;
   const file = files.journalFile(runId);
   const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   if (stat?.isFile() && known === identityOf(stat) && changed === String(stat.ctimeNs)) {
-    return { checkpoint, isWhole: size === offset };
+    return { state, offset, isWhole: size === offset };
   }
   const now = await lookAt(file, offset);
   // Only our writers touch the file, and they append.
   const fits =
     now !== undefined && now.file === known && now.sample === sample && now.size !== size;
-  return fits ? { checkpoint, isWhole: now.size === offset } : undefined;
+  return fits ? { state, offset, isWhole: now.size === offset } : undefined;
 }
 
 /**
- * The digest shows that we wrote the text and that all of it is there, so its fields are not looked at: that took
- * longer than everything else that a short command does.
+ * The digest shows that we wrote the text and that all of it is there, so its fields are not looked at one by one: that
+ * took longer than everything else that a short command does.
  */
-function parsed(text: string): Checkpoint | undefined {
+function parsed(text: string): { journal: Checkpoint['journal']; state: RunState } | undefined {
   const [head, digest = ''] = DIGEST.exec(text) ?? [''];
   const rest = text.slice(head.length);
   if (digest !== digestOf(rest)) {
     return undefined;
   }
-  const checkpoint = JSON.parse(`{${rest}`) as Checkpoint;
-  return checkpoint.fold === FOLD_VERSION ? checkpoint : undefined;
+  try {
+    const { fold, journal, state } = JSON.parse(`{${rest}`) as Checkpoint;
+    const isOurs = fold === FOLD_VERSION && Number.isSafeInteger(journal.offset);
+    return isOurs ? { journal, state: fromStored(state) } : undefined;
+  } catch {
+    // Somebody else has written it, with the digest.
+    return undefined;
+  }
 }
 
 function digestOf(text: string): string {
