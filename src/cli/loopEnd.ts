@@ -3,9 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../base/humanError.ts';
 import { readDecisions } from '../orchestrator/journal/journal.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
-import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
-import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { isRunning } from '../orchestrator/process/processIdentity.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -87,7 +85,7 @@ export async function reportEnd(
   );
   if (end?.type !== 'run.ended') {
     // It was killed while it ended.
-    await closeRunFoundDead(files);
+    await closeRun(files);
     throw new HumanError(
       'The run was killed before it could record how it ended. "ralph-fresh status" shows how far it got.',
     );
@@ -98,13 +96,20 @@ export async function reportEnd(
 /** Cleans up after a killed loop or planner, and reports whether there was one. */
 export async function reportNoLoop(files: RunFiles): Promise<void> {
   print(
-    (await closeRunFoundDead(files))
+    (await closeRun(files))
       ? 'The loop had been killed. The processes that it left running were ended; run again to continue.'
       : 'No run is active in this folder.',
   );
+  const { clearDeadPlans } = await import('../orchestrator/planner/planFolder.ts');
   if ((await clearDeadPlans(files)) > 0) {
     print('A planner had been killed. The processes that it left running were ended.');
   }
+}
+
+/** Loaded on demand: brief commands do not close a run. */
+async function closeRun(files: RunFiles): Promise<boolean> {
+  const { closeRunFoundDead } = await import('../orchestrator/loop/recovery.ts');
+  return closeRunFoundDead(files);
 }
 
 /** How to continue an ended run. @param flags more flags for the command */

@@ -36,7 +36,7 @@ export interface DiagnosedStories {
  * intended. Pure; never throws.
  * @param path determines the format, as in `parseStoryFile`
  */
-export function diagnoseStories(path: string, content: string): DiagnosedStories {
+export function diagnoseStories(path: string, content: string | Uint8Array): DiagnosedStories {
   return diagnose(path, content);
 }
 
@@ -87,7 +87,7 @@ export function diagnoseTaskFile(
 /** @param only the file that is asked for, of a folder of tasks */
 function diagnose(
   path: string,
-  content: string,
+  content: string | Uint8Array,
   only?: string,
 ): DiagnosedStories & { readonly parted: PartDiagnoses | undefined } {
   const { file, parts, text } = parseStoryText(path, content);

@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Message } from '../../../base/say.ts';
 import { folderParts } from '../formats/folderText.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
-import { parseStoryFile, readFolderOrThrow, readStoryFileOrThrow } from '../storyFile.ts';
-import { isStoryFolder } from '../storyFolder.ts';
+import { readStoryBytes, readStoryFileOrThrow } from '../storyFile.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
@@ -22,28 +20,28 @@ export interface ToldProblem {
   readonly column: number;
 }
 
+export interface ToldFile {
+  readonly file: StoryFile;
+  readonly problems: readonly ToldProblem[];
+}
+
 /**
  * Reads a story file with all its problems, in the order of the file.
  * @throws HumanError if there is no file at `path`, or a folder cannot be read any more
  */
-export async function readStoryProblems(
-  path: string,
-): Promise<{ readonly file: StoryFile; readonly problems: readonly ToldProblem[] }> {
-  const file = await readStoryFileOrThrow(path);
-  if (file.problems[0]?.code === 'unreadable') {
-    return {
-      file,
-      problems: file.problems.map(problem => ({ ...facts(problem), severity: 'error' })),
-    };
+export async function readStoryProblems(path: string): Promise<ToldFile> {
+  const bytes = await readStoryBytes(path);
+  if (bytes === undefined) {
+    return unreadable(await readStoryFileOrThrow(path));
   }
-  // The first read has checked that it is a plain file, or a folder of tasks, and small enough.
-  const bytes = isStoryFolder(path) ? await readFolderOrThrow(path) : await readFile(path);
-  const now = parseStoryFile(path, bytes);
-  const { diagnoses, text } = diagnoseStories(path, bytes.toString('utf8'));
+  const { diagnoses, file, text } = diagnoseStories(path, bytes);
+  if (file.problems[0]?.code === 'unreadable') {
+    return unreadable(file);
+  }
   const lines = new TextLines(text);
   const starts = new Map(folderParts(text).map(({ name, start }) => [name, start]));
   return {
-    file: now,
+    file,
     problems: diagnoses.map(({ code, file: name, message, severity, start }) => {
       const first = starts.get(name ?? '') ?? 0;
       const { column, line } = lines.at(Math.max(start, first));
@@ -57,6 +55,12 @@ export async function readStoryProblems(
   };
 }
 
-function facts({ code, column, file, line, message }: Omit<ToldProblem, 'severity'>) {
-  return { code, message, line, column, file };
+function unreadable(file: StoryFile): ToldFile {
+  return {
+    file,
+    problems: file.problems.map(({ code, column, file: name, line, message }) => ({
+      ...{ code, message, line, column, severity: 'error' },
+      file: name,
+    })),
+  };
 }
