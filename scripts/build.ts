@@ -104,6 +104,13 @@ const PARSERS: OwnFile = {
   source: './src/orchestrator/context/symbols/parsers.ts',
 };
 
+/** Only trackers and Windows need it: other processes are started by `startTree`. */
+const EXECA: OwnFile = {
+  library: 'execa',
+  file: 'execa.cjs',
+  functions: ['execa'],
+};
+
 /** Only runs with issues on GitHub need it. */
 const OCTOKIT: OwnFile = {
   library: './octokit.ts',
@@ -208,7 +215,7 @@ const extension: BuildOptions = {
   chunkNames: 'extension-[name]-[hash]',
   outdir,
   plugins: [
-    ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS].map(loadedByFirstCall),
+    ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA].map(loadedByFirstCall),
     startInOneFile(root, 'src/extension.ts', [
       'src/orchestrator/workspace/runWatcher.ts',
       'src/orchestrator/stories/knownSources.ts',
@@ -221,7 +228,7 @@ const extension: BuildOptions = {
 
 const bundles: BuildOptions[] = [
   extension,
-  ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(libraryFile),
+  ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA, OCTOKIT].map(libraryFile),
   {
     ...node,
     plugins: [ownProgram],
@@ -238,7 +245,7 @@ const bundles: BuildOptions[] = [
     minifySyntax: true,
     minifyWhitespace: true,
     plugins: [
-      ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, OCTOKIT].map(loadedByFirstCall),
+      ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA, OCTOKIT].map(loadedByFirstCall),
       lightLock,
       onlyVersion,
     ],
