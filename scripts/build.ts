@@ -92,7 +92,7 @@ const ZOD: OwnFile = {
   functions: [
     ...['array', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject'],
     ...['number', 'object', 'optional', 'record', 'strictObject', 'string', 'toJSONSchema'],
-    ...['tuple', 'union', 'unknown', 'uuid'],
+    ...['union', 'unknown', 'uuid'],
   ],
 };
 
@@ -104,7 +104,7 @@ const PARSERS: OwnFile = {
   source: './src/orchestrator/context/symbols/parsers.ts',
 };
 
-/** Only trackers and Windows need it: other processes are started by `startTree`. */
+/** Only Windows needs it for agents; elsewhere, it calls programs that answer and end: `claude --version`, `bd`, `gh`. */
 const EXECA: OwnFile = {
   library: 'execa',
   file: 'execa.cjs',

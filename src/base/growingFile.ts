@@ -35,6 +35,28 @@ export async function readFirstLine(file: string): Promise<string | undefined> {
   }
 }
 
+/**
+ * @param bytes to look at, at the end of the file
+ * @returns the last complete lines of a plain file; empty if there is none
+ */
+export async function readLastLines(file: string, bytes: number): Promise<string[]> {
+  const handle = await openPlainFile(file);
+  if (handle === undefined) {
+    return [];
+  }
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(0, size - bytes);
+    const buffer = Buffer.alloc(size - start);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+    // What follows the last line break is not complete yet.
+    const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(0, -1);
+    return start === 0 ? lines : lines.slice(1);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Reads the lines of a file that others append to. */
 export class GrowingFile {
   private readonly file: string;

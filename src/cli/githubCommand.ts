@@ -2,14 +2,16 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
+import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
 import { AlreadyRunningError } from '../orchestrator/loop/exclusiveWork.ts';
 import { settledStories } from '../orchestrator/loop/settledStories.ts';
 import { givenSettings } from '../orchestrator/settings/settings.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
-import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { SECRETS_FLAG, takeSecrets } from '../orchestrator/workspace/startSecrets.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -88,8 +90,10 @@ async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
   }
   const read = async () => requireReadable(await readStoryFileOrThrow(tracker.file));
   if (loop === undefined) {
-    // What a run has claimed and nobody has judged yet is not said.
-    const state = (await readNewestRun(files)) ?? INITIAL_RUN_STATE;
+    // What a run has claimed and nobody has judged yet is not said. An agent could write a checkpoint.
+    const newest = await newestRunId(files);
+    const state =
+      newest === undefined ? INITIAL_RUN_STATE : await readRunState(files.journalFile(newest));
     const notes = await tracker.tellDone(settledStories((await read()).stories, state));
     tellNotes(notes);
     if (notes.some(({ code }) => code !== 'githubTooMany')) {

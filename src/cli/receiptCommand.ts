@@ -60,10 +60,8 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
   if (json) {
     printJson({ ...receiptData(data, events), discovered });
   } else {
-    print(
-      [receiptText(data, english, process.stdout.columns), ...discoveredLine(discovered)].join(
-        '\n',
-      ),
-    );
+    // 0 in a terminal that does not know its size.
+    const columns = process.stdout.columns || undefined;
+    print([receiptText(data, english, columns), ...discoveredLine(discovered)].join('\n'));
   }
 }

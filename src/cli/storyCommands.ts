@@ -133,7 +133,7 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
 }
 
 async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
-  // Most of the code of this file, which the brief commands do without.
+  // It brings most of the code that this file needs, and the brief commands do without it.
   const { tickStory } = await import('../orchestrator/loop/tickStory.ts');
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, typed, named);

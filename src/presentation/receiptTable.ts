@@ -201,5 +201,5 @@ function times(iterations: number): string {
 }
 
 function time(ms: number, t: Translate): string {
-  return ms < 60_000 ? duration(ms, t) : t('{0} min', tenths(ms / 60_000, t));
+  return Math.round(ms / 1_000) < 60 ? duration(ms, t) : t('{0} min', tenths(ms / 60_000, t));
 }

@@ -75,10 +75,12 @@ async function lookAgain(
     return { run };
   }
   // Loaded on demand: few runs need git for this.
-  const { workNow } = await import('../orchestrator/workspace/workNow.ts');
-  const now = await workNow(workspace, run.state);
-  const left = { held: now.held, uncommitted: now.uncommitted };
-  return { run: { ...run, state: { ...run.state, ...left } }, elsewhere: now.elsewhere };
+  const { branchOfWork, workNow } = await import('../orchestrator/workspace/workNow.ts');
+  const [left, elsewhere] = await Promise.all([
+    workNow(workspace, run.state),
+    branchOfWork(workspace, run.state),
+  ]);
+  return { run: { ...run, state: { ...run.state, ...left } }, elsewhere };
 }
 
 /**

@@ -270,7 +270,7 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     const place = path.join(workspace.folder, '.omc/prd.json');
     const advice = 'Put a file with the stories in its place, or name another file with --file\\.';
     const isTold = async (kind: string) => {
-      const words = new RegExp(`found in .*: \\.omc/prd\\.json is ${kind}\\. ${advice}`);
+      const words = new RegExp(`found in .*: \\.omc.prd\\.json is ${kind}\\. ${advice}`);
       await refused(workspace, 1, words, 'stories');
       await refused(workspace, 1, words, 'run', '--agent', 'demo');
       const doctor = await workspace.cli('doctor', '--only', 'stories').finished;

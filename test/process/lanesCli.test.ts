@@ -221,7 +221,16 @@ describe('a story in its own place', { concurrency: 2 }, () => {
       `The work is on ${branch}. Go there with: git switch --merge ${branch}`;
     assert.equal(await work(), way('main'));
     await git(workspace, 'branch', '-m', 'main', 'trunk');
+    // Others may build on it.
+    await git(workspace, 'switch', '--quiet', '-c', 'alpha', 'trunk');
+    await git(workspace, 'commit', '--quiet', '--allow-empty', '-m', 'An experiment');
+    await git(workspace, 'switch', '--quiet', 'other');
     assert.equal(await work(), way('trunk'));
+    await git(workspace, 'switch', '--quiet', '-c', 'merged');
+    await git(workspace, 'merge', '--quiet', '--no-edit', 'trunk');
+    assert.equal(await work(), undefined);
+    await git(workspace, 'switch', '--quiet', 'other');
+    await git(workspace, 'branch', '--quiet', '-D', 'merged', 'alpha');
     await git(workspace, 'switch', '--quiet', 'trunk');
     assert.equal(await work(), undefined);
     await git(workspace, 'switch', '--quiet', 'other');

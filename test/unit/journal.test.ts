@@ -312,24 +312,41 @@ describe('run ids', () => {
 
 describe('the first line of a run', () => {
   test('is that only if it is also an event, whatever one of its fields says', () => {
-    const event = { seq: 1, at: 'now', ...runStarted({ stories: { done: 0, total: 2 } }) };
-    assert.equal(startedRunId(JSON.stringify(event)), 'r1');
-    for (const field of Object.keys(event)) {
-      for (const other of [
-        undefined,
-        null,
-        'other',
-        0,
-        7,
-        -1.5,
-        [],
-        {},
-        { done: 'no', total: 2 },
-      ]) {
-        const line = JSON.stringify({ ...event, [field]: other });
-        const parsed = parseRunEvent(line);
-        const runId = parsed?.type === 'run.started' ? parsed.runId : undefined;
-        assert.equal(startedRunId(line), runId, line);
+    const event = {
+      seq: 1,
+      at: 'now',
+      ...runStarted({
+        ...{
+          stories: { done: 0, total: 2 },
+          branch: 'main',
+          budgetUsd: 5,
+          isolated: true,
+          lanes: 2,
+        },
+        ...{ model: 'opus', onlyStories: ['A'], onLastWindow: 'continue', payer: 'login' },
+        ...{
+          planDir: 'plan',
+          prepare: { kind: 'plan' },
+          reviewer: true,
+          settings: { effort: 'low' },
+        },
+        ...{ startCommit: 'abc', startId: '7', storyFile: 'prd.json', verify: ['npm test'] },
+      }),
+    };
+    const whole: RunEvent = event;
+    assert.equal(startedRunId(JSON.stringify(whole)), 'r1');
+    const { prepare, ...usual } = event;
+    for (const base of [event, usual]) {
+      for (const field of Object.keys(event)) {
+        for (const other of [
+          ...[undefined, null, 'other', true, 0, 7, -1.5, [], ['A'], [7], {}, { effort: 7 }],
+          ...[{ done: 'no', total: 2 }, { done: -1, total: 2 }, { done: 0 }, { kind: 'tasks' }],
+        ]) {
+          const line = JSON.stringify({ ...base, [field]: other });
+          const parsed = parseRunEvent(line);
+          const runId = parsed?.type === 'run.started' ? parsed.runId : undefined;
+          assert.equal(startedRunId(line), runId, line);
+        }
       }
     }
   });

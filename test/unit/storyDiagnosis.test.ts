@@ -269,8 +269,12 @@ describe('common mistakes of agents', () => {
     const text = prd(story({ priority: 7 })).replace('"priority": 7', '"priority": 1e400');
     const { at, found } = only(text);
     assert.equal(at, '"priority": 1e400');
-    assert.match(englishOf(found.message), /^"1e400" is not a priority, .*: write a number/);
-    assert.deepEqual(codes(prd(story({ priority: '9'.repeat(400) }))), ['priorityNotNumber']);
+    assert.match(
+      englishOf(found.message),
+      /^1e400 is too large for a priority, .*: write a smaller/,
+    );
+    const digits = only(prd(story({ priority: '9'.repeat(400) }))).found;
+    assert.deepEqual([digits.code, digits.fixes()], ['priorityNotNumber', []]);
   });
 
   test('values of the wrong type are reported', () => {

@@ -37,16 +37,11 @@ export async function storiesCheck({
   }
   try {
     const { file: list, problems: found } = await readStoryProblems(file);
-    const isToldElsewhere = only?.includes(unread.id) ?? true;
-    const unreadLines = list.problems.filter(({ code }) => isToldElsewhere && code === 'notAStory');
+    const isToldElsewhere = list.kind === 'stories' && (only?.includes(unread.id) ?? true);
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .filter(
-        ({ code, file, line }) =>
-          code !== 'notAStory' ||
-          !unreadLines.some(told => told.file === file && told.line === line),
-      )
+      .filter(({ code }) => !(isToldElsewhere && code === 'notAStory'))
       .map(problem => englishOf(problemWords(problem)));
     if (list.kind === 'invalid') {
       return [wrong('stories', problemOfFile(file, problems[0] ?? ''), null)];

@@ -82,8 +82,8 @@ async function tellElsewhere(
     return;
   }
   // Loaded on demand: runs with one lane do not need it.
-  const { workNow } = await import('../../orchestrator/workspace/workNow.ts');
-  const { elsewhere } = await workNow(workspace, state);
+  const { branchOfWork } = await import('../../orchestrator/workspace/workNow.ts');
+  const elsewhere = await branchOfWork(workspace, state);
   if (elsewhere !== undefined) {
     print(withoutControls(workElsewhere(elsewhere)));
   }

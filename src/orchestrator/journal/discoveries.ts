@@ -7,8 +7,7 @@ export const MAX_TITLE = 120;
 const MAX_DISCOVERIES = 1_000;
 
 /** What became of work that an agent found: not decided, to become a story, a story, or not wanted. */
-export const DISCOVERY_STATES = ['open', 'accepted', 'added', 'dropped'] as const;
-export type DiscoveryState = (typeof DISCOVERY_STATES)[number];
+export type DiscoveryState = 'open' | 'accepted' | 'added' | 'dropped';
 
 /** Work that an agent found, as far as one journal, or all of them, know it. */
 export interface Discovery {

@@ -43,27 +43,57 @@ export function parseRunEvent(line: string): RunEvent | undefined {
 }
 
 /**
- * The run whose first event a line is. Looks only at the fields that {@link parseRunEvent} requires: many commands ask
- * this, and creating the schemas would take longer than everything else that they do.
+ * The run whose first event a line is, as {@link parseRunEvent} reads it. The schema is only asked about lines with
+ * unusual fields: many commands want to know this, and creating it would take longer than everything else that they do.
  * @returns `undefined` if it is not the start of a run
  */
 export function startedRunId(line: string): string | undefined {
-  const event = fieldsOf(jsonOf(line));
-  const { agent, at, maxIterations, mode, pid, runId, seq, stuckThreshold, task, version } = event;
-  const { done, total } = fieldsOf(event['stories']);
-  const isStart =
-    event['type'] === 'run.started' &&
-    (RUN_MODES as readonly unknown[]).includes(mode) &&
-    [agent, at, task, version].every(text => typeof text === 'string') &&
-    [pid, done, total].every(Number.isSafeInteger) &&
-    [maxIterations, seq, stuckThreshold].every(
-      count => Number.isSafeInteger(count) && (count as number) > 0,
-    );
-  return isStart && typeof runId === 'string' ? runId : undefined;
+  const event = jsonOf(line);
+  if (!isFields(event) || event['type'] !== 'run.started') {
+    return undefined;
+  }
+  const has = (isKind: IsKind, ...names: string[]) => names.every(name => isKind(event[name]));
+  const may = (isKind: IsKind, ...names: string[]) =>
+    names.every(name => event[name] === undefined || isKind(event[name]));
+  const isUsual =
+    has(isText, 'agent', 'at', 'runId', 'task', 'version') &&
+    has(isPositive, 'maxIterations', 'seq', 'stuckThreshold') &&
+    has(Number.isSafeInteger, 'pid') &&
+    has(mode => (RUN_MODES as readonly unknown[]).includes(mode), 'mode') &&
+    has(isStoryCount, 'stories') &&
+    may(isText, 'branch', 'model', 'planDir', 'startCommit', 'startId', 'storyFile') &&
+    may(isPositive, 'lanes') &&
+    may(is => typeof is === 'boolean', 'isolated', 'reviewer') &&
+    may(list => Array.isArray(list) && list.every(isText), 'onlyStories', 'verify') &&
+    may(isFields, 'settings') &&
+    may(usd => Number.isFinite(usd) && Number(usd) > 0, 'budgetUsd') &&
+    may(payer => payer === 'apiKey' || payer === 'login', 'payer') &&
+    may(then => then === 'continue' || then === 'stopAfterIteration', 'onLastWindow') &&
+    event['prepare'] === undefined;
+  if (isUsual) {
+    return String(event['runId']);
+  }
+  const parsed = parseRunEvent(line);
+  return parsed?.type === 'run.started' ? parsed.runId : undefined;
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+type IsKind = (value: unknown) => boolean;
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function isStoryCount(value: unknown): boolean {
+  const counts = isFields(value) ? [value['done'], value['total']] : [undefined];
+  return counts.every(count => count === 0 || isPositive(count));
 }
 
 function jsonOf(line: string): unknown {

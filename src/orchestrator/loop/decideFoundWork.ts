@@ -12,7 +12,7 @@ import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { deliverRequest, recordRequest } from '../workspace/delivery.ts';
 import { readFoundWork } from '../workspace/foundWork.ts';
 import { livingRun } from '../workspace/livingRun.ts';
-import { readRunDiscoveries } from '../workspace/runCheckpoint.ts';
+import { readRun } from '../workspace/runCheckpoint.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { takeFileLock } from '../workspace/takeFileLock.ts';
 import { requireRecordable } from './tickStory.ts';
@@ -113,9 +113,9 @@ export async function dropFoundWork(files: RunFiles, id: string): Promise<void> 
     await requireNoStory(files, id);
     // What a run that has ended did not add can still be dropped: another one that is active does not add it.
     const runId = (await livingRun(files))?.runId;
-    const ofRun = runId === undefined ? [] : await readRunDiscoveries(files, runId);
+    const ofRun = runId === undefined ? undefined : await readRun(files, runId);
     requireNotAccepted(
-      ofRun.find(discovery => discovery.id === id),
+      ofRun?.discoveries?.find(discovery => discovery.id === id),
       id,
     );
     await deliverRequest(files, { type: 'discovery', action: 'drop', id });

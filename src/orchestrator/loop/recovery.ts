@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { readLastLines } from '../../base/growingFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
@@ -9,7 +10,7 @@ import { GitRepository } from '../git/git.ts';
 import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
-import type { RunEvent } from '../journal/events.ts';
+import { parseRunEvent, type RunEvent } from '../journal/events.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
@@ -26,6 +27,8 @@ import { keepBoundary } from './boundary.ts';
 import { fileBelow } from './resume.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
+/** In bytes. Only what people do after the end of a run follows it in the journal. */
+const TAIL_BYTES = 64 * 1024;
 const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
 
 /**
@@ -203,8 +206,7 @@ function jsonOf(text: string): unknown {
  */
 export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
   const runId = await newestRunId(files);
-  // An agent could write the checkpoint, and go on working after its loop was killed.
-  if (runId === undefined || !isOpen(await readRunState(files.journalFile(runId)))) {
+  if (runId === undefined || (await hasEnded(files.journalFile(runId)))) {
     return false;
   }
   const attempt = await acquireRunLock(files, runId);
@@ -222,6 +224,19 @@ export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
     await attempt.lock.release();
   }
   return true;
+}
+
+/** Says the journal, and not its checkpoint: an agent could write that, and go on working after its loop was killed. */
+async function hasEnded(journalFile: string): Promise<boolean> {
+  const last = (await readLastLines(journalFile, TAIL_BYTES))
+    .map(parseRunEvent)
+    .findLast(
+      event =>
+        event?.type === 'run.started' ||
+        event?.type === 'run.resumed' ||
+        event?.type === 'run.ended',
+    );
+  return last === undefined ? !isOpen(await readRunState(journalFile)) : last.type === 'run.ended';
 }
 
 function isOpen({ phase }: RunState): boolean {

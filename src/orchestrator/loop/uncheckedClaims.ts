@@ -1,5 +1,6 @@
+import { readFirstLine } from '../../base/growingFile.ts';
 import type { GitRepository } from '../git/git.ts';
-import type { RunEvent } from '../journal/events.ts';
+import { parseRunEvent, type RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import { cutOffOf, type RunState } from '../journal/runState.ts';
@@ -44,7 +45,8 @@ export async function reopenUnchecked(
   if (lastRun === undefined) {
     return { storyIds: [], snapshot };
   }
-  const { events, runId, state } = lastRun;
+  const events = await readDecisions(files.journalFile(lastRun));
+  const state = foldRun(events);
   if (!hasChecks && !isAstray(state)) {
     return { storyIds: [], snapshot };
   }
@@ -59,7 +61,7 @@ export async function reopenUnchecked(
   }
   const cutOff = cutOffOf(state);
   const claims = uncheckedClaims(now.stories, {
-    ...{ ...(await storiesOfCutOff({ ...options, runId }, cutOff)), events, state },
+    ...{ ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)), events, state },
     isReviewed: config.reviewer,
   });
   let hash = now.stories.hash;
@@ -76,23 +78,17 @@ export async function reopenUnchecked(
       };
 }
 
-interface LastRun {
-  readonly runId: string;
-  readonly events: readonly RunEvent[];
-  readonly state: RunState;
-}
-
 /**
  * The newest run that worked on a story file: runs on others in between say nothing about its claims. Only runs that
- * are kept completely are looked at; what an older one had claimed is no longer known. Their journals are read, and not
- * their checkpoints, which an agent could write to have its claim accepted.
+ * are kept completely are looked at; what an older one had claimed is no longer known. Journals say which file it was:
+ * an agent could write a checkpoint to have its claim accepted.
  */
-async function lastRunOn(files: RunFiles, storyFile: string): Promise<LastRun | undefined> {
+async function lastRunOn(files: RunFiles, storyFile: string): Promise<string | undefined> {
   for (const runId of (await runIds(files)).slice(-RUNS_KEPT).toReversed()) {
-    const events = await readDecisions(files.journalFile(runId));
-    const state = foldRun(events);
-    if (state.storyFile === storyFile) {
-      return { runId, events, state };
+    const line = await readFirstLine(files.journalFile(runId));
+    const first = line === undefined ? undefined : parseRunEvent(line);
+    if (first?.type === 'run.started' && first.storyFile === storyFile) {
+      return runId;
     }
   }
   return undefined;

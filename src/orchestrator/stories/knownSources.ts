@@ -218,11 +218,15 @@ export async function placeWithoutFile(
 ): Promise<{ readonly path: string; readonly kind: 'folder' | 'link' | 'pipe' } | undefined> {
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && !found.isFile()) {
-      return { path, kind: found.isDirectory() ? 'folder' : 'pipe' };
-    }
-    if (found === undefined && (await lstat(path).catch(() => undefined))?.isSymbolicLink()) {
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+    if (!(found instanceof Error)) {
+      if (!found.isFile()) {
+        return { path, kind: found.isDirectory() ? 'folder' : 'pipe' };
+      }
+    } else if (
+      found.code === 'ENOENT' &&
+      (await lstat(path).catch(() => undefined)) !== undefined
+    ) {
       return { path, kind: 'link' };
     }
   }

@@ -247,8 +247,10 @@ export function unreadEntries({
     return undefined;
   }
   const place = ({ file, line }: typeof first) => `${file ?? path.basename(list)}:${line}`;
-  const named = [first, ...rest].slice(0, MAX_UNREAD).map(place);
-  const places = shorten([...named, ...(rest.length < MAX_UNREAD ? [] : ['…'])].join(', '), 300);
+  const named = [...new Set([first, ...rest].map(place))];
+  const shown = shorten(named.slice(0, MAX_UNREAD).join(', '), 300);
+  const more = named.length - MAX_UNREAD;
+  const places = more > 0 ? say('{0} and {1} more', shown, more) : shown;
   return {
     message:
       rest.length === 0

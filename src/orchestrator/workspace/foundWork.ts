@@ -1,5 +1,6 @@
-import { type Discovery, discoveriesOf, type KnownDiscovery } from '../journal/discoveries.ts';
-import { readRunDiscoveries } from './runCheckpoint.ts';
+import { discoveriesOf, type KnownDiscovery } from '../journal/discoveries.ts';
+import type { RunState } from '../journal/runState.ts';
+import { readRun } from './runCheckpoint.ts';
 import type { RunFiles } from './runFiles.ts';
 import { runIds } from './runIds.ts';
 
@@ -9,10 +10,10 @@ const AT_ONCE = 25;
 /** The work that agents of all runs have found, and what became of it; the oldest first. */
 export async function readFoundWork(files: RunFiles): Promise<readonly KnownDiscovery[]> {
   const ids = await runIds(files);
-  const runs: (readonly Discovery[])[] = [];
+  const runs: Pick<RunState, 'discoveries'>[] = [];
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);
-    runs.push(...(await Promise.all(some.map(runId => readRunDiscoveries(files, runId)))));
+    runs.push(...(await Promise.all(some.map(runId => readRun(files, runId)))));
   }
-  return discoveriesOf(runs.map(discoveries => ({ discoveries })));
+  return discoveriesOf(runs);
 }

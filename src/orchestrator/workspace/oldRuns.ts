@@ -11,7 +11,7 @@ import { isRunId, newRunId, type RunFiles } from './runFiles.ts';
 const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
 
 const JOURNAL = 'journal.jsonl';
-/** In ms; a start takes at most a minute. */
+/** In ms; longer than any start takes. */
 const START_MS = 10 * 60_000;
 const CHECKPOINT = 'checkpoint.json';
 

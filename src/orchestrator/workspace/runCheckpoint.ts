@@ -4,7 +4,6 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { openPlainFile, readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
-import type { Discovery } from '../journal/discoveries.ts';
 import { type FoldedJournal, foldJournal } from '../journal/foldJournal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { fromStored, type StoredRunState, toStored } from '../journal/storedRunState.ts';
@@ -37,6 +36,9 @@ interface Checkpoint {
 export async function readRun(files: RunFiles, runId: string): Promise<RunState> {
   const file = files.journalFile(runId);
   const checkpoint = await readCheckpoint(files, runId);
+  if (checkpoint?.isWhole) {
+    return checkpoint.state;
+  }
   const folded = await foldJournal(file, checkpoint);
   // Only if git ignores it: a repository may contain a journal, and nothing must be written then.
   if (
@@ -52,16 +54,6 @@ export async function readRun(files: RunFiles, runId: string): Promise<RunState>
 export async function readNewestRun(files: RunFiles): Promise<RunState | undefined> {
   const runId = await newestRunId(files);
   return runId === undefined ? undefined : readRun(files, runId);
-}
-
-/** The work that agents of a run have found: that part of {@link readRun}, in a fraction of its time. */
-export async function readRunDiscoveries(
-  files: RunFiles,
-  runId: string,
-): Promise<readonly Discovery[]> {
-  const checkpoint = await readCheckpoint(files, runId);
-  const { discoveries } = checkpoint?.isWhole ? checkpoint.state : await readRun(files, runId);
-  return discoveries ?? [];
 }
 
 /**
@@ -109,8 +101,8 @@ async function readCheckpoint(files: RunFiles, runId: string): Promise<Fitting |
 }
 
 /**
- * The digest shows that we wrote the text and that all of it is there, so its fields are not looked at one by one: that
- * took longer than everything else that a short command does.
+ * The digest shows that all of the text is there and nobody has edited it, so its fields are not looked at one by one:
+ * that took longer than everything else that a short command does.
  */
 function parsed(text: string): { journal: Checkpoint['journal']; state: RunState } | undefined {
   const [head, digest = ''] = DIGEST.exec(text) ?? [''];

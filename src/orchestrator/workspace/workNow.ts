@@ -14,12 +14,10 @@ const HEADS = 'refs/heads/';
 
 /** Where the work of an ended run is. */
 export interface WorkNow {
-  /** The branch on which work from places of agents has landed, if another one is checked out. */
-  readonly elsewhere?: string;
   /** What its branch still lacks, and the files that are in the way now. */
-  readonly held?: RunState['held'];
+  readonly held: RunState['held'];
   /** What is still not committed. */
-  readonly uncommitted?: RunState['uncommitted'];
+  readonly uncommitted: RunState['uncommitted'];
 }
 
 /**
@@ -33,7 +31,7 @@ export async function workNow(dir: string, state: RunState): Promise<WorkNow> {
   const git = new GitRepository(dir);
   // What git cannot tell now is as the journal says.
   const uncommitted = await stillUncommitted(dir, git, state).catch(() => state.uncommitted);
-  return { ...(await onBranch(git, dir, state)), uncommitted };
+  return { held: await stillHeld(git, dir, state), uncommitted };
 }
 
 /** @returns `undefined` if all of it has been committed since, or is gone */
@@ -78,27 +76,21 @@ function isSameOrIn(file: string, entry: string): boolean {
   return file === entry || (entry.endsWith('/') && file.startsWith(entry));
 }
 
-async function onBranch(
+/** @returns `undefined` if the branch has it all */
+async function stillHeld(
   git: GitRepository,
   dir: string,
-  { branch, commits, held, isolated, storyFile }: RunState,
-): Promise<WorkNow> {
-  if (!isolated || branch === undefined) {
-    return { held };
+  { branch, held, isolated, storyFile }: RunState,
+): Promise<RunState['held']> {
+  if (!isolated || branch === undefined || held === undefined) {
+    return held;
   }
-  const [root, current, tip] = await Promise.all([
-    git.root(),
-    git.branch(),
-    held && heldTip(dir, branch),
-  ]);
-  const last = commits.at(-1)?.hash;
-  const elsewhere =
-    last === undefined || current === branch ? undefined : await branchWith(dir, last, branch);
-  if (held === undefined || tip === undefined || root === undefined) {
-    return { elsewhere };
+  const [root, current, tip] = await Promise.all([git.root(), git.branch(), heldTip(dir, branch)]);
+  if (tip === undefined || root === undefined) {
+    return undefined;
   }
   if (held.reason !== 'localChanges' || current !== branch) {
-    return { elsewhere, held };
+    return held;
   }
   // The story file and the progress log are brought in whatever ticks and notes they have.
   const shared = [storyFile, storyFile && path.join(path.dirname(storyFile), 'progress.txt')].map(
@@ -108,25 +100,42 @@ async function onBranch(
   // A folder of stories is one of them, with its tasks.
   const isShared = (file: string) =>
     shared.some(one => one === file || (one && isFolderFile(one, file)));
-  return { held: { ...held, files: files.filter(file => !isShared(file)) } };
+  return { ...held, files: files.filter(file => !isShared(file)) };
 }
 
 /**
- * The branch to go to for the work, if it is not here.
- * @param branch the one of the run, which may have been renamed, deleted or merged since
+ * The branch on which work from places of agents has landed, if what is checked out does not have it. The run's branch
+ * may have been renamed, deleted or merged since.
+ * @param dir absolute path of the workspace
+ * @returns `undefined` also if no single branch can be named
  */
-async function branchWith(dir: string, last: string, branch: string): Promise<string | undefined> {
-  if (await isContained(dir, last, 'HEAD')) {
+export async function branchOfWork(
+  dir: string,
+  { branch, commits, isolated }: RunState,
+): Promise<string | undefined> {
+  const last = commits.at(-1)?.hash;
+  if (!isolated || branch === undefined || last === undefined) {
+    return undefined;
+  }
+  const current = await new GitRepository(dir).branch();
+  if (current === branch || (await isContained(dir, last, 'HEAD'))) {
     return undefined;
   }
   const own = HEADS + branch;
   if ((await readRefs(dir, own)).some(({ name }) => name === own)) {
     return branch;
   }
-  const args = ['for-each-ref', '--format=%(refname)', `--contains=${last}`, HEADS];
+  const args = ['--format=%(refname)%00%(objectname)', `--contains=${last}`, HEADS];
   // Git refuses a commit that it no longer has.
-  const found = await runGit(dir, '--no-optional-locks', ...args).catch(() => '');
-  return found.split(/\r?\n/)[0]?.slice(HEADS.length) || undefined;
+  const found = await runGit(dir, '--no-optional-locks', 'for-each-ref', ...args).catch(() => '');
+  const refs = found.split(/\r?\n/).flatMap(line => {
+    const [name = '', tip = ''] = line.split('\0');
+    return name === '' ? [] : [{ name: name.slice(HEADS.length), tip }];
+  });
+  // Others may only build on it.
+  const ends = refs.filter(({ tip }) => tip === last);
+  const [only, ...others] = ends.length > 0 ? ends : refs;
+  return others.length === 0 ? only?.name : undefined;
 }
 
 function isFolderFile(folder: string, file: string): boolean {

@@ -26,6 +26,9 @@ import { takeFreeId } from './ids.ts';
 import type { PrdDocument } from './prdDocument.ts';
 import type { StoryDiagnosis } from './storyDiagnosis.ts';
 
+/** Of a number in a text that may be meant as a priority. */
+const MAX_DIGITS = 6;
+
 const EXAMPLE_TITLE = 'One small step that a single agent can finish';
 const EXAMPLE_CRITERIA = ['Something that can be checked', 'The tests pass'];
 const FIRST_ID = 'US-001';
@@ -179,20 +182,23 @@ function* checkNumbers(
   const { priority } = entry;
   if (priority !== undefined && priority !== null && readPriority(priority) === undefined) {
     const written = document.member(position, 'priority')?.value;
-    const digits = typeof priority === 'string' ? /\d{1,6}/.exec(priority)?.[0] : undefined;
+    const [digits] = typeof priority === 'string' ? (/\d+/.exec(priority) ?? []) : [];
     yield {
       code: 'priorityNotNumber',
       severity: 'warning',
       key: 'priority',
-      message: say(
-        '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
-        // A number that is too large, such as 1e400, is another one by now.
+      message:
         typeof priority === 'number' && written !== undefined
-          ? quoted(document.text.slice(written.start, written.end))
-          : quoted(priority),
-      ),
+          ? say(
+              '{0} is too large for a priority, so the story runs after all that have one: write a smaller number, the lowest first.',
+              plainText(document.text.slice(written.start, written.end)),
+            )
+          : say(
+              '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
+              quoted(priority),
+            ),
       fixes: () =>
-        digits === undefined
+        digits === undefined || digits.length > MAX_DIGITS
           ? []
           : [setValue(document, position, 'priority', Number(digits), true)],
     };

@@ -27,7 +27,7 @@ export interface ToldFile {
 
 /**
  * Reads a story file with all its problems, in the order of the file.
- * @throws HumanError if there is no file at `path`, or a folder cannot be read any more
+ * @throws {HumanError} if there is no file at `path`
  */
 export async function readStoryProblems(path: string): Promise<ToldFile> {
   const bytes = await readStoryBytes(path);
