@@ -118,7 +118,8 @@ describe('a story is added with the next number of its tool', () => {
 
   const task = fc.record(
     {
-      title: fc.string({ minLength: 1, maxLength: 6 }),
+      // Never the title of the report, which begins with x: that one is refused.
+      title: fc.string({ maxLength: 6 }).map(text => `T${text}`),
       description: fc.string({ maxLength: 6 }),
       status: fc.constantFrom('pending', 'done', 'in-progress', 'deferred', 'cancelled'),
       dependencies: fc.constant([]),
