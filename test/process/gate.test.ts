@@ -20,6 +20,14 @@ const changes = async (workspace: Workspace) =>
 const outcomes = async (workspace: Workspace) =>
   (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
 
+/** A run whose loop is killed while the first claim is checked. */
+async function killInCheck(workspace: Workspace, ...flags: readonly string[]): Promise<void> {
+  const killed = workspace.run('succeeds', ...flags);
+  await workspace.event('check.started');
+  killed.child.kill('SIGKILL');
+  await killed.finished;
+}
+
 describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
   test('a failing check sets the story back to not done, and its output is in the next prompt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
@@ -238,10 +246,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     test(`a new run that ${what} does not trust a claim that the last one could not check`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       await workspace.write('.omc/config.json', '{ "verify": ["sleep 60"], "maxIterations": 1 }');
-      const killed = workspace.run('succeeds');
-      await workspace.event('check.started');
-      killed.child.kill('SIGKILL');
-      await killed.finished;
+      await killInCheck(workspace);
       assert.deepEqual(await workspace.done(), ['US-001']);
       await workspace.write('.omc/config.json', '{ "verify": ["exit 1"], "maxIterations": 1 }');
 
@@ -263,10 +268,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
 
   test('an unchecked claim does not count after a run on another list', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const killed = workspace.run('succeeds', '--verify', 'sleep 60');
-    await workspace.event('check.started');
-    killed.child.kill('SIGKILL');
-    await killed.finished;
+    await killInCheck(workspace, '--verify', 'sleep 60');
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));
     const other = await workspace.run('succeeds', '--file', 'other.json').finished;
     assert.equal(other.code, 0, other.stdout);
@@ -282,10 +284,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
 
   test('a checkpoint that an agent has written does not hide an unchecked claim', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const killed = workspace.run('succeeds', '--verify', 'sleep 60');
-    await workspace.event('check.started');
-    killed.child.kill('SIGKILL');
-    await killed.finished;
+    await killInCheck(workspace, '--verify', 'sleep 60');
     await workspace.cli('stop').finished;
     const [runId = ''] = await workspace.runIds();
     const { files } = workspace;

@@ -5,7 +5,8 @@ import { say } from '../../base/say.ts';
 import { asHumanError, isMissingProgram } from './gitErrors.ts';
 import { gitResult, runGit } from './runGit.ts';
 
-const HEADS = 'refs/heads/';
+/** What the full name of a branch begins with. */
+export const HEADS = 'refs/heads/';
 /** Options before the git command. */
 const READ_ONLY = ['--no-optional-locks', '-c', 'core.quotepath=off'];
 const STATUS = 'status --porcelain=v2 --branch --no-ahead-behind --no-renames -z'.split(' ');

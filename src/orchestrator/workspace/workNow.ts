@@ -2,15 +2,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { changedEntries } from '../git/changes.ts';
 import { filesInTheWay } from '../git/filesInTheWay.ts';
-import { GitRepository } from '../git/git.ts';
+import { GitRepository, HEADS } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
 import { isFolderPath } from '../stories/formats/folderText.ts';
 import { heldTip } from './heldTip.ts';
 import { readRefs } from './refs.ts';
-
-const HEADS = 'refs/heads/';
 
 /** Where the work of an ended run is. */
 export interface WorkNow {
@@ -22,7 +20,7 @@ export interface WorkNow {
 
 /**
  * Looks again at what a journal says of the work: since then, a person may have committed it, brought in what the
- * branch lacked, cleared files out of the way, or checked out another branch.
+ * branch lacked, or cleared files out of the way.
  *
  * @param dir absolute path of the workspace
  * @throws {HumanError} if git cannot read the repository
