@@ -2,7 +2,7 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { changedTrackedFiles } from './git.ts';
+import { changedTrackedFiles, HEADS } from './git.ts';
 import { asHumanError, isMissingProgram } from './gitErrors.ts';
 import { runGit, writeGit } from './runGit.ts';
 import { heldElsewhere, worktreeWith } from './worktrees.ts';
@@ -21,7 +21,6 @@ export interface BranchCheckOut {
 
 /** A part is the name of a file or a folder, behind which git writes `.lock`: together at most 255 bytes. */
 const MAX_PART_BYTES = 250;
-const HEADS = 'refs/heads/';
 
 /**
  * Checks out a branch, which is created from HEAD if it does not exist. Untracked and ignored files are unchanged:
