@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { activeOtherMode } from '../../src/orchestrator/preconditions/modes.ts';
 import { otherMode } from '../../src/orchestrator/preconditions/otherMode.ts';
+import { gitGround } from '../../src/orchestrator/preconditions/precondition.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
@@ -26,7 +28,8 @@ describe('modes of oh-my-claudecode in a folder', () => {
         ...({ agent: 'demo', branch: 'stay', reviewer: false } as const),
         ...{ flakyChecks: [], isolate: false, lanes: 1, verify: [] },
       };
-      const judge = () => otherMode.judge({ files, env: {}, settings });
+      const git = gitGround(new GitRepository(files.workspace));
+      const judge = () => otherMode.judge({ ...git, files, env: {}, settings });
       assert.equal((await judge())?.level, 'holds');
       await state(`state/${mode}-state.json`, { active: true });
       assert.equal((await activeOtherMode(files))?.mode, mode);

@@ -1,3 +1,5 @@
+import { GitRepository } from '../../orchestrator/git/git.ts';
+import { gitGround } from '../../orchestrator/preconditions/precondition.ts';
 import {
   type Found,
   lookAtPreconditions,
@@ -41,6 +43,7 @@ export async function preconditionFindings({
         unusedProgram,
         progressFile: progressFileOf({ files, storyFile: file }),
       },
+      ...gitGround(new GitRepository(files.workspace)),
       stories,
       storyFile: file,
       canHaveLanes: file !== undefined,

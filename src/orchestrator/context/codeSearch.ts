@@ -47,6 +47,12 @@ export class CodeSearch {
     this.running().unref();
   }
 
+  /** Brings the index to a commit, in parallel with whatever comes next, unless that takes its time. */
+  follow(dir: string, commit: string): void {
+    // Whoever asks for pointers is told what is wrong.
+    this.ask({ kind: 'follow', dir, commit }).catch(() => undefined);
+  }
+
   /** Remembers what an agent was given and what it used; paths are relative to its folder. */
   async remember(
     dir: string,

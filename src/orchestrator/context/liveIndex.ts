@@ -58,6 +58,7 @@ export class LiveIndex {
   private readonly file: string | undefined;
   private stored: StoredIndex | undefined;
   private current: Current | undefined;
+  private lastTree: { readonly commit: string; readonly files: readonly TreeFile[] } | undefined;
   private isOpen = false;
   private notWritten = 0;
 
@@ -72,9 +73,24 @@ export class LiveIndex {
     if (this.stored !== undefined) {
       return true;
     }
-    const blobs = (await shownFiles(dir, commit)).map(({ blob }) => blob);
+    const blobs = (await this.shownFiles(dir, commit)).map(({ blob }) => blob);
     const sizes = [...(await blobSizes(dir, [...new Set(blobs)])).values()];
     return sizes.filter(isModerate).reduce((sum, size) => sum + size, 0) <= SMALL_BYTES;
+  }
+
+  /**
+   * {@link follow}, and stores the index if that is worth it.
+   * @throws {HumanError} if a link stands where it is stored
+   */
+  async at(
+    dir: string,
+    commit: string,
+    uses?: readonly PastUse[],
+    prefix?: string,
+  ): Promise<CodeIndex> {
+    const index = await this.follow(dir, commit, uses, prefix);
+    await this.store(index.paths.length);
+    return index;
   }
 
   /**
@@ -82,7 +98,7 @@ export class LiveIndex {
    * @param uses what agents of the past used: to the index, commits that changed these files
    * @param prefix the folder within its repository: '' or `packages/app/`
    */
-  async at(
+  async follow(
     dir: string,
     commit: string,
     uses: readonly PastUse[] = [],
@@ -120,21 +136,25 @@ export class LiveIndex {
     // A shallow clone may get older commits at any time, so its history is always read as a whole.
     this.current = { key: isShallow ? undefined : key, index, tree, past };
     this.stored = { ...this.stored, commits, head: isShallow ? undefined : commit };
-    if (this.file !== undefined && this.notWritten > files.length * WORTH_WRITING) {
-      const isWritten = await writeIndex(this.file, this.stored).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof HumanError) {
-            // A link stands there: a person should know.
-            throw error;
-          }
-          // The file only saves time: on a full disk, the next process reads everything again.
-          return false;
-        },
-      );
-      this.notWritten = isWritten ? 0 : this.notWritten;
-    }
     return index;
+  }
+
+  /** @param size the number of files of the index */
+  private async store(size: number): Promise<void> {
+    const { file, stored } = this;
+    if (file === undefined || stored === undefined || this.notWritten <= size * WORTH_WRITING) {
+      return;
+    }
+    try {
+      await writeIndex(file, stored);
+      this.notWritten = 0;
+    } catch (error) {
+      if (error instanceof HumanError) {
+        // A link stands there: a person should know.
+        throw error;
+      }
+      // The file only saves time: on a full disk, the next process reads everything again.
+    }
   }
 
   private async open(): Promise<void> {
@@ -156,7 +176,7 @@ export class LiveIndex {
     // Git's list of all files is only needed if it is not clear what has changed.
     const tree =
       known === undefined || contents === undefined
-        ? await shownFiles(dir, commit)
+        ? await this.shownFiles(dir, commit)
         : changedTree(known, new Map([...contents].filter(([file]) => isShownPath(file))));
     await this.readNew(dir, tree, prefix);
     return tree;
@@ -233,6 +253,15 @@ export class LiveIndex {
     return files;
   }
 
+  /** Whoever asks whether there is much to read wants to read it next. */
+  private async shownFiles(dir: string, commit: string): Promise<readonly TreeFile[]> {
+    if (this.lastTree?.commit !== commit) {
+      const files = (await treeFiles(dir, commit)).filter(({ path }) => isShownPath(path));
+      this.lastTree = { commit, files };
+    }
+    return this.lastTree.files;
+  }
+
   /** @returns `undefined` if the commit is not one that follows the last one */
   private async commitsSince(dir: string, commit: string): Promise<CommitsSince | undefined> {
     const { head } = this.stored ?? {};
@@ -279,10 +308,6 @@ function chunksOf(sizes: ReadonlyMap<string, number>, bytes: number): string[][]
     left -= size;
   }
   return chunks;
-}
-
-async function shownFiles(dir: string, commit: string): Promise<TreeFile[]> {
-  return (await treeFiles(dir, commit)).filter(({ path }) => isShownPath(path));
 }
 
 /** Commits and uses, newest first. */

@@ -13,6 +13,7 @@ import { readPinText } from './pin/pinPlace.ts';
 /** What the thread is asked for. */
 export type SearchRequest =
   | { readonly kind: 'find'; readonly query: PointerQuery; readonly wait: boolean }
+  | { readonly kind: 'follow'; readonly dir: string; readonly commit: string }
   | { readonly kind: 'remember'; readonly dir: string; readonly use: Omit<PastUse, 'time'> }
   | { readonly kind: 'duplicates'; readonly dir: string; readonly range: CommitRange };
 
@@ -42,6 +43,8 @@ class SearchProgram {
       switch (request.kind) {
         case 'find':
           return await this.find(request.query, request.wait);
+        case 'follow':
+          return await this.inTurn(() => this.follow(request));
         case 'remember':
           return await this.inTurn(() => this.remember(request));
         case 'duplicates':
@@ -55,9 +58,7 @@ class SearchProgram {
 
   private async find(query: PointerQuery, wait: boolean): Promise<SearchAnswer> {
     const pointers = async (): Promise<SearchAnswer> => {
-      this.uses ??= this.usesFile === undefined ? Promise.resolve([]) : readUses(this.usesFile);
-      const uses = await this.uses;
-      const prefix = await this.prefixOf(query.dir);
+      const { prefix, uses } = await this.factsOf(query.dir);
       const index = await this.live.at(query.dir, query.commit, uses, prefix);
       const pin = pinEntries((await readPinText(query.dir)) ?? '');
       return { ok: true, pointers: await codePointers(index, query, uses, prefix, pin) };
@@ -70,6 +71,24 @@ class SearchProgram {
     // The next one who asks is told of a failure.
     found.catch(() => undefined);
     return { ok: true };
+  }
+
+  private async follow({
+    commit,
+    dir,
+  }: Extract<SearchRequest, { kind: 'follow' }>): Promise<SearchAnswer> {
+    if (await this.live.isNear(dir, commit)) {
+      const { prefix, uses } = await this.factsOf(dir);
+      await this.live.follow(dir, commit, uses, prefix);
+    }
+    return { ok: true };
+  }
+
+  private async factsOf(
+    dir: string,
+  ): Promise<{ readonly uses: readonly PastUse[]; readonly prefix: string }> {
+    this.uses ??= this.usesFile === undefined ? Promise.resolve([]) : readUses(this.usesFile);
+    return { uses: await this.uses, prefix: await this.prefixOf(dir) };
   }
 
   private async remember({

@@ -31,11 +31,23 @@ interface Difference {
   readonly gone: readonly Commit[];
 }
 
-export interface WorkTreeStatus {
+/** Where HEAD is. */
+export interface Head {
   /** Full hash; absent before the first commit. */
   readonly head?: string;
   /** '' if HEAD is detached. */
   readonly branch: string;
+}
+
+/** What a folder is to git. */
+export interface GitFolder {
+  /** The work tree's top folder; absent outside of a work tree. */
+  readonly root?: string;
+  /** Whether it is part of a repository without files: a bare one, or the `.git` folder of another one. */
+  readonly isBare: boolean;
+}
+
+export interface WorkTreeStatus extends Head {
   /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
   readonly hasUncommittedChanges: boolean;
   /** Changed paths, relative to the repository's root; a completely new folder ends with a slash. */
@@ -57,16 +69,34 @@ export class GitRepository {
   }
 
   /**
-   * @returns the work tree's top folder, or `undefined` outside a repository
+   * @returns the work tree's top folder, or `undefined` outside a work tree
    * @throws {HumanError} if git is missing or rejects the repository, with git's message
    */
   async root(): Promise<string | undefined> {
+    return (await this.folder()).root;
+  }
+
+  /**
+   * {@link root}, and whether there are no files at all, with one process.
+   * @throws {HumanError} if git is missing or rejects the repository, with git's message
+   */
+  async folder(): Promise<GitFolder> {
+    const asked = ['--is-bare-repository', '--is-inside-git-dir', '--show-toplevel'];
     try {
-      return (await this.run('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+      const { code, stderr, stdout } = await gitResult(this.dir, ['rev-parse', ...asked]);
+      const [isBare, isInGitDir, ...root] = stdout.toString('utf8').split(/\r?\n/);
+      // In both, git fails at the last question.
+      if (isBare === 'true' || isInGitDir === 'true') {
+        return { isBare: true };
+      }
+      if (code !== 0) {
+        throw new Error(stderr);
+      }
+      return { root: root.slice(0, -1).join('\n'), isBare: false };
     } catch (error) {
       // Git's message is localized, so the files are checked instead.
       if (!isMissingProgram(error) && !hasGitAbove(this.dir)) {
-        return undefined;
+        return { isBare: false };
       }
       throw asHumanError(error);
     }
@@ -97,9 +127,23 @@ export class GitRepository {
 
   /**
    * {@link head} and {@link branch} with one process, unless there is no commit yet.
+   * @param since a full hash: how HEAD differs from it is asked at the same time, for {@link difference}
    * @throws {HumanError} if the repository cannot be read
    */
-  async headAndBranch(): Promise<{ readonly head?: string; readonly branch: string }> {
+  async headAndBranch(since?: string): Promise<Head> {
+    const [now, difference] = await Promise.all([
+      this.headNow(),
+      // Whoever needs the difference asks again after a failure.
+      since && this.differenceNow(since, 'HEAD').catch(() => undefined),
+    ]);
+    // HEAD may have moved between the two answers.
+    if (difference && difference.added[0]?.hash === now.head) {
+      this.lastDifference = { ...difference, range: rangeOf(since ?? '', now.head ?? '') };
+    }
+    return now;
+  }
+
+  private async headNow(): Promise<Head> {
     const output = await this.run(
       'rev-parse',
       'HEAD^{commit}',
@@ -130,14 +174,18 @@ export class GitRepository {
    * @param from a full hash, like `to`
    */
   async difference(from: string, to: string): Promise<Difference> {
-    const range = `${from}...${to}`;
+    const range = rangeOf(from, to);
     if (this.lastDifference?.range !== range) {
-      const found = await this.log(range, ['--left-right']);
-      const of = (mark: string) =>
-        found.flatMap(entry => (entry.mark === mark ? [entry.commit] : []));
-      this.lastDifference = { range, added: of('>'), gone: of('<') };
+      this.lastDifference = { ...(await this.differenceNow(from, to)), range };
     }
     return this.lastDifference;
+  }
+
+  private async differenceNow(from: string, to: string): Promise<Difference> {
+    const found = await this.log(rangeOf(from, to), ['--left-right']);
+    const of = (mark: string) =>
+      found.flatMap(entry => (entry.mark === mark ? [entry.commit] : []));
+    return { added: of('>'), gone: of('<') };
   }
 
   /**
@@ -152,7 +200,7 @@ export class GitRepository {
     }
     const isContinued =
       last?.gone.length === 0 &&
-      last.range === `${known?.at}...${at}` &&
+      last.range === rangeOf(known?.at ?? '', at) &&
       // A merge may bring in older ones.
       Date.parse(last.added.at(-1)?.at ?? '') >= Date.parse(known?.commits[0]?.at ?? '');
     const commits = isContinued
@@ -238,6 +286,10 @@ export class GitRepository {
   private run(...args: string[]): Promise<string> {
     return runGit(this.dir, ...READ_ONLY, ...args);
   }
+}
+
+function rangeOf(from: string, to: string): string {
+  return `${from}...${to}`;
 }
 
 /** The path in an entry of `status --porcelain=v2`: the last field, which may contain spaces. */

@@ -44,7 +44,9 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   }
   recordFoundWork(run, scope, begun.result);
   await run.requests.look();
-  const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before) };
+  // In a place of its own, commits are recorded when they land.
+  const head = place.git.headAndBranch(scope.lane === undefined ? before.head : undefined);
+  const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before, head) };
   const work = await look(run, found, begun.left);
   if (work.astray) {
     return work;
@@ -61,6 +63,9 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
     // What others committed after it was interrupted is not its work.
     until: runningIteration(run.state(), iteration)?.endCommit,
   };
+  if (run.config.contextTokens > 0 && after.head !== undefined) {
+    run.code.follow(place.dir, after.head);
+  }
   if (after.gitProblem === undefined) {
     await lookForLostCommits(run, { place, now: after }, before.stories?.stories ?? []);
     await recordCommits(run.journal, place.git, {

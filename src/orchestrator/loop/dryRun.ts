@@ -10,7 +10,7 @@ import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journa
 import { tellsCost } from '../journal/tellsCost.ts';
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
-import type { Snapshot } from '../places/snapshot.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { landsOn } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
 import type { RunConfig } from '../settings/config.ts';
@@ -42,10 +42,8 @@ export async function dryRun(
   // If nobody has closed the run yet, this is still the current iteration.
   const cutOff = earlier && (cutOffOf(earlier) ?? currentOf(earlier));
   const { before } = await storiesOfCutOff(options, cutOff);
-  const { snapshot, template, warnings } = await readyToStart(options, place.git, {
-    before,
-    earlier,
-  });
+  const snapshot = await readSnapshot(options.storyFile, place.git, before && { stories: before });
+  const { template, warnings } = await readyToStart(options, place.git, snapshot, { earlier });
   const isolated = isIsolated(options, earlier);
   const ignored = ignoredChoices(agent, snapshot.stories?.stories ?? []);
   const facts = [

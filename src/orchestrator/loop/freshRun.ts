@@ -1,6 +1,8 @@
 import { saidOf } from '../../base/messageOf.ts';
+import { once } from '../../base/once.ts';
 import { withTexts } from '../../base/say.ts';
 import type { CodeSearch } from '../context/codeSearch.ts';
+import type { Head } from '../git/git.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
@@ -77,7 +79,8 @@ export class FreshRun {
   private readonly accepted: AcceptedWork;
   /** The latest state of the files. */
   private snapshot: Snapshot;
-  private tidying: Promise<void> | undefined;
+  /** Removes what old runs have left, once. */
+  private tidy: (() => Promise<void>) | undefined;
   private verdict: Verdict | undefined;
   /** What would end the run by its files as they are now; a person may still put them right while agents work. */
   private problemNow: Verdict | undefined;
@@ -149,9 +152,16 @@ export class FreshRun {
       startCommit: head,
     });
     await this.open();
-    this.tidying = clearBehind(run);
-    // Awaited at the end; until then a failure must not count as unhandled.
-    this.tidying.catch(() => undefined);
+    const tidy = once(async () => clearBehind(run));
+    this.tidy = tidy;
+    // While an agent works, nobody waits for it.
+    const listener = run.journal.onDidAppend(({ type }) => {
+      if (type === 'agent.started') {
+        listener.dispose();
+        // Awaited at the end; until then a failure must not count as unhandled.
+        tidy().catch(() => undefined);
+      }
+    });
   }
 
   /** Continues a run that had ended; an iteration that was interrupted is judged first. */
@@ -288,7 +298,7 @@ export class FreshRun {
     await this.accepted.add();
     await syncTracker(run, this.options.tracker, this.snapshot, run.stop.endSignal);
     const [read, otherMode] = await Promise.all([
-      readSnapshot(place.storyFile, place.git, before),
+      readSnapshot(place.storyFile, place.git, before, this.headNow()),
       activeOtherMode(run.files),
     ]);
     const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);
@@ -322,6 +332,14 @@ export class FreshRun {
       this.ids.settle();
     }
     this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
+  }
+
+  /** Git's answer about the work tree tells it as well, if nobody has worked there since. */
+  private async headNow(): Promise<Head> {
+    const { git, workTree } = this.place;
+    return this.lanes === undefined && workTree.isAsked
+      ? workTree.now().catch(() => git.headAndBranch())
+      : git.headAndBranch();
   }
 
   /** @returns what ends the run, if its work is not on its branch */
@@ -360,7 +378,7 @@ export class FreshRun {
       // If state files cannot be restored, this must not hide how the run ended.
       warn(journal, 'stateDamaged', saidOf(error));
     }
-    await Promise.all([desk.close(), this.tidying]);
+    await Promise.all([desk.close(), this.tidy?.()]);
     // Processes that escaped when their agent was ended.
     await endLeftovers(undefined, id);
     try {
@@ -468,7 +486,7 @@ export class FreshRun {
 
   private async facts() {
     const { lanes, openPlaces, options, place, snapshot } = this;
-    const branch = lanes?.branch ?? (await place.git.branch());
+    const branch = lanes?.branch ?? snapshot.branch ?? (await place.git.branch());
     return startFacts(options, { branch, isIsolated: openPlaces !== undefined, snapshot });
   }
 

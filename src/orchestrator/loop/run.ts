@@ -7,7 +7,7 @@ import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
 import { cutOffOf, type RunState } from '../journal/runState.ts';
 import { userTree } from '../places/place.ts';
-import type { Snapshot } from '../places/snapshot.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { clearDeadPlans } from '../planner/planFolder.ts';
 import { landsOn } from '../preconditions/lanes.ts';
 import { requireWritableState } from '../preconditions/state.ts';
@@ -43,8 +43,8 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   const place = userTree(files.workspace, options.storyFile);
   const { git } = place;
   // In parallel with taking the lock; until the answer is needed, a failure must not count as unhandled.
-  const root = git.root();
-  root.catch(() => undefined);
+  const folder = git.folder();
+  folder.catch(() => undefined);
   await requireWritableState(files);
   // From the lock on, requests are for this loop.
   const inboxFrom = await inboxSize(files.inboxFile(runId));
@@ -55,6 +55,10 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   let releaseWorkTree: (() => Promise<void>) | undefined;
   const code = new CodeSearch(files.contextDir, { wait: false });
   try {
+    const isSearched = options.config.contextTokens > 0;
+    if (isSearched) {
+      code.start();
+    }
     releaseWorkTree = await acquireWorkTree(files);
     await ignoreStateDir(files);
     const lastRun = await newestRunId(files);
@@ -67,17 +71,15 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       }
     }
     await clearDeadPlans(files);
-    if (options.config.contextTokens > 0) {
-      code.start();
-    }
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
     const { before } = await storiesOfCutOff(options, earlier && cutOffOf(earlier));
-    const { snapshot, template, warnings } = await readyToStart(options, git, {
-      root,
-      before,
-      earlier,
-    });
+    const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
+    if (isSearched && snapshot.head !== undefined) {
+      // In parallel with the preconditions.
+      code.follow(files.workspace, snapshot.head);
+    }
+    const { template, warnings } = await readyToStart(options, git, snapshot, { folder, earlier });
     const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
       // What has landed may still wait for the branch.
@@ -86,9 +88,12 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       }
       return undefined;
     }
-    const run =
-      options.prepare === undefined && !isolated ? await goToBranch(options, snapshot) : options;
-    const reopened = await reopenUnchecked(run, git, snapshot);
+    const { isMoved, options: run } =
+      options.prepare === undefined && !isolated
+        ? await goToBranch(options, snapshot)
+        : { options, isMoved: false };
+    const here = isMoved ? { ...snapshot, ...(await git.headAndBranch()) } : snapshot;
+    const reopened = await reopenUnchecked(run, git, here);
     // Before the journal exists: a refused run leaves none.
     const isolation =
       isolated && run.prepare === undefined

@@ -5,22 +5,22 @@ import { say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
-import type { GitRepository } from '../git/git.ts';
+import type { GitFolder, GitRepository } from '../git/git.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { type PromptTemplate, readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
-import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import type { Snapshot } from '../places/snapshot.ts';
 import { isPlannedFor } from '../planner/plannedTask.ts';
-import type { Ground } from '../preconditions/precondition.ts';
+import { type Ground, gitGround } from '../preconditions/precondition.ts';
 import { requirePreconditions } from '../preconditions/preconditions.ts';
 import { canBeLimited } from '../preconditions/reviewer.ts';
 import { promptTemplateOf } from '../preconditions/template.ts';
 import { unread } from '../preconditions/unread.ts';
 import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
-import type { Story, StoryList } from '../stories/story.ts';
+import type { Story } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
 import { newestRunId } from '../workspace/runIds.ts';
 import { isAllDone } from './isAllDone.ts';
@@ -29,7 +29,6 @@ import type { RunOptions } from './runOptions.ts';
 
 /** The prerequisites of a run. */
 export interface Start {
-  readonly snapshot: Snapshot;
   /** The person's own prompt, if there is one. */
   readonly template: PromptTemplate | undefined;
   /** Warnings for the run, as sentences. */
@@ -38,42 +37,44 @@ export interface Start {
 
 /**
  * Checks whether a run can start at all, before the journal exists. Changes nothing.
- * @param known.root the answer of `git.root()`, if it is already known
+ * @param snapshot the files as they are
+ * @param known.folder the answer of `git.folder()`, if it has been asked for
  * @param known.earlier the run to continue with
- * @param known.before the stories before the interrupted iteration, if there is one to continue with
  * @throws {HumanError} naming what must be fixed
  */
 export async function readyToStart(
   options: RunOptions,
   git: GitRepository,
+  snapshot: Snapshot,
   {
-    root,
-    before,
+    folder,
     earlier,
   }: {
-    readonly root?: Promise<string | undefined>;
-    readonly before?: StoryList;
+    readonly folder?: Promise<GitFolder>;
     readonly earlier?: RunState | undefined;
-  } = {},
+  },
 ): Promise<Start> {
   const { files } = options;
-  const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
   const isChosen = (earlier?.onlyStories ?? options.onlyStories) !== undefined;
   const warnings = await requirePreconditions(
-    groundOf(options, snapshot, { root, earlier }),
+    groundOf(options, snapshot, { folder, git, earlier }),
     // Who chooses stories knows that no agent works on the rest of the file.
     id => id !== unread.id || !isChosen,
   );
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
-  return { snapshot, template, warnings };
+  return { template, warnings };
 }
 
 function groundOf(
   options: RunOptions,
-  { stories }: Snapshot,
-  known: Pick<Ground, 'root'> & { readonly earlier?: RunState | undefined },
+  { branch: current, head, stories }: Snapshot,
+  known: {
+    readonly git: GitRepository;
+    readonly folder: Promise<GitFolder> | undefined;
+    readonly earlier: RunState | undefined;
+  },
 ): Ground {
   const { agent, askBranch, config, env, files, prepare, storyFile, unusedProgram } = options;
   const { branch, flakyChecks, isolate, lanes, reviewer, verify } = config;
@@ -97,7 +98,10 @@ function groundOf(
     canHaveLanes: modeOf(options) === 'stories',
     isIsolated: isIsolated(options, known.earlier),
     isContinued: known.earlier !== undefined,
-    root: known.root,
+    ...gitGround(known.git, {
+      folder: known.folder,
+      head: current === undefined ? undefined : { head, branch: current },
+    }),
   };
 }
 
@@ -270,14 +274,17 @@ export async function isNothingToDo(options: RunOptions, { stories }: Snapshot):
 /**
  * Checks out the branch named in the story file, if the configuration says so. If there are uncommitted changes and
  * somebody is there to answer, they are asked.
- * @returns the options to continue with: the decision to stay applies to the whole run
+ * @returns the options to continue with, since the decision to stay applies to the whole run, and whether HEAD was moved
  * @throws {HumanError} if uncommitted changes prevent the checkout
  */
-export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promise<RunOptions> {
+export async function goToBranch(
+  options: RunOptions,
+  snapshot: Snapshot,
+): Promise<{ readonly options: RunOptions; readonly isMoved: boolean }> {
   const { askBranch, config, files, stop } = options;
   const wanted = snapshot.stories?.branchName ?? '';
   if (config.branch === 'stay' || wanted === '') {
-    return options;
+    return { options, isMoved: false };
   }
   const { branch, kind } = await checkOutBranch(
     files.workspace,
@@ -285,19 +292,22 @@ export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promi
     options.prepare === undefined ? [] : writtenFilesOf(options),
   );
   if (kind !== 'dirty') {
-    return options;
+    return { options, isMoved: kind !== 'unchanged' };
   }
   const answer = await askBranch?.({ wanted, current: branch, signal: stop.requestedSignal });
   switch (answer) {
     case 'stay':
       return {
-        ...options,
-        config: { ...config, branch: 'stay' },
-        settings: { ...options.settings, branch: 'stay' },
+        options: {
+          ...options,
+          config: { ...config, branch: 'stay' },
+          settings: { ...options.settings, branch: 'stay' },
+        },
+        isMoved: false,
       };
     case 'takeAlong':
       await checkOutBranch(files.workspace, wanted, 'all');
-      return options;
+      return { options, isMoved: true };
     case 'cancel':
     case undefined:
       throw new HumanError(

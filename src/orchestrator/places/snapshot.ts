@@ -1,7 +1,7 @@
 import { saidOf } from '../../base/messageOf.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
-import type { GitRepository } from '../git/git.ts';
+import type { GitRepository, Head } from '../git/git.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { noStoryFile, problemWords, readStoryFile } from '../stories/storyFile.ts';
 
@@ -23,16 +23,18 @@ export interface Snapshot {
  * Reads the files again.
  * @param storyFile absolute path; absent in free-form mode
  * @param before the previous snapshot, used if the story file is broken or gone
+ * @param head where HEAD is, if it has been asked for
  */
 export async function readSnapshot(
   storyFile: string | undefined,
   git: GitRepository,
   before?: Snapshot,
+  head: Promise<Head> = git.headAndBranch(),
 ): Promise<Snapshot> {
   const [stories, place] = await Promise.all([
     readStories(storyFile, before),
     // A repository that is temporarily unreadable has not lost its commits.
-    git.headAndBranch().catch((error: unknown) => ({ problem: saidOf(error) })),
+    head.catch((error: unknown) => ({ problem: saidOf(error) })),
   ]);
   return { ...placeOf(place, before), ...stories };
 }
@@ -66,11 +68,11 @@ export async function readStories(
 }
 
 function placeOf(
-  found: Pick<Snapshot, 'head' | 'branch'> | { readonly problem: Words },
+  found: Head | { readonly problem: Words },
   before: Snapshot | undefined,
 ): Pick<Snapshot, 'head' | 'branch' | 'gitProblem'> {
   if (!('problem' in found)) {
-    return found;
+    return { head: found.head, branch: found.branch };
   }
   const known = before?.head;
   return { head: known, gitProblem: found.problem };

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
-import { GitRepository } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
@@ -16,13 +15,12 @@ export const doneElsewhere: Precondition = {
   id: 'doneElsewhere',
   needsGit: true,
   async judge(ground) {
-    const { files, isContinued, isIsolated, settings, stories, storyFile } = ground;
+    const { files, head, isContinued, isIsolated, settings, stories, storyFile } = ground;
     if (isContinued || stories === undefined || storyFile === undefined) {
       return undefined;
     }
     const last = await readNewestRun(files);
     const branch = last?.branch;
-    const git = new GitRepository(files.workspace);
     // Without lanes, the run switches to the branch that the list names.
     const goesThere =
       !isIsolated && settings.branch === 'checkout' && stories.branchName === branch;
@@ -31,14 +29,14 @@ export const doneElsewhere: Precondition = {
       branch === undefined ||
       branch === '' ||
       goesThere ||
-      (await git.branch()) === branch
+      (await head()).branch === branch
     ) {
       return undefined;
     }
-    const done = await doneOn(branch, git, ground);
+    const done = await doneOn(branch, ground);
     const again = stories.stories.filter(({ done: isDone, id }) => !isDone && done.has(id)).length;
     return again === 0
-      ? notHere(branch, await onlyThere(last, git, ground))
+      ? notHere(branch, await onlyThere(last, ground))
       : {
           level: 'warns',
           message:
@@ -77,13 +75,9 @@ function notHere(branch: string, count: number): Judgement | undefined {
  * How many stories are done in the list and have commits on the last run's branch that are missing here. In a list
  * that git tracks, what is done comes and goes with the commits.
  */
-async function onlyThere(
-  { branch = '', commits }: RunState,
-  git: GitRepository,
-  ground: Ground,
-): Promise<number> {
+async function onlyThere({ branch = '', commits }: RunState, ground: Ground): Promise<number> {
   const done = ground.stories?.stories.filter(story => story.done) ?? [];
-  if (done.length === 0 || commits.length === 0 || (await listOn('HEAD', git, ground))) {
+  if (done.length === 0 || commits.length === 0 || (await listOn('HEAD', ground))) {
     return 0;
   }
   const range = ['--end-of-options', `refs/heads/${branch}`, '^HEAD'];
@@ -97,22 +91,17 @@ async function onlyThere(
 /** The committed story file; `undefined` if that commit, or the file in it, does not exist. */
 async function listOn(
   commit: string,
-  git: GitRepository,
-  { root: asked, storyFile = '' }: Ground,
+  { folder, storyFile = '' }: Ground,
 ): Promise<Buffer | undefined> {
-  const root = (await (asked ?? git.root())) ?? '';
+  const { root = '' } = await folder();
   const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
   const name = relative.split(path.sep).join('/');
   return committedStories(root, commit, name).catch(() => undefined);
 }
 
 /** Ids of the stories that the list on a branch says are done. */
-async function doneOn(
-  branch: string,
-  git: GitRepository,
-  ground: Ground,
-): Promise<ReadonlySet<string>> {
-  const bytes = await listOn(`refs/heads/${branch}`, git, ground);
+async function doneOn(branch: string, ground: Ground): Promise<ReadonlySet<string>> {
+  const bytes = await listOn(`refs/heads/${branch}`, ground);
   const list = bytes && parseStoryFile(ground.storyFile ?? '', bytes);
   return new Set(
     list?.kind === 'stories' ? list.stories.flatMap(({ done, id }) => (done ? [id] : [])) : [],

@@ -1,5 +1,4 @@
 import { say } from '../../base/say.ts';
-import { GitRepository } from '../git/git.ts';
 import type { Precondition } from './precondition.ts';
 
 /**
@@ -9,12 +8,12 @@ import type { Precondition } from './precondition.ts';
 export const head: Precondition = {
   id: 'head',
   needsGit: true,
-  async judge({ files, isIsolated, settings, stories }) {
+  async judge({ head: headNow, isIsolated, settings, stories }) {
     if (isIsolated) {
       // Agents do not commit here.
       return undefined;
     }
-    const branch = await new GitRepository(files.workspace).branch();
+    const { branch } = await headNow();
     if (branch !== '') {
       return { level: 'holds', message: `The branch ${branch} is checked out.` };
     }

@@ -1,5 +1,4 @@
 import { say } from '../../base/say.ts';
-import { GitRepository } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import { readRefs } from '../workspace/refs.ts';
 import { tipRef, tipRefsOf } from '../workspace/workRefs.ts';
@@ -16,12 +15,12 @@ const ALL = 'refs/ralph-fresh/landed/';
 export const landed: Precondition = {
   id: 'landed',
   needsGit: true,
-  async judge({ files: { workspace }, isContinued, isIsolated, settings, stories }) {
+  async judge({ files: { workspace }, head, isContinued, isIsolated, settings, stories }) {
     const tips = await readRefs(workspace, ALL);
     if (tips.length === 0) {
       return undefined;
     }
-    const branch = landsOn(settings.branch, stories, await new GitRepository(workspace).branch());
+    const branch = landsOn(settings.branch, stories, (await head()).branch);
     const own = tipRef(workspace, branch);
     const forgotten: string[] = [];
     for (const { commit, name } of tips) {

@@ -1,7 +1,6 @@
 import { isWithin } from '../../base/isWithin.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { GitRepository } from '../git/git.ts';
 import { adviceOnWorktree, worktreeWith } from '../git/worktrees.ts';
 import { problemWithPlaces } from '../places/clonePlaces.ts';
 import type { BranchMode } from '../settings/config.ts';
@@ -127,16 +126,16 @@ export function problemWithIds(
 
 async function refusal({
   files: { workspace },
+  folder,
+  head: headNow,
   isContinued,
-  root: asked,
   settings,
   stories,
   storyFile,
 }: Ground): Promise<Judgement | undefined> {
-  const git = new GitRepository(workspace);
-  const [root = workspace, { branch: current, head }] = await Promise.all([
-    asked ?? git.root(),
-    git.headAndBranch(),
+  const [{ root = workspace }, { branch: current, head }] = await Promise.all([
+    folder(),
+    headNow(),
   ]);
   const branch = landsOn(settings.branch, stories, current);
   const problem = await problemWithLanes({ root, head, branch, storyFile, stories });
@@ -158,8 +157,8 @@ async function refusal({
       };
 }
 
-async function lanesWords({ files, settings, stories }: Ground): Promise<string> {
-  const current = await new GitRepository(files.workspace).branch();
+async function lanesWords({ head, settings, stories }: Ground): Promise<string> {
+  const { branch: current } = await head();
   const branch = landsOn(settings.branch, stories, current);
   return settings.lanes > 1
     ? `Up to ${settings.lanes} agents work at once, each in a clone of its own. Their work lands on the branch ${branch}.`

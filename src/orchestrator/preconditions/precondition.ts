@@ -1,4 +1,6 @@
+import { once } from '../../base/once.ts';
 import { sentences, type Words } from '../../base/say.ts';
+import type { GitFolder, GitRepository, Head } from '../git/git.ts';
 import type { UnusedProgram } from '../settings/settings.ts';
 import type { Settings } from '../settings/settingTable.ts';
 import type { StoryList } from '../stories/story.ts';
@@ -38,8 +40,10 @@ export interface Ground {
   readonly isPrepared?: boolean;
   /** Whether somebody can be asked about uncommitted changes. */
   readonly canAsk?: boolean;
-  /** The answer of `git rev-parse --show-toplevel`, if it is already known. */
-  readonly root?: Promise<string | undefined>;
+  /** What the workspace is to git, asked once for all preconditions. */
+  readonly folder: () => Promise<GitFolder>;
+  /** HEAD, asked once for all preconditions. */
+  readonly head: () => Promise<Head>;
 }
 
 /** Whether a precondition is met. */
@@ -68,6 +72,21 @@ export interface Precondition {
    * @throws {HumanError} if it prevents the run
    */
   judge(ground: Ground): Promise<Judgement | undefined>;
+}
+
+/**
+ * What all preconditions ask git about.
+ * @param known answers that are there already
+ */
+export function gitGround(
+  git: GitRepository,
+  known: { readonly folder?: Promise<GitFolder>; readonly head?: Head } = {},
+): Pick<Ground, 'folder' | 'head'> {
+  const { folder, head } = known;
+  return {
+    folder: once(() => folder ?? git.folder()),
+    head: once(async () => head ?? git.headAndBranch()),
+  };
 }
 
 /** The finding, with the next step. */

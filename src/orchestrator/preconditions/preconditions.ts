@@ -76,15 +76,18 @@ export async function lookAtPreconditions(
   if (wanted.length === 0) {
     return [];
   }
-  const first = await judge(repository, ground);
-  const possible = wanted.filter(({ needsGit }) => !(needsGit && first?.level === 'refuses'));
+  const repositoryNow = judge(repository, ground);
   const found = await Promise.all(
-    possible.map(async precondition => ({
-      id: precondition.id,
-      judgement: precondition === repository ? first : await judge(precondition, ground),
+    wanted.map(async precondition => ({
+      ...precondition,
+      judgement: await (precondition === repository ? repositoryNow : judge(precondition, ground)),
     })),
   );
-  return found.flatMap(({ id, judgement }) => (judgement === undefined ? [] : [{ id, judgement }]));
+  // Outside of a repository, the others only repeat that.
+  const hasGit = (await repositoryNow)?.level !== 'refuses';
+  return found.flatMap(({ id, judgement, needsGit }) =>
+    judgement === undefined || (needsGit && !hasGit) ? [] : [{ id, judgement }],
+  );
 }
 
 /**

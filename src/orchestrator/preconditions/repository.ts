@@ -1,15 +1,12 @@
 import { say } from '../../base/say.ts';
-import { GitRepository } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 
 /** A git repository with files to work on: iterations pass on their work through commits. */
 export const repository: Precondition = {
   id: 'git',
-  async judge({ files: { workspace }, root: asked }) {
-    const git = new GitRepository(workspace);
-    const isBare = await hasNoFiles(workspace);
-    const root = isBare ? undefined : await (asked ?? git.root());
+  async judge({ files: { workspace }, folder, head: headNow }) {
+    const { isBare, root } = await folder();
     if (root === undefined) {
       return isBare
         ? {
@@ -28,7 +25,7 @@ export const repository: Precondition = {
             next: say('Run "git init" there, commit once, and start again.'),
           };
     }
-    const [head, version] = await Promise.all([git.head(), runGit(workspace, 'version')]);
+    const [{ head }, version] = await Promise.all([headNow(), runGit(workspace, 'version')]);
     if (head === undefined) {
       return {
         level: 'warns',
@@ -40,14 +37,3 @@ export const repository: Precondition = {
     return { level: 'holds', message: `git ${number}, repository ${root}` };
   },
 };
-
-/** Also true inside the `.git` folder of another repository, which has no files of its own. */
-async function hasNoFiles(dir: string): Promise<boolean> {
-  try {
-    const answer = await runGit(dir, 'rev-parse', '--is-bare-repository', '--is-inside-git-dir');
-    return answer.includes('true');
-  } catch {
-    // Git reports the same for every folder outside of a repository.
-    return false;
-  }
-}

@@ -65,9 +65,12 @@ function underWay(gitDir: string): Judgement | undefined {
 async function conflicts(workspace: string): Promise<Judgement | undefined> {
   const output = await runGit(
     workspace,
-    ...['--no-optional-locks', 'diff', '--name-only', '--diff-filter=U', '-z'],
+    ...['--no-optional-locks', 'ls-files', '--unmerged', '--full-name', '-z', '--', ':/'],
   );
-  const files = output.split('\0').filter(file => file !== '');
+  // A file is listed with up to three versions.
+  const files = [
+    ...new Set(output.split('\0').flatMap(entry => entry.split('\t').slice(1).join('\t') || [])),
+  ];
   const [first] = files;
   if (first === undefined) {
     return undefined;

@@ -10,12 +10,12 @@ import { PROBE_NAME } from './state.ts';
 export const unseen: Precondition = {
   id: 'unseen',
   needsGit: true,
-  async judge({ files: { workspace }, isIsolated, progressFile, root: asked, storyFile }) {
+  async judge({ files: { workspace }, folder, isIsolated, progressFile, storyFile }) {
     if (!isIsolated) {
       return undefined;
     }
     const git = new GitRepository(workspace);
-    const [{ changed }, root = workspace] = await Promise.all([git.status(), asked ?? git.root()]);
+    const [{ changed }, { root = workspace }] = await Promise.all([git.status(), folder()]);
     // A place gets copies of these.
     const copied = [storyFile, progressFile].flatMap(file =>
       file === undefined ? [] : [realPlace(file) ?? file],
