@@ -428,6 +428,22 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     assert.match(git(workspace, 'log', '-1', '--format=%s', 'ralph/todo'), /US-001/);
   });
 
+  test('is what the run begins with if it has commits of its own', async t => {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
+    git(workspace, 'switch', '-qc', 'ralph/todo');
+    git(workspace, 'commit', '-qm', 'of the branch', '--allow-empty');
+    git(workspace, 'switch', '-q', 'main');
+    const cli = workspace.run('succeeds');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const { branch, startCommit } = await workspace.event('run.started');
+    assert.equal(branch, 'ralph/todo');
+    assert.equal(startCommit, git(workspace, 'rev-parse', 'ralph/todo~1').trim());
+    assert.deepEqual(
+      (await workspace.events('commit.recorded')).map(({ subject }) => /US-001/.test(subject)),
+      [true],
+    );
+  });
+
   test('may bring the program of the agent along', async t => {
     const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
     git(workspace, 'switch', '-qc', 'ralph/todo');

@@ -64,6 +64,21 @@ describe('GitRepository', () => {
     }
   });
 
+  test('a bare repository and the folder of git itself have no files', async () => {
+    const bare = path.join(temp.path, 'bare.git');
+    await git('clone', '--quiet', '--bare', folder, bare);
+    for (const dir of [bare, path.join(folder, '.git'), path.join(folder, '.git/refs')]) {
+      assert.deepEqual(await new GitRepository(dir).folder(), { isBare: true }, dir);
+    }
+  });
+
+  test('a line break in the name of the top folder is read', async () => {
+    const odd = path.join(temp.path, 'two\nlines');
+    await mkdir(odd);
+    await git('init', '--quiet', odd);
+    assert.deepEqual(await new GitRepository(odd).folder(), { root: odd, isBare: false });
+  });
+
   test('a branch name with a slash and non-ASCII letters is read', async () => {
     await git('checkout', '--quiet', '-b', 'ralph/größe-漢字');
     assert.equal(await repo.branch(), 'ralph/größe-漢字');
@@ -121,6 +136,27 @@ describe('GitRepository', () => {
         }
         await assertAsGit();
       }
+    });
+
+    test('for the difference that was asked for together with HEAD, also if HEAD has moved since', async () => {
+      const second = await commit('second');
+      assert.deepEqual(await repo.headAndBranch(first), { head: second, branch: 'main' });
+      const names = async (from: string, to: string) => {
+        const { added, gone } = await repo.difference(from, to);
+        return [added, gone].map(list => list.map(({ subject }) => subject));
+      };
+      assert.deepEqual(await names(first, second), [['second'], []]);
+      await git('reset', '--quiet', '--hard', first);
+      const other = await commit('other');
+      assert.deepEqual(await names(first, second), [['second'], []]);
+      assert.deepEqual(await repo.headAndBranch(second), { head: other, branch: 'main' });
+      assert.deepEqual(await names(second, other), [['other'], ['second']]);
+      await git('reset', '--quiet', '--hard', first);
+      assert.deepEqual(await repo.headAndBranch(other), { head: first, branch: 'main' });
+      assert.deepEqual(await names(other, first), [[], ['other']]);
+      // What is not in the repository, such as a commit of another one, is no reason to fail.
+      assert.deepEqual(await repo.headAndBranch('1'.repeat(40)), { head: first, branch: 'main' });
+      await assert.rejects(repo.difference('1'.repeat(40), first));
     });
 
     test('after a reset, an amend, a branch switch and a merge', async () => {
@@ -196,6 +232,7 @@ describe('GitRepository', () => {
   test('outside a repository', async () => {
     repo = new GitRepository(temp.path);
     assert.equal(await repo.root(), undefined);
+    assert.deepEqual(await repo.folder(), { isBare: false });
     await assert.rejects(repo.head(), { name: 'HumanError' });
     assert.equal(await repo.branch(), '');
     await assert.rejects(repo.commits());
