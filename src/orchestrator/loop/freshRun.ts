@@ -2,7 +2,6 @@ import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { withTexts } from '../../base/say.ts';
 import type { CodeSearch } from '../context/codeSearch.ts';
-import type { Head } from '../git/git.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
@@ -298,7 +297,12 @@ export class FreshRun {
     await this.accepted.add();
     await syncTracker(run, this.options.tracker, this.snapshot, run.stop.endSignal);
     const [read, otherMode] = await Promise.all([
-      readSnapshot(place.storyFile, place.git, before, this.headNow()),
+      readSnapshot(
+        place.storyFile,
+        place.git,
+        before,
+        this.lanes ? undefined : place.workTree.head(),
+      ),
       activeOtherMode(run.files),
     ]);
     const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);
@@ -332,14 +336,6 @@ export class FreshRun {
       this.ids.settle();
     }
     this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
-  }
-
-  /** Git's answer about the work tree tells it as well, if nobody has worked there since. */
-  private async headNow(): Promise<Head> {
-    const { git, workTree } = this.place;
-    return this.lanes === undefined && workTree.isAsked
-      ? workTree.now().catch(() => git.headAndBranch())
-      : git.headAndBranch();
   }
 
   /** @returns what ends the run, if its work is not on its branch */

@@ -1,41 +1,51 @@
-import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
+import type { GitRepository, Head, WorkTreeStatus } from '../git/git.ts';
 
 /**
- * The status of a work tree, queried from git before it is needed: while nobody works there, the answer remains
- * valid.
+ * The status of a work tree and its HEAD, queried from git before they are needed: while nobody works there, the
+ * answers remain valid.
  */
 export class WorkTreeAhead {
   private readonly git: GitRepository;
-  private status: Promise<WorkTreeStatus> | undefined;
+  private asked:
+    | { readonly status: Promise<WorkTreeStatus>; readonly head: Promise<Head> }
+    | undefined;
 
   constructor(git: GitRepository) {
     this.git = git;
   }
 
-  /** Starts a query, for the next handoff. A query in progress was started too early. */
-  ask(): void {
-    this.status = this.git.status();
+  /**
+   * Starts a query. A query in progress was started too early.
+   * @param since somebody has worked since this commit, so HEAD matters first (see `GitRepository.headAndBranch`)
+   */
+  ask(since?: string): void {
+    const first = since === undefined ? undefined : this.git.headAndBranch(since);
+    const status = this.git.status();
+    const head = first ?? status.catch(() => this.git.headAndBranch());
     // A failure is handled where the answer is used.
-    this.status.catch(() => undefined);
+    for (const answer of [status, head]) {
+      answer.catch(() => undefined);
+    }
+    this.asked = { status, head };
   }
 
-  /** Whether there is a query, and nobody has worked since. */
-  get isAsked(): boolean {
-    return this.status !== undefined;
+  /** HEAD; `undefined` if there is no query, or somebody has worked since. */
+  head(): Promise<Head> | undefined {
+    return this.asked?.head;
   }
 
-  /** The answer, which is kept until it is read; starts a query if there is none. */
-  now(): Promise<WorkTreeStatus> {
-    if (this.status === undefined) {
+  /** The status, which is kept until it is read; starts a query if there is none. */
+  async now(): Promise<WorkTreeStatus> {
+    if (this.asked === undefined) {
       this.ask();
     }
-    return this.status ?? this.git.status();
+    return this.asked?.status ?? this.git.status();
   }
 
-  /** Takes the answer, once; `undefined` if there is no query, or somebody has worked since. */
+  /** Takes the status, once; `undefined` if there is no query, or somebody has worked since. */
   take(): Promise<WorkTreeStatus> | undefined {
-    const { status } = this;
-    this.status = undefined;
-    return status;
+    const { asked } = this;
+    this.asked = undefined;
+    return asked?.status;
   }
 }
