@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonOf } from '../../base/jsonOf.ts';
 import { once } from '../../base/once.ts';
 import { RUN_MODES } from './eventCodes.ts';
 import { agentSchemas } from './eventSchemas/agentSchemas.ts';
@@ -94,12 +95,4 @@ function isPositive(value: unknown): boolean {
 function isStoryCount(value: unknown): boolean {
   const counts = isFields(value) ? [value['done'], value['total']] : [undefined];
   return counts.every(count => count === 0 || isPositive(count));
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { readLastLines } from '../../base/growingFile.ts';
 import { HumanError } from '../../base/humanError.ts';
+import { jsonOf } from '../../base/jsonOf.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
@@ -188,15 +189,6 @@ async function markInactive(files: RunFiles, runId: string, outcome: RunOutcome)
       files.stateFile,
       `${JSON.stringify({ ...parsed, active: false, outcome }, null, 2)}\n`,
     );
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Half written when its writer died; it contains no information then.
-    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
+import { jsonOf } from '../../base/jsonOf.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
@@ -125,14 +126,5 @@ async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Pr
       ),
       { cause: error },
     );
-  }
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // Not written by us.
-    return undefined;
   }
 }

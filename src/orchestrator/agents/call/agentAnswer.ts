@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { fenceAfter } from '../../../base/codeFence.ts';
+import { jsonOf } from '../../../base/jsonOf.ts';
 import { type Message, say, type Words, withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findJsonError } from '../../stories/formats/jsonError.ts';
@@ -31,7 +32,7 @@ export function answerJson({
   const tail = text.slice(-MAX_TEXT);
   const candidates = [...codeBlocks(tail).reverse(), ...betweenBraces(tail)];
   for (const candidate of candidates) {
-    const value = parse(candidate);
+    const value = jsonOf(candidate);
     if (isObject(value)) {
       return { value };
     }
@@ -123,15 +124,6 @@ export function boundedProblems(problems: readonly Message[]): Message[] {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not this one; the caller reports an error after the last one.
-    return undefined;
-  }
 }
 
 /**

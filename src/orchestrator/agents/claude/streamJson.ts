@@ -1,3 +1,4 @@
+import { jsonOf } from '../../../base/jsonOf.ts';
 import type { AgentDecoder, AgentError, AgentEvent, ResultEvent, Subagent } from '../agent.ts';
 import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
 import { kindOf, kindOfFailure } from './errorKinds.ts';
@@ -89,7 +90,7 @@ export class StreamJsonDecoder implements AgentDecoder {
   decode(line: string): readonly AgentEvent[] {
     if (isSignOfLife(line)) return activity;
     if (line.trim() === '') return [];
-    const event = parseJson(line);
+    const event = jsonOf(line);
     if (!isRecord(event)) return [{ type: 'unknown', line }];
     switch ((event as Fields<'type'>).type) {
       case 'system':
@@ -319,14 +320,6 @@ function isSignOfLife(line: string): boolean {
   if (type !== 'system' || !line.startsWith(',"subtype":"', end + 1)) return false;
   const subtype = line.slice(end + 13, line.indexOf('"', end + 13));
   return /^\w+$/.test(subtype) && !readSubtypes.has(subtype);
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function decodeInit(system: SystemEvent): AgentEvent {
