@@ -9,6 +9,8 @@ import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
 import { pinEntries } from './pin/pinEntries.ts';
 import { readPinText } from './pin/pinPlace.ts';
+import { languageOf } from './symbols/language.ts';
+import { symbolsOf } from './symbols/symbolsOf.ts';
 
 /** What the thread is asked for. */
 export type SearchRequest =
@@ -61,7 +63,10 @@ class SearchProgram {
       const { prefix, uses } = await this.factsOf(query.dir);
       const index = await this.live.at(query.dir, query.commit, uses, prefix);
       const pin = pinEntries((await readPinText(query.dir)) ?? '');
-      return { ok: true, pointers: await codePointers(index, query, uses, prefix, pin) };
+      const pointers = await codePointers(index, query, uses, prefix, pin);
+      // Once the answer is sent: nobody needs the thread while an agent starts.
+      setImmediate(loadParsers, index.paths);
+      return { ok: true, pointers };
     };
     const isNear = await this.inTurn(() => this.live.isNear(query.dir, query.commit));
     const found = this.inTurn(pointers);
@@ -120,6 +125,14 @@ class SearchProgram {
     const result = this.queue.then(step);
     this.queue = result.catch(() => undefined);
     return result;
+  }
+}
+
+/** What new code repeats can only be said with them. @param paths of the repository */
+function loadParsers(paths: readonly string[]): void {
+  const source = paths.find(file => languageOf(file) !== undefined);
+  if (source !== undefined) {
+    symbolsOf(source, '');
   }
 }
 
