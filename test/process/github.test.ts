@@ -174,6 +174,29 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
   });
 
+  test('what a person commits while a comment is written is not said to be work of the next story', async t => {
+    const { github, workspace } = await start(t, [
+      { number: 3, title: 'Plant a tree', body: 'In spring.', labels: LABEL },
+      { number: 4, title: 'Water it', body: 'Depends on #3', labels: LABEL },
+    ]);
+    let person = '';
+    github.onRequest = (method, at) => {
+      if (person === '' && method === 'POST' && at.includes('/issues/3/comments')) {
+        workspace.git('commit', '--allow-empty', '-qm', 'by a person');
+        person = workspace.git('rev-parse', 'HEAD').trim();
+      }
+    };
+    const { code, stderr } = await workspace.script([['work'], ['work']], ...source(github))
+      .finished;
+    assert.equal(code, 0, stderr);
+    assert.notEqual(person, '');
+    const [, second] = await workspace.events('iteration.started');
+    assert.equal(second?.startCommit, person);
+    const body = github.comments.get(4)?.[0]?.body ?? '';
+    assert.match(body, /- `[0-9a-f]{40}`/);
+    assert.doesNotMatch(body, new RegExp(person));
+  });
+
   test('a comment says which commits are not pushed yet', async t => {
     const { github, workspace } = await start(t, [
       { number: 3, title: 'Plant a tree', labels: LABEL },

@@ -53,6 +53,8 @@ export class FakeGithub implements AsyncDisposable {
   /** Numbers, and where they are now. */
   readonly moved = new Map<number, string>();
   readonly requests: SeenRequest[] = [];
+  /** Called before a request is answered. */
+  onRequest: ((method: string, path: string) => void) | undefined;
   /** Issues on one page. GitHub allows 100. */
   pageSize = 100;
   private readonly troubles: Trouble[] = [];
@@ -123,6 +125,7 @@ export class FakeGithub implements AsyncDisposable {
       });
       response.end(status === 304 ? undefined : JSON.stringify(data));
     };
+    this.onRequest?.(method, path);
     const trouble = this.troubles.find(one => one.left > 0 && one.fits(method, path));
     if (trouble !== undefined) {
       trouble.left -= 1;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -145,7 +145,10 @@ describe('GitRepository', () => {
         const { added, gone } = await repo.difference(from, to);
         return [added, gone].map(list => list.map(({ subject }) => subject));
       };
-      assert.deepEqual(await names(first, second), [['second'], []]);
+      const elsewhere = path.join(folder, 'elsewhere');
+      await rename(path.join(folder, '.git'), elsewhere);
+      assert.deepEqual(await names(first, second), [['second'], []], 'git is not asked again');
+      await rename(elsewhere, path.join(folder, '.git'));
       await git('reset', '--quiet', '--hard', first);
       const other = await commit('other');
       assert.deepEqual(await names(first, second), [['second'], []]);

@@ -178,6 +178,7 @@ export class LiveIndex {
       known === undefined || contents === undefined
         ? await this.shownFiles(dir, commit)
         : changedTree(known, new Map([...contents].filter(([file]) => isShownPath(file))));
+    this.lastTree = undefined;
     await this.readNew(dir, tree, prefix);
     return tree;
   }

@@ -75,10 +75,6 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
     const { before } = await storiesOfCutOff(options, earlier && cutOffOf(earlier));
     const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
-    if (isSearched && snapshot.head !== undefined) {
-      // In parallel with the preconditions.
-      code.follow(files.workspace, snapshot.head);
-    }
     const { template, warnings } = await readyToStart(options, git, snapshot, { folder, earlier });
     const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
@@ -87,6 +83,10 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
         await bringIn(await openIsolation(options, git, snapshot, earlier), options);
       }
       return undefined;
+    }
+    if (isSearched && snapshot.head !== undefined) {
+      // For the first prompt, in parallel with whatever comes before it.
+      code.follow(files.workspace, snapshot.head);
     }
     const { isMoved, options: run } =
       options.prepare === undefined && !isolated

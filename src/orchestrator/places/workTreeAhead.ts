@@ -1,14 +1,18 @@
 import type { GitRepository, Head, WorkTreeStatus } from '../git/git.ts';
 
+interface Answers {
+  readonly status: Promise<WorkTreeStatus>;
+  readonly head: Promise<Head>;
+}
+
 /**
  * The status of a work tree and its HEAD, queried from git before they are needed: while nobody works there, the
- * answers remain valid.
+ * answers remain valid. What a person commits in the moment after an agent has exited counts as work of the next one,
+ * like what they commit while it works.
  */
 export class WorkTreeAhead {
   private readonly git: GitRepository;
-  private asked:
-    | { readonly status: Promise<WorkTreeStatus>; readonly head: Promise<Head> }
-    | undefined;
+  private asked: Answers | undefined;
 
   constructor(git: GitRepository) {
     this.git = git;
@@ -18,7 +22,7 @@ export class WorkTreeAhead {
    * Starts a query. A query in progress was started too early.
    * @param since somebody has worked since this commit, so HEAD matters first (see `GitRepository.headAndBranch`)
    */
-  ask(since?: string): void {
+  ask(since?: string): Answers {
     const first = since === undefined ? undefined : this.git.headAndBranch(since);
     const status = this.git.status();
     const head = first ?? status.catch(() => this.git.headAndBranch());
@@ -27,6 +31,7 @@ export class WorkTreeAhead {
       answer.catch(() => undefined);
     }
     this.asked = { status, head };
+    return this.asked;
   }
 
   /** HEAD; `undefined` if there is no query, or somebody has worked since. */
@@ -35,11 +40,8 @@ export class WorkTreeAhead {
   }
 
   /** The status, which is kept until it is read; starts a query if there is none. */
-  async now(): Promise<WorkTreeStatus> {
-    if (this.asked === undefined) {
-      this.ask();
-    }
-    return this.asked?.status ?? this.git.status();
+  now(): Promise<WorkTreeStatus> {
+    return (this.asked ?? this.ask()).status;
   }
 
   /** Takes the status, once; `undefined` if there is no query, or somebody has worked since. */

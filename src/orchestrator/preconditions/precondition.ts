@@ -65,7 +65,7 @@ export type Judgement =
 export interface Precondition {
   /** Stable, for `doctor --only` and `--json`. */
   readonly id: string;
-  /** Only checked in a repository that git can read. */
+  /** Left out where git can read no repository: `judge` may fail there. */
   readonly needsGit?: true;
   /**
    * @returns `undefined` if it does not concern such a run
