@@ -9,8 +9,7 @@ import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
 import { pinEntries } from './pin/pinEntries.ts';
 import { readPinText } from './pin/pinPlace.ts';
-import { languageOf } from './symbols/language.ts';
-import { symbolsOf } from './symbols/symbolsOf.ts';
+import { treeOf } from './symbols/parsers.ts';
 
 /** What the thread is asked for. */
 export type SearchRequest =
@@ -65,7 +64,7 @@ class SearchProgram {
       const pin = pinEntries((await readPinText(query.dir)) ?? '');
       const pointers = await codePointers(index, query, uses, prefix, pin);
       // Once the answer is sent: nobody needs the thread while an agent starts.
-      setImmediate(loadParsers, index.paths);
+      setImmediate(loadParsers);
       return { ok: true, pointers };
     };
     const isNear = await this.inTurn(() => this.live.isNear(query.dir, query.commit));
@@ -128,12 +127,9 @@ class SearchProgram {
   }
 }
 
-/** What new code repeats can only be said with them. @param paths of the repository */
-function loadParsers(paths: readonly string[]): void {
-  const source = paths.find(file => languageOf(file) !== undefined);
-  if (source !== undefined) {
-    symbolsOf(source, '');
-  }
+/** What new code repeats can only be said with them. */
+function loadParsers(): void {
+  treeOf('javascript', '', false);
 }
 
 if (parentPort !== null) {

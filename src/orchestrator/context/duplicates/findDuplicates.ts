@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { asHumanError } from '../../git/gitErrors.ts';
 import { gitOutput, gitResult } from '../../git/runGit.ts';
-import { blobTexts } from '../../git/treeFiles.ts';
+import { blobTexts, checkedOutContent, type TreeFile } from '../../git/treeFiles.ts';
 import { endingsOf, languageOf } from '../symbols/language.ts';
 import { candidatesFor } from './candidates.ts';
 import type { DuplicateReport } from './duplicate.ts';
@@ -98,14 +98,16 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
     { moreEnv: COMMITS_ONLY },
   );
   const fields = output.toString('utf8').split('\0');
-  const changes: { path: string; oldPath: string; status: string }[] = [];
+  const changes: (TreeFile & { readonly oldPath: string; readonly status: string })[] = [];
   for (let i = 0; i + 1 < fields.length; ) {
-    const [oldMode = '', mode = '', , , status = ''] = (fields[i++] ?? '').slice(1).split(' ');
+    const [oldMode = '', mode = '', , blob = '', status = ''] = (fields[i++] ?? '')
+      .slice(1)
+      .split(' ');
     const oldPath = fields[i++] ?? '';
     const path = /^[RC]/.test(status) ? (fields[i++] ?? '') : oldPath;
     const isFile = [oldMode, mode].every(one => one === '000000' || one.startsWith('100'));
     if (isFile && languageOf(path) !== undefined) {
-      changes.push({ path, oldPath, status });
+      changes.push({ path, blob, oldPath, status });
     }
   }
   const looked = changes.slice(0, MAX_CHANGED);
@@ -118,11 +120,7 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
       from,
       old.map(({ oldPath }) => oldPath),
     ),
-    textsOf(
-      dir,
-      to,
-      now.map(({ path }) => path),
-    ),
+    newTextsOf(dir, to, now),
   ]);
   return looked.map(change => {
     const { oldPath, path } = change;
@@ -132,6 +130,25 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
       before: before[old.indexOf(change)],
       after: after[now.indexOf(change)],
     };
+  });
+}
+
+/** Like {@link textsOf}, for files that are probably checked out: then git need not be asked. */
+async function newTextsOf(
+  dir: string,
+  commit: string,
+  files: readonly TreeFile[],
+): Promise<(string | undefined)[]> {
+  const contents = await Promise.all(files.map(file => checkedOutContent(dir, file)));
+  const others = files.filter((_, i) => contents[i] === undefined).map(({ path }) => path);
+  const texts = await textsOf(dir, commit, others);
+  return files.map(({ path }, i) => {
+    const content = contents[i];
+    return content === undefined
+      ? texts[others.indexOf(path)]
+      : content.length > MAX_BYTES
+        ? undefined
+        : content.toString('utf8');
   });
 }
 
