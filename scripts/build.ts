@@ -207,6 +207,25 @@ const ownProgram: Plugin = {
   },
 };
 
+/** What the command line waits for at its start. */
+const quickly: BuildOptions = {
+  ...shared,
+  // The names are kept anyway, without being set again at every start.
+  keepNames: false,
+  minify: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  platform: 'node',
+  target: 'node20',
+  // With `require`, only the used modules of Node are loaded; an `import` would load all exports of each.
+  format: 'cjs',
+  define: {
+    'import.meta.dirname': '__dirname',
+    'import.meta.filename': '__filename',
+    navigator: 'undefined',
+  },
+};
+
 /** Features that a window needs only on request are loaded then, from separate files. */
 const extension: BuildOptions = {
   ...node,
@@ -238,12 +257,7 @@ const bundles: BuildOptions[] = [
     outfile: path.join(outdir, 'cli.js'),
   },
   {
-    ...shared,
-    // The names are kept anyway, without being set again at every start.
-    keepNames: false,
-    minify: false,
-    minifySyntax: true,
-    minifyWhitespace: true,
+    ...quickly,
     plugins: [
       ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA, OCTOKIT].map(loadedByFirstCall),
       lightLock,
@@ -251,15 +265,6 @@ const bundles: BuildOptions[] = [
     ],
     entryPoints: ['src/cli/program.ts'],
     outfile: path.join(outdir, 'program.cjs'),
-    platform: 'node',
-    target: 'node20',
-    // With `require`, only the used modules of Node are loaded; an `import` would load all exports of each.
-    format: 'cjs',
-    define: {
-      'import.meta.dirname': '__dirname',
-      'import.meta.filename': '__filename',
-      navigator: 'undefined',
-    },
   },
   {
     ...node,
@@ -272,10 +277,10 @@ const bundles: BuildOptions[] = [
     outfile: path.join(outdir, 'sdkRunner.js'),
   },
   {
-    ...node,
+    ...quickly,
     plugins: [loadedByFirstCall(PARSERS)],
     entryPoints: ['src/orchestrator/context/searchWorker.ts'],
-    outfile: path.join(outdir, 'search-worker.js'),
+    outfile: path.join(outdir, 'search-worker.cjs'),
   },
   {
     ...shared,

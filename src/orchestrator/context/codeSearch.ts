@@ -141,6 +141,6 @@ export class CodeSearch {
 }
 
 function searchProgram(): string {
-  const name = import.meta.filename.endsWith('.ts') ? 'searchWorker.ts' : 'search-worker.js';
+  const name = import.meta.filename.endsWith('.ts') ? 'searchWorker.ts' : 'search-worker.cjs';
   return path.join(import.meta.dirname, name);
 }

@@ -9,7 +9,7 @@ import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
 import { pinEntries } from './pin/pinEntries.ts';
 import { readPinText } from './pin/pinPlace.ts';
-import { treeOf } from './symbols/parsers.ts';
+import { loadParsers } from './symbols/symbolsOf.ts';
 
 /** What the thread is asked for. */
 export type SearchRequest =
@@ -125,11 +125,6 @@ class SearchProgram {
     this.queue = result.catch(() => undefined);
     return result;
   }
-}
-
-/** What new code repeats can only be said with them. */
-function loadParsers(): void {
-  treeOf('javascript', '', false);
 }
 
 if (parentPort !== null) {
