@@ -207,8 +207,8 @@ const ownProgram: Plugin = {
   },
 };
 
-/** What the command line waits for at its start. */
-const quickly: BuildOptions = {
+/** For programs whose start should be quick. */
+const quickStart: BuildOptions = {
   ...shared,
   // The names are kept anyway, without being set again at every start.
   keepNames: false,
@@ -257,7 +257,7 @@ const bundles: BuildOptions[] = [
     outfile: path.join(outdir, 'cli.js'),
   },
   {
-    ...quickly,
+    ...quickStart,
     plugins: [
       ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA, OCTOKIT].map(loadedByFirstCall),
       lightLock,
@@ -277,7 +277,7 @@ const bundles: BuildOptions[] = [
     outfile: path.join(outdir, 'sdkRunner.js'),
   },
   {
-    ...quickly,
+    ...quickStart,
     plugins: [loadedByFirstCall(PARSERS)],
     entryPoints: ['src/orchestrator/context/searchWorker.ts'],
     outfile: path.join(outdir, 'search-worker.cjs'),

@@ -42,6 +42,29 @@ const does = (id: string, ...steps: readonly Step[]): readonly Step[] => [
 ];
 
 describe('existing code that an agent wrote again', { concurrency: 2 }, () => {
+  test('what is committed counts, and not what is in the folder now', async t => {
+    const workspace = await project(t);
+    const { stderr, code } = await workspace.script([
+      [
+        { write: ['copied.js', COPY] },
+        { write: ['own.js', 'export const pages = 3;\n'] },
+        { write: ['two\nlines.js', COPY] },
+        { tick: 'US-001' },
+        { commit: 'feat: US-001' },
+        { write: ['copied.js', '// Nothing is left.\n'] },
+        { write: ['own.js', COPY] },
+        { result: ['US-001 is done.'] },
+      ],
+      ['work'],
+    ]).finished;
+    assert.equal(code, 0, stderr);
+    const [found] = await workspace.events('duplicates.found');
+    assert.deepEqual(
+      found?.duplicates.map(({ file, name }) => [file, name]),
+      [['copied.js', 'cutHeading']],
+    );
+  });
+
   test('a copied helper is in the journal, the receipt, the terminal and the next prompt', async t => {
     const workspace = await project(t, 3);
     const { stdout, stderr, code } = await workspace.script([

@@ -28,6 +28,8 @@ import {
   Workspace,
 } from '../support/ralph.ts';
 
+/** The git of a test is a shell script. */
+const posix = { skip: process.platform === 'win32' && 'Windows has no such scripts' };
 /** Loaded into the loop's process. */
 const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 
@@ -729,32 +731,36 @@ describe('git', () => {
     );
   });
 
-  test('a HEAD that could not be read once does not give commits to the wrong story', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(3) });
-    const failures = path.join(workspace.notesDir, 'failures');
-    // One line for each answer that fails.
-    const env = await gitThat(
-      workspace,
-      `case "$*" in *"HEAD^{commit}"*) if test -s '${failures}'; then sed -i 1d '${failures}'; echo 'fatal: passing trouble' >&2; exit 128; fi;; esac`,
-    );
-    const calls = [['work', { write: [failures, '1\n2\n'] }], ['work'], ['work']];
-    const { code, stderr } = await workspace.cliWith(
-      { ...env, FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
-      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
-    ).finished;
-    assert.equal(code, 0, stderr);
-    const codes = (await workspace.events('warning')).map(event => event.code);
-    assert.ok(codes.includes('gitUnreadable'), codes.join());
-    const commits = await workspace.events('commit.recorded');
-    assert.deepEqual(
-      commits.map(({ iteration, storyId }) => [iteration, storyId]),
-      [1, 2, 3].map(n => [n, `US-00${n}`]),
-    );
-    assert.deepEqual(
-      (await workspace.events('iteration.started')).slice(1).map(event => event.startCommit),
-      commits.slice(0, 2).map(({ hash }) => hash),
-    );
-  });
+  test(
+    'a HEAD that could not be read once does not give commits to the wrong story',
+    posix,
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const failures = path.join(workspace.notesDir, 'failures');
+      // One line for each answer that fails.
+      const env = await gitThat(
+        workspace,
+        `case "$*" in *"HEAD^{commit}"*) if test -s '${failures}'; then sed 1d '${failures}' > '${failures}.new'; mv '${failures}.new' '${failures}'; echo 'fatal: passing trouble' >&2; exit 128; fi;; esac`,
+      );
+      const calls = [['work', { write: [failures, '1\n2\n'] }], ['work'], ['work']];
+      const { code, stderr } = await workspace.cliWith(
+        { ...env, FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
+        ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+      ).finished;
+      assert.equal(code, 0, stderr);
+      const codes = (await workspace.events('warning')).map(event => event.code);
+      assert.ok(codes.includes('gitUnreadable'), codes.join());
+      const commits = await workspace.events('commit.recorded');
+      assert.deepEqual(
+        commits.map(({ iteration, storyId }) => [iteration, storyId]),
+        [1, 2, 3].map(n => [n, `US-00${n}`]),
+      );
+      assert.deepEqual(
+        (await workspace.events('iteration.started')).slice(1).map(event => event.startCommit),
+        commits.slice(0, 2).map(({ hash }) => hash),
+      );
+    },
+  );
 
   test('every iteration has its restore point', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -1,17 +1,24 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/**
- * What a new repository starts with. With the settings in it, no test needs a `git config` for each of them, and no
- * commit starts `git maintenance`. Git's own template would copy a dozen more sample hooks.
- */
-const template = path.join(import.meta.dirname, 'newRepository');
+/** Settings of a new repository, written at once: a `git config` for each would be a process. */
+const CONFIG = `
+[user]
+\tname = Test Person
+\temail = test@example.com
+[commit]
+\tgpgsign = false
+[core]
+\tautocrlf = false
+[maintenance]
+\tauto = false
+`;
 
 /** Without these, no program starts on Windows. */
 const windowsNeeds = ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'WINDIR'];
@@ -102,7 +109,17 @@ export async function tempDir(prefix: string): Promise<TempDir> {
 export async function gitRepo(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const git = gitIn(folder);
-  await git('init', '--quiet', '--initial-branch=main', `--template=${template}`);
+  // Git's own template has a dozen sample hooks, of which one is enough.
+  await git('init', '--quiet', '--initial-branch=main', '--template=');
+  const template = {
+    ...{ config: CONFIG, 'info/exclude': '' },
+    'hooks/pre-commit.sample': '#!/bin/sh\nexit 1 # Git never runs a sample.\n',
+  };
+  for (const [file, text] of Object.entries(template)) {
+    const place = path.join(folder, '.git', file);
+    await mkdir(path.dirname(place), { recursive: true });
+    await appendFile(place, text, { mode: file.startsWith('hooks/') ? 0o755 : 0o644 });
+  }
   await git('add', '--all');
   await git('commit', '--quiet', '--allow-empty', '--message', 'First commit');
   return git('rev-parse', 'HEAD');

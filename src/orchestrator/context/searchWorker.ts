@@ -49,8 +49,7 @@ class SearchProgram {
         case 'remember':
           return await this.inTurn(() => this.remember(request));
         case 'duplicates':
-          // Needs no index.
-          return { ok: true, duplicates: await findDuplicates(request.dir, request.range) };
+          return { ok: true, duplicates: await this.duplicates(request) };
       }
     } catch (error) {
       return { ok: false, problem: saidOf(error) };
@@ -75,6 +74,14 @@ class SearchProgram {
     // The next one who asks is told of a failure.
     found.catch(() => undefined);
     return { ok: true };
+  }
+
+  /** Needs no index, so it does not wait for its turn. */
+  private async duplicates({
+    dir,
+    range,
+  }: Extract<SearchRequest, { kind: 'duplicates' }>): Promise<DuplicateReport> {
+    return findDuplicates(dir, range, await this.prefixOf(dir));
   }
 
   private async follow({

@@ -145,13 +145,18 @@ export async function checkedOutTexts(
   return texts.map((text, i) => text ?? found[others.indexOf(files[i] as TreeFile)]);
 }
 
-/** The content of a file, if it is checked out as it is in git. @param file its path relative to the folder */
+/**
+ * The content of a file, if it is checked out as it is in git.
+ * @param file its path relative to the folder
+ * @param maxBytes a larger file is not read
+ */
 export async function checkedOutContent(
   dir: string,
   { blob, path }: TreeFile,
+  maxBytes = MAX_CHECKED_OUT,
 ): Promise<Buffer | undefined> {
   // One that cannot be read here, as another program has locked it or its name is too long, is in git all the same.
-  const content = await readPlainFile(join(dir, path), MAX_CHECKED_OUT).catch(() => undefined);
+  const content = await readPlainFile(join(dir, path), maxBytes).catch(() => undefined);
   if (content === undefined) {
     return undefined;
   }

@@ -45,10 +45,6 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   recordFoundWork(run, scope, begun.result);
   await run.requests.look();
   const found = await readSnapshot(place.storyFile, place.git, before, place.workTree.head());
-  if (found.gitProblem !== undefined) {
-    // Git may be able to tell when it is asked again.
-    place.workTree.take();
-  }
   const work = await look(run, { ...begun, after: found }, begun.left);
   if (work.astray) {
     return work;

@@ -18,15 +18,12 @@ export class AcceptedWork {
     this.run = run;
   }
 
-  /**
-   * Call it between two iterations; with lanes at any time, as agents have copies of the file.
-   * @returns whether there was work to add
-   */
-  async add(): Promise<boolean> {
+  /** Call it between two iterations; with lanes at any time, as agents have copies of the file. */
+  async add(): Promise<void> {
     const { config, env, files, journal, state, stop, storyFile } = this.run;
     const onWarning = (warning: Message) => warn(journal, 'beadsNotTold', warning);
     if (storyFile === undefined) {
-      return false;
+      return;
     }
     const open = (state().discoveries ?? []).filter(
       ({ id, state: now }) => now === 'open' && !this.refused.has(id),
@@ -36,12 +33,10 @@ export class AcceptedWork {
         journal.append({ type: 'discovery.accepted', id, by: 'setting' });
       }
     }
-    let isThere = false;
     for (const { from, id, state: now, title, why } of state().discoveries ?? []) {
       if (now !== 'accepted' || title === undefined) {
         continue;
       }
-      isThere = true;
       try {
         const access = { mayRun: true, env, signal: stop.endSignal, onWarning };
         const storyId = await addTrackedStory(storyFile, { id, title, why, from }, access);
@@ -55,7 +50,6 @@ export class AcceptedWork {
         journal.append({ type: 'discovery.refused', id, reason: error.said });
       }
     }
-    return isThere;
   }
 
   /** What its file has no place for waits for a person, and is reported once. */

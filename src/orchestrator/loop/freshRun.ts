@@ -294,20 +294,10 @@ export class FreshRun {
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
-    const hasAdded = await this.accepted.add();
-    const { tracker } = this.options;
-    await syncTracker(run, tracker, this.snapshot, run.stop.endSignal);
-    if (hasAdded || tracker !== undefined) {
-      // Both may wait for another program, and a person may have committed meanwhile.
-      place.workTree.take();
-    }
+    await this.accepted.add();
+    await syncTracker(run, this.options.tracker, this.snapshot, run.stop.endSignal);
     const [read, otherMode] = await Promise.all([
-      readSnapshot(
-        place.storyFile,
-        place.git,
-        before,
-        this.lanes ? undefined : place.workTree.head(),
-      ),
+      readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
     ]);
     const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);

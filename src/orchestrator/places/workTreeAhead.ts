@@ -7,8 +7,7 @@ interface Answers {
 
 /**
  * The status of a work tree and its HEAD, queried from git before they are needed: while nobody works there, the
- * answers remain valid. What a person commits in the moment after an agent has exited counts as work of the next one,
- * like what they commit while it works.
+ * answers remain valid.
  */
 export class WorkTreeAhead {
   private readonly git: GitRepository;
@@ -20,7 +19,7 @@ export class WorkTreeAhead {
 
   /**
    * Starts a query. A query in progress was started too early.
-   * @param since somebody has worked since this commit, so HEAD matters first (see `GitRepository.headAndBranch`)
+   * @param since somebody has worked since this commit, so HEAD is needed first (see `GitRepository.headAndBranch`)
    */
   ask(since?: string): Answers {
     const first = since === undefined ? undefined : this.git.headAndBranch(since);
@@ -34,7 +33,7 @@ export class WorkTreeAhead {
     return this.asked;
   }
 
-  /** HEAD; `undefined` if there is no query, or somebody has worked since. */
+  /** HEAD, for those who need it at once; `undefined` if there is no query, or somebody has worked since. */
   head(): Promise<Head> | undefined {
     return this.asked?.head;
   }

@@ -65,7 +65,7 @@ export type Judgement =
 export interface Precondition {
   /** Stable, for `doctor --only` and `--json`. */
   readonly id: string;
-  /** Left out where git can read no repository: `judge` may fail there. */
+  /** Its result is left out if git cannot read a repository, because `judge` may fail there. */
   readonly needsGit?: true;
   /**
    * @returns `undefined` if it does not concern such a run

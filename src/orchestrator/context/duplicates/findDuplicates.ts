@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { asHumanError } from '../../git/gitErrors.ts';
 import { gitOutput, gitResult } from '../../git/runGit.ts';
@@ -31,25 +32,33 @@ export interface CommitRange {
   readonly to: string;
 }
 
+interface Folder {
+  readonly dir: string;
+  readonly prefix: string;
+}
+
 /**
  * Finds what new functions and files repeat: the name or the body of a function, or a file, that the project had before
  * and still has. Reads only the changed files, and those in which git finds the same words; works in a bare
  * repository as well.
+ * @param prefix the folder within its repository, as '' or `packages/app/`, if it is known: where files are checked out
  * @throws {HumanError} if the repository cannot be read
  */
 export async function findDuplicates(
   dir: string,
   { from, to }: CommitRange,
+  prefix = '',
 ): Promise<DuplicateReport> {
   try {
-    return from === to ? NOTHING : await find(dir, { from, to });
+    return from === to ? NOTHING : await find({ dir, prefix }, { from, to });
   } catch (error) {
     throw asHumanError(error);
   }
 }
 
-async function find(dir: string, { from, to }: CommitRange): Promise<DuplicateReport> {
-  const changes = await changedSources(dir, { from, to });
+async function find(folder: Folder, { from, to }: CommitRange): Promise<DuplicateReport> {
+  const { dir } = folder;
+  const changes = await changedSources(folder, { from, to });
   const added = newCodeOf(changes);
   const looked = added.functions.length + added.files.length;
   const { files, words } = candidatesFor(added);
@@ -88,7 +97,8 @@ async function find(dir: string, { from, to }: CommitRange): Promise<DuplicateRe
 }
 
 /** The source files that differ, with their contents on both sides. */
-async function changedSources(dir: string, { from, to }: CommitRange): Promise<ChangedSource[]> {
+async function changedSources(folder: Folder, { from, to }: CommitRange): Promise<ChangedSource[]> {
+  const { dir } = folder;
   const output = await gitOutput(
     dir,
     [
@@ -105,8 +115,10 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
       .split(' ');
     const oldPath = fields[i++] ?? '';
     const path = /^[RC]/.test(status) ? (fields[i++] ?? '') : oldPath;
+    // Git is asked for texts by lines.
+    const isOneLine = !/\n/.test(path + oldPath);
     const isFile = [oldMode, mode].every(one => one === '000000' || one.startsWith('100'));
-    if (isFile && languageOf(path) !== undefined) {
+    if (isFile && isOneLine && languageOf(path) !== undefined) {
       changes.push({ path, blob, oldPath, status });
     }
   }
@@ -120,7 +132,7 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
       from,
       old.map(({ oldPath }) => oldPath),
     ),
-    newTextsOf(dir, to, now),
+    newTextsOf(folder, to, now),
   ]);
   return looked.map(change => {
     const { oldPath, path } = change;
@@ -133,23 +145,22 @@ async function changedSources(dir: string, { from, to }: CommitRange): Promise<C
   });
 }
 
-/** Like {@link textsOf}, for files that are probably checked out: then git need not be asked. */
+/** Like {@link textsOf}. A file that is checked out counts if its hash is the commit's; git is asked for the others. */
 async function newTextsOf(
-  dir: string,
+  { dir, prefix }: Folder,
   commit: string,
   files: readonly TreeFile[],
 ): Promise<(string | undefined)[]> {
-  const contents = await Promise.all(files.map(file => checkedOutContent(dir, file)));
-  const others = files.filter((_, i) => contents[i] === undefined).map(({ path }) => path);
+  const contents = await Promise.all(
+    files.map(({ blob, path: file }) =>
+      checkedOutContent(dir, { blob, path: posix.relative(prefix, file) }, MAX_BYTES),
+    ),
+  );
+  const others = files.filter((_, i) => contents[i] === undefined).map(({ path: file }) => file);
   const texts = await textsOf(dir, commit, others);
-  return files.map(({ path }, i) => {
-    const content = contents[i];
-    return content === undefined
-      ? texts[others.indexOf(path)]
-      : content.length > MAX_BYTES
-        ? undefined
-        : content.toString('utf8');
-  });
+  return files.map(
+    ({ path: file }, i) => contents[i]?.toString('utf8') ?? texts[others.indexOf(file)],
+  );
 }
 
 /** By file, which of the words it has as whole words. */
