@@ -103,7 +103,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     skip: scope.skip,
     ready: recorded,
     // The next agent of a lane begins in a place that is made for it.
-    onExit: scope.lane === undefined ? () => place.workTree.ask(scope.before.head) : undefined,
+    onExit: scope.lane === undefined ? () => place.workTree.ask() : undefined,
     isDone: story ? () => isDoneNow(scope, story.id) : undefined,
     onWait: async () => {
       const wait = await LimitWait.begin(run, beginning.scope);

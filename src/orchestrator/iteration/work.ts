@@ -38,14 +38,16 @@ export interface Work {
 export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'>): Promise<Work> {
   const { scope } = begun;
   const { before, iteration, place, story } = scope;
-  if (scope.lane === undefined && place.workTree.head() === undefined) {
+  if (scope.lane === undefined && !place.workTree.isAsked) {
     // In parallel with the following steps; a restore or a check makes the answer outdated.
-    place.workTree.ask(before.head);
+    place.workTree.ask();
   }
   recordFoundWork(run, scope, begun.result);
   await run.requests.look();
-  const found = await readSnapshot(place.storyFile, place.git, before, place.workTree.head());
-  const work = await look(run, { ...begun, after: found }, begun.left);
+  // In a place of its own, commits are recorded when they land.
+  const head = place.git.headAndBranch(scope.lane === undefined ? before.head : undefined);
+  const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before, head) };
+  const work = await look(run, found, begun.left);
   if (work.astray) {
     return work;
   }

@@ -1,52 +1,41 @@
-import type { GitRepository, Head, WorkTreeStatus } from '../git/git.ts';
-
-interface Answers {
-  readonly status: Promise<WorkTreeStatus>;
-  readonly head: Promise<Head>;
-}
+import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
 
 /**
- * The status of a work tree and its HEAD, queried from git before they are needed: while nobody works there, the
- * answers remain valid.
+ * The status of a work tree, queried from git before it is needed: while nobody works there, the answer remains
+ * valid.
  */
 export class WorkTreeAhead {
   private readonly git: GitRepository;
-  private asked: Answers | undefined;
+  private status: Promise<WorkTreeStatus> | undefined;
 
   constructor(git: GitRepository) {
     this.git = git;
   }
 
-  /**
-   * Starts a query. A query in progress was started too early.
-   * @param since somebody has worked since this commit, so HEAD is needed first (see `GitRepository.headAndBranch`)
-   */
-  ask(since?: string): Answers {
-    const first = since === undefined ? undefined : this.git.headAndBranch(since);
-    const status = this.git.status();
-    const head = first ?? status.catch(() => this.git.headAndBranch());
+  /** Starts a query, for the next handoff. A query in progress was started too early. */
+  ask(): void {
+    this.status = this.git.status();
     // A failure is handled where the answer is used.
-    for (const answer of [status, head]) {
-      answer.catch(() => undefined);
-    }
-    this.asked = { status, head };
-    return this.asked;
+    this.status.catch(() => undefined);
   }
 
-  /** HEAD, for those who need it at once; `undefined` if there is no query, or somebody has worked since. */
-  head(): Promise<Head> | undefined {
-    return this.asked?.head;
+  /** Whether there is a query, and nobody has worked since. */
+  get isAsked(): boolean {
+    return this.status !== undefined;
   }
 
-  /** The status, which is kept until it is read; starts a query if there is none. */
+  /** The answer, which is kept until it is read; starts a query if there is none. */
   now(): Promise<WorkTreeStatus> {
-    return (this.asked ?? this.ask()).status;
+    if (this.status === undefined) {
+      this.ask();
+    }
+    return this.status ?? this.git.status();
   }
 
-  /** Takes the status, once; `undefined` if there is no query, or somebody has worked since. */
+  /** Takes the answer, once; `undefined` if there is no query, or somebody has worked since. */
   take(): Promise<WorkTreeStatus> | undefined {
-    const { asked } = this;
-    this.asked = undefined;
-    return asked?.status;
+    const { status } = this;
+    this.status = undefined;
+    return status;
   }
 }
