@@ -20,7 +20,12 @@ import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
-import { rolledBackStories } from '../orchestrator/workspace/rolledBackStories.ts';
+import {
+  rolledBackStories,
+  settleTicks,
+  type TicksToSettle,
+  ticksToSettle,
+} from '../orchestrator/workspace/rolledBackStories.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
@@ -47,7 +52,7 @@ export function addRollbackCommand(program: Command): void {
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--dry-run', 'only show what would be taken back')
-    .option('--json', 'as data: commit, files, kept, to, stories (docs/json-output.md)')
+    .option('--json', 'as data: commit, files, kept, to, stories, reopened (docs/json-output.md)')
     .action(rollback);
 }
 
@@ -66,7 +71,7 @@ async function rollback(
   const { to } = begin;
   const states = await statesSince(files, chosen.runId);
   const asked = { begin, iteration, states };
-  const result = await (isDryRun
+  const { reopened, ...result } = await (isDryRun
     ? tryRollBack(files, chosen, asked)
     : rollBackRun(files, chosen, asked));
   const changed = result.kind === 'nothingToDo' ? [] : result.files;
@@ -75,7 +80,7 @@ async function rollback(
   tellPassedOver(chosen, json === true);
   if (json) {
     const stories = changed.length === 0 ? [] : storiesOf(begin.gone);
-    printJson({ commit, files: changed.length, kept, to, stories });
+    printJson({ commit, files: changed.length, kept, to, stories, reopened });
   } else if (changed.length === 0) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
@@ -89,6 +94,9 @@ async function rollback(
     if (kept.length > 0) {
       const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
       print(`${not} (not committed when the run began): ${englishOf(namedFiles(kept))}.`);
+    }
+    if (reopened.length > 0) {
+      print(`${isDryRun ? 'Would be open again' : 'Open again'}: ${named(reopened)}.`);
     }
     tellOfLandings(begin, iteration, isDryRun);
     const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
@@ -107,13 +115,30 @@ interface Asked {
 }
 
 /** Changes nothing, so it may be done while a loop works. */
-async function tryRollBack(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RollBack> {
+async function tryRollBack(
+  files: RunFiles,
+  { runId }: ChosenRun,
+  asked: Asked,
+): Promise<RolledBack> {
   await requireBranchOfRun(files, runId);
   const storyIds = await storiesTakenBack(files, runId, asked);
-  return rollBack(files.workspace, {
-    ...(await optionsOf(files, runId, asked, storyIds)),
-    isDryRun: true,
-  });
+  const options = await optionsOf(files, runId, asked, storyIds);
+  const { reopened } = await ticksOf(files, runId, options.storyFile, storyIds);
+  return { ...(await rollBack(files.workspace, { ...options, isDryRun: true })), reopened };
+}
+
+/** With the stories whose ticks were not committed, and are taken back with their work. */
+type RolledBack = RollBack & { readonly reopened: readonly string[] };
+
+async function ticksOf(
+  files: RunFiles,
+  runId: string,
+  storyFile: string | undefined,
+  takenBack: readonly string[],
+): Promise<TicksToSettle> {
+  return storyFile === undefined
+    ? { reopened: [], kept: [] }
+    : ticksToSettle(files, runId, { storyFile, takenBack });
 }
 
 function storiesTakenBack(
@@ -173,7 +198,7 @@ async function optionsOf(
   return { to, message: messageOf(runId, to, iteration), storyFile, keepAdded, edits };
 }
 
-function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RollBack> {
+function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RolledBack> {
   return exclusively(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
@@ -184,6 +209,8 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
     });
     try {
       const options = await optionsOf(files, runId, asked, storyIds);
+      const { storyFile } = options;
+      const ticks = await ticksOf(files, runId, storyFile, storyIds);
       const done = await rollBack(files.workspace, options);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
@@ -191,8 +218,12 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
         const { iteration } = asked;
         journal.append({ type: 'run.rolledBack', iteration, commit, ...of, storyIds });
         journal.sync();
+        if (storyFile !== undefined) {
+          await settleTicks(storyFile, ticks);
+        }
+        return { ...done, reopened: ticks.reopened };
       }
-      return done;
+      return { ...done, reopened: [] };
     } finally {
       journal.close();
     }
@@ -324,7 +355,7 @@ function tellOfLandings(
     ? `the work of iteration ${iteration} landed`
     : `iteration ${iteration} began, whose work has not landed`;
   print(
-    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${named(gone)}. Landed before, and kept: ${named(stays)}.`,
+    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${named(storiesOf(gone))}. Landed before, and kept: ${named(storiesOf(stays))}.`,
   );
 }
 
@@ -355,8 +386,7 @@ async function tellOfOwnCommits(
   }
 }
 
-function named(landed: readonly Landed[]): string {
-  const ids = storiesOf(landed);
+function named(ids: readonly string[]): string {
   const more = ids.length - MAX_NAMED;
   const first = ids.slice(0, MAX_NAMED).map(id => shorten(withoutControls(id), MAX_ID));
   return ids.length === 0 ? 'nothing' : `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { pendingHints } from '../../src/orchestrator/workspace/pendingHints.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { gitRepo } from '../support/cleanEnv.ts';
-import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
+import { isAlive, openStories, type RunningCli, type Step, until, Workspace } from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
 const CLI = builtCli();
@@ -1296,7 +1296,7 @@ describe('rollback', { concurrency: 3 }, () => {
       `Would take 2 files back to ${to.slice(0, 7)}, before iteration 2: .omc/prd.json, US-002.txt.\n`,
     );
     assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
-      ...{ commit: null, files: 2, kept: [], to, stories: [] },
+      ...{ commit: null, files: 2, kept: [], to, stories: [], reopened: [] },
     });
     assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
@@ -1326,6 +1326,7 @@ describe('rollback', { concurrency: 3 }, () => {
       kept: [],
       to,
       stories: [],
+      reopened: [],
     });
     // Nothing is committed since; what is not committed is not nothing.
     const file = await workspace.read('.omc/prd.json');
@@ -1360,6 +1361,53 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.match(await printed(workspace, 'revert', 'US-001'), /Taken back already, and left out/);
     await git(workspace, 'revert', '--no-edit', 'HEAD');
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('opens the stories that it takes back although their ticks are not committed, and no others', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(5) });
+    const work = (n: number, ...commits: readonly string[]): Step[] => [
+      { write: [`${n}.txt`, `${n}`] },
+      { git: ['add', `${n}.txt`, ...commits] },
+      { git: ['commit', '--quiet', '--message', `Story ${n}`] },
+      { tick: `US-00${n}` },
+      { result: ['Done.'] },
+    ];
+    // The third one commits what the first two have ticked.
+    const calls = [work(1), work(2), work(3, '.omc/prd.json'), work(4)];
+    await workspace.script(calls, '--max-iterations', '4').finished;
+    await printed(workspace, 'tick', 'US-005');
+    assert.match(
+      await printed(workspace, 'rollback', '2', '--dry-run'),
+      /^Would be open again: US-003, US-004\.$/m,
+    );
+    assert.deepEqual(
+      await workspace.done(),
+      [1, 2, 3, 4, 5].map(n => `US-00${n}`),
+    );
+    assert.match(await printed(workspace, 'rollback', '2'), /^Open again: US-003, US-004\.$/m);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-005']);
+    assert.equal(existsSync(path.join(workspace.folder, '2.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, '1.txt')), true);
+  });
+
+  test('opens the stories of a list that stays where no iteration has changed it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const work = (n: number): Step[] => [
+      { write: [`${n}.txt`, `${n}`] },
+      { git: ['add', `${n}.txt`] },
+      { git: ['commit', '--quiet', '--message', `Story ${n}`] },
+      { tick: `US-00${n}` },
+      { result: ['Done.'] },
+    ];
+    await workspace.script([work(1), work(2)]).finished;
+    const { reopened } = await json(workspace, 'rollback', '1');
+    assert.deepEqual(reopened, ['US-001', 'US-002']);
+    assert.deepEqual(await workspace.done(), []);
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
+    const again = await workspace.script([['work'], ['work']]).finished;
+    assert.equal(again.code, 0, again.stderr);
+    const done = (await workspace.events('story.changed')).map(({ storyId }) => storyId);
+    assert.deepEqual(done, ['US-001', 'US-002'], 'the next run does them again');
   });
 
   test('opens the stories of a list that stays, also if ticks are not committed', async t => {
