@@ -154,13 +154,20 @@ function onlySkipped({ storyRecords }: RunState): string {
 async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
-  const storyId = typed === undefined ? undefined : (await findStory(files, typed, file)).story.id;
+  const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
+  const storyId = story?.id;
   await requireOwnHints(files);
   const delivered = await deliverRequest(files, {
     type: 'hint',
     text,
     storyId,
   });
+  if (story?.done) {
+    print(
+      `${named(story.id)} is done. If you reopen it (ralph-fresh untick ${shellWord(story.id)}), its next agent will get the hint.`,
+    );
+    return;
+  }
   if (delivered.kind === 'kept') {
     const next = storyId === undefined ? 'The next agent' : `The next agent of ${named(storyId)}`;
     print(`${next} will get it, in whichever run. No run is active now.`);

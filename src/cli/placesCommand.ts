@@ -201,7 +201,7 @@ async function clean({ cwd }: Flags): Promise<void> {
           ? `${name} is removed.`
           : isUsed && loop !== undefined
             ? `${name} stays: the active run uses it. End the run first: ralph-fresh stop`
-            : `${name} stays. ${englishOf(kept)} It is in ${path}`,
+            : `${name} stays, in ${path}. ${englishOf(kept)}`,
       ),
     );
   }

@@ -9,7 +9,14 @@ import { promisify } from 'node:util';
 import { pendingHints } from '../../src/orchestrator/workspace/pendingHints.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { gitRepo } from '../support/cleanEnv.ts';
-import { isAlive, openStories, type RunningCli, type Step, until, Workspace } from '../support/ralph.ts';
+import {
+  isAlive,
+  openStories,
+  type RunningCli,
+  type Step,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
 const CLI = builtCli();
@@ -752,8 +759,17 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
       await refused(workspace, 1, /run is complete, .*"ralph-fresh run --detach"/, ...args);
     }
     assert.deepEqual(await workspace.journal(), before);
+    assert.match(
+      await printed(workspace, 'hint', 'Be careful', '--story', 'US-001'),
+      /^US-001 is done\. If you reopen it \(ralph-fresh untick US-001\), its next agent/,
+    );
     for (const command of ['pause', 'resume']) {
-      await refused(workspace, 1, /is complete; start a new one with "ralph-fresh run"/, command);
+      await refused(
+        workspace,
+        1,
+        /is complete\. Add a story, or reopen one .*; then start a new run: ralph-fresh run/,
+        command,
+      );
     }
   });
 

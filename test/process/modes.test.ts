@@ -482,6 +482,10 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     const refused = await workspace.run('succeeds').finished;
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /^ralph-fresh: [^\n]*ralph\/todo[^\n]*--branch stay[^\n]*\n$/);
+    assert.doesNotMatch(refused.stderr, /git switch/, 'a run would create the branch');
+    git(workspace, 'branch', 'ralph/todo');
+    const there = await workspace.run('succeeds').finished;
+    assert.match(there.stderr, /take them along with git switch --merge "ralph\/todo", or/);
     assert.deepEqual(await workspace.runIds(), []);
     assert.equal((await workspace.run('succeeds', '--branch', 'stay').finished).code, 0);
     assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');

@@ -92,8 +92,8 @@ export class CodeSearch {
       worker.ref();
       worker.postMessage({ id, request });
     });
-    if (this.waiting.size === 0) {
-      // A process must not live on only for its index.
+    // A process must not live on only for its index, but until the thread has ended if somebody waits for that.
+    if (this.waiting.size === 0 && this.worker === worker) {
       worker.unref();
     }
     if (!answer.ok) {

@@ -1,4 +1,5 @@
 import { say } from '../../base/say.ts';
+import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { changedFilesBut, conflictingBranchProblem, lookAtBranch } from '../git/branch.ts';
 import { asHumanError } from '../git/gitErrors.ts';
@@ -48,7 +49,12 @@ export const branch: Precondition = {
             shorten(wanted, 200),
             current || say('a detached HEAD'),
           ),
-          next: say('Commit or stash them, or work here with --branch stay.'),
+          next: exists
+            ? say(
+                'Commit or stash them, take them along with git switch --merge {0}, or work here with --branch stay.',
+                shellText(wanted),
+              )
+            : say('Commit or stash them, or work here with --branch stay.'),
         };
   },
 };

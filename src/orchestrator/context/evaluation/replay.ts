@@ -42,11 +42,16 @@ export async function replayOf(dir: string, commits: number, skip = 0): Promise<
   if (base === undefined) {
     await requireOlderCommits(dir);
     throw new HumanError(
-      say(
-        'The history of {0} is too short: there is nothing to learn from before its newest commits. Give fewer than {1} with --commits.',
-        dir,
-        newest.length,
-      ),
+      newest.length < 2
+        ? say(
+            'The history of {0} is too short: there is nothing to learn from before its newest commit.',
+            dir,
+          )
+        : say(
+            'The history of {0} is too short: there is nothing to learn from before its newest commits. Give fewer than {1} with --commits.',
+            dir,
+            newest.length,
+          ),
     );
   }
   const source = (await treeFiles(dir, base)).filter(({ path }) => isSourcePath(path));
