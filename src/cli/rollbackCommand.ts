@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
-import { HumanError } from '../base/humanError.ts';
+import { HumanError, requireHuman } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
@@ -16,15 +16,17 @@ import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { fileBelow } from '../orchestrator/loop/resume.ts';
 import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
 import { storiesOpenIn } from '../orchestrator/revert/workRevert.ts';
+import type { Story } from '../orchestrator/stories/story.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
+import { beadsDatabase } from '../orchestrator/trackers/beads/beadsDatabase.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import {
+  reopenStories,
   rolledBackStories,
-  settleTicks,
-  type TicksToSettle,
-  ticksToSettle,
+  type UncommittedTicks,
+  uncommittedTicks,
 } from '../orchestrator/workspace/rolledBackStories.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
@@ -52,7 +54,10 @@ export function addRollbackCommand(program: Command): void {
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--dry-run', 'only show what would be taken back')
-    .option('--json', 'as data: commit, files, kept, to, stories, reopened (docs/json-output.md)')
+    .option(
+      '--json',
+      'as data: commit, files, kept, to, stories, reopened, stillDone, lost (docs/json-output.md)',
+    )
     .action(rollback);
 }
 
@@ -71,7 +76,7 @@ async function rollback(
   const { to } = begin;
   const states = await statesSince(files, chosen.runId);
   const asked = { begin, iteration, states };
-  const { reopened, ...result } = await (isDryRun
+  const { ticks, ...result } = await (isDryRun
     ? tryRollBack(files, chosen, asked)
     : rollBackRun(files, chosen, asked));
   const changed = result.kind === 'nothingToDo' ? [] : result.files;
@@ -80,7 +85,7 @@ async function rollback(
   tellPassedOver(chosen, json === true);
   if (json) {
     const stories = changed.length === 0 ? [] : storiesOf(begin.gone);
-    printJson({ commit, files: changed.length, kept, to, stories, reopened });
+    printJson({ commit, files: changed.length, kept, to, stories, ...ticks });
   } else if (changed.length === 0) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
@@ -95,9 +100,7 @@ async function rollback(
       const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
       print(`${not} (not committed when the run began): ${englishOf(namedFiles(kept))}.`);
     }
-    if (reopened.length > 0) {
-      print(`${isDryRun ? 'Would be open again' : 'Open again'}: ${named(reopened)}.`);
-    }
+    tellOfUncommittedTicks(ticks, isDryRun);
     tellOfLandings(begin, iteration, isDryRun);
     const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
     tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
@@ -123,22 +126,100 @@ async function tryRollBack(
   await requireBranchOfRun(files, runId);
   const storyIds = await storiesTakenBack(files, runId, asked);
   const options = await optionsOf(files, runId, asked, storyIds);
-  const { reopened } = await ticksOf(files, runId, options.storyFile, storyIds);
-  return { ...(await rollBack(files.workspace, { ...options, isDryRun: true })), reopened };
+  const uncommitted = await ticksOf(files, runId, asked, options.storyFile);
+  const result = await rollBack(files.workspace, { ...options, isDryRun: true });
+  const ticks = await settleTicks(uncommitted, result, options.storyFile, true);
+  return { ...result, ticks };
 }
 
-/** With the stories whose ticks were not committed, and are taken back with their work. */
-type RolledBack = RollBack & { readonly reopened: readonly string[] };
+/** Ids of stories whose ticks are not committed. */
+interface Ticks {
+  /** They are not done any more, like their work. */
+  readonly reopened: readonly string[];
+  /** They are still done, although their work is taken back. */
+  readonly stillDone: readonly string[];
+  /** They are not done any more, although their work stays. */
+  readonly lost: readonly string[];
+}
 
+type RolledBack = RollBack & { readonly ticks: Ticks };
+
+/** A run on another story file says nothing about this one. */
 async function ticksOf(
   files: RunFiles,
   runId: string,
+  { begin: { gone, isIsolated, to }, iteration, states }: Asked,
   storyFile: string | undefined,
-  takenBack: readonly string[],
-): Promise<TicksToSettle> {
+): Promise<UncommittedTicks | undefined> {
+  const own = states.find(state => state.runId === runId)?.storyFile;
+  const others = new Set(
+    states.flatMap(state => (state.storyFile === own ? [] : (state.runId ?? []))),
+  );
+  const takenBack = await rolledBackStories(
+    files,
+    runId,
+    { iteration, landed: isIsolated ? gone : undefined },
+    id => !others.has(id),
+  );
   return storyFile === undefined
-    ? { reopened: [], kept: [] }
-    : ticksToSettle(files, runId, { storyFile, takenBack });
+    ? undefined
+    : uncommittedTicks(files.workspace, storyFile, { takenBack, to });
+}
+
+/** Takes ticks back with their work. The file itself only follows if a commit has changed it. */
+async function settleTicks(
+  uncommitted: UncommittedTicks | undefined,
+  result: RollBack,
+  storyFile = '',
+  isDryRun = false,
+): Promise<Ticks> {
+  const nothing = { reopened: [], stillDone: [], lost: [] };
+  if (uncommitted === undefined || result.kind === 'nothingToDo') {
+    return nothing;
+  }
+  const { certain, name, others, takenBack } = uncommitted;
+  const ids = (stories: readonly Story[]) => stories.map(({ id }) => id);
+  if (result.files.some(file => file === name || file.startsWith(`${name}/`))) {
+    return { ...nothing, lost: ids(others) };
+  }
+  // Their database would mark them as done again.
+  const isInDatabase = (await beadsDatabase(storyFile)) !== undefined;
+  let reopened = isInDatabase ? [] : certain;
+  if (!isDryRun && reopened.length > 0) {
+    // The commit is made: after a failure, the person is told what is left to do.
+    await reopenStories(storyFile, reopened).catch(requireHuman);
+    const now = (await readStoryList(storyFile))?.stories ?? [];
+    reopened = reopened.filter(({ id }) => now.some(story => story.id === id && !story.done));
+  }
+  return {
+    ...nothing,
+    reopened: ids(reopened),
+    stillDone: ids(takenBack.filter(story => !reopened.includes(story))),
+  };
+}
+
+function tellOfUncommittedTicks({ lost, reopened, stillDone }: Ticks, isDryRun: boolean): void {
+  if (reopened.length > 0) {
+    print(`${isDryRun ? 'Would be open again' : 'Open again'}: ${named(reopened)}.`);
+  }
+  if (stillDone.length > 0) {
+    const what = isDryRun ? 'Would still be marked as done' : 'Still marked as done';
+    print(
+      `${what}, although the work is taken back: ${named(stillDone)}. To have it done again: ralph-fresh untick ${idOf(stillDone)}`,
+    );
+  }
+  if (lost.length > 0) {
+    const what = isDryRun ? 'Would no longer be marked as done' : 'No longer marked as done';
+    print(
+      `${what}, although the work stays: ${named(lost)}. To mark it again: ralph-fresh tick ${idOf(lost)}`,
+    );
+  }
+}
+
+/** For a command that takes one. */
+function idOf(ids: readonly string[]): string {
+  const [id = '', ...others] = ids;
+  return others.length === 0 ? shellWord(id) : 'ID';
 }
 
 function storiesTakenBack(
@@ -210,7 +291,7 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
     try {
       const options = await optionsOf(files, runId, asked, storyIds);
       const { storyFile } = options;
-      const ticks = await ticksOf(files, runId, storyFile, storyIds);
+      const uncommitted = await ticksOf(files, runId, asked, storyFile);
       const done = await rollBack(files.workspace, options);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
@@ -218,12 +299,8 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
         const { iteration } = asked;
         journal.append({ type: 'run.rolledBack', iteration, commit, ...of, storyIds });
         journal.sync();
-        if (storyFile !== undefined) {
-          await settleTicks(storyFile, ticks);
-        }
-        return { ...done, reopened: ticks.reopened };
       }
-      return { ...done, reopened: [] };
+      return { ...done, ticks: await settleTicks(uncommitted, done, storyFile) };
     } finally {
       journal.close();
     }

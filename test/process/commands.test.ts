@@ -1312,7 +1312,8 @@ describe('rollback', { concurrency: 3 }, () => {
       `Would take 2 files back to ${to.slice(0, 7)}, before iteration 2: .omc/prd.json, US-002.txt.\n`,
     );
     assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
-      ...{ commit: null, files: 2, kept: [], to, stories: [], reopened: [] },
+      ...{ commit: null, files: 2, kept: [], to, stories: [] },
+      ...{ reopened: [], stillDone: [], lost: [] },
     });
     assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
@@ -1342,7 +1343,7 @@ describe('rollback', { concurrency: 3 }, () => {
       kept: [],
       to,
       stories: [],
-      reopened: [],
+      ...{ reopened: [], stillDone: [], lost: [] },
     });
     // Nothing is committed since; what is not committed is not nothing.
     const file = await workspace.read('.omc/prd.json');
@@ -1379,7 +1380,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('opens the stories that it takes back although their ticks are not committed, and no others', async t => {
+  test('names the stories that are no longer marked as done although their work stays', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(5) });
     const work = (n: number, ...commits: readonly string[]): Step[] => [
       { write: [`${n}.txt`, `${n}`] },
@@ -1394,16 +1395,19 @@ describe('rollback', { concurrency: 3 }, () => {
     await printed(workspace, 'tick', 'US-005');
     assert.match(
       await printed(workspace, 'rollback', '2', '--dry-run'),
-      /^Would be open again: US-003, US-004\.$/m,
+      /^Would no longer be marked as done, although the work stays: US-001, US-005\./m,
     );
-    assert.deepEqual(
-      await workspace.done(),
-      [1, 2, 3, 4, 5].map(n => `US-00${n}`),
+    assert.equal((await workspace.done()).length, 5);
+    assert.match(
+      await printed(workspace, 'rollback', '2'),
+      /^No longer marked as done, although the work stays: US-001, US-005\. .*: ralph-fresh tick ID$/m,
     );
-    assert.match(await printed(workspace, 'rollback', '2'), /^Open again: US-003, US-004\.$/m);
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-005']);
+    assert.deepEqual(await workspace.done(), []);
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
     assert.equal(existsSync(path.join(workspace.folder, '2.txt')), false);
     assert.equal(existsSync(path.join(workspace.folder, '1.txt')), true);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    assert.equal(existsSync(path.join(workspace.folder, '2.txt')), true);
   });
 
   test('opens the stories of a list that stays where no iteration has changed it', async t => {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isNumberId } from '../../base/numberId.ts';
 import { GitRepository } from '../git/git.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readDecisions } from '../journal/journal.ts';
@@ -12,15 +13,17 @@ import { runIds } from './runIds.ts';
 
 /**
  * The stories whose work a rollback takes back: those done in this run from the iteration on, and in all later runs.
- * @param landed with lanes: what has landed since, in place of the numbers of iterations
+ * @param from.landed with lanes: what has landed since, in place of the numbers of iterations
+ * @param isAsked leaves out other runs
  */
 export async function rolledBackStories(
   files: RunFiles,
   runId: string,
   from: { readonly iteration: number; readonly landed?: readonly { readonly storyId: string }[] },
+  isAsked: (runId: string) => boolean = () => true,
 ): Promise<string[]> {
   const found = new Set((from.landed ?? []).map(({ storyId }) => storyId));
-  for (const id of (await runIds(files)).filter(other => other >= runId)) {
+  for (const id of (await runIds(files)).filter(other => other >= runId && isAsked(other))) {
     if (id !== runId || from.landed === undefined) {
       const since = id === runId ? from.iteration : 0;
       for (const event of await readDecisions(files.journalFile(id))) {
@@ -47,72 +50,72 @@ function doneSince(event: RunEvent, since: number): string | undefined {
   }
 }
 
-/** What becomes of ticks that a rollback of commits would leave, or remove with a commit that only came later. */
-export interface TicksToSettle {
-  /** Ids of the stories whose work is taken back, and whose ticks are not committed. */
-  readonly reopened: readonly string[];
-  /** Ids of the stories that are done before the iteration, or ticked without a commit by a person. */
-  readonly kept: readonly string[];
+/** Ticks that are in the story file, but not in the version of HEAD: a rollback restores only what is committed. */
+export interface UncommittedTicks {
+  /** The story file, from the top folder, with forward slashes. */
+  readonly name: string;
+  /** Stories whose work is taken back. */
+  readonly takenBack: readonly Story[];
+  /** Those of them that can be set to not done without a doubt which story is meant. */
+  readonly certain: readonly Story[];
+  /** Other stories that are done now, but not in the version that is restored: their ticks came later. */
+  readonly others: readonly Story[];
 }
 
 /**
- * Call it before the rollback. Nothing if git does not track the story file.
- * @param takenBack see {@link rolledBackStories}
+ * @param dir absolute path of the workspace
+ * @param options.to the commit that is restored
+ * @param options.takenBack see {@link rolledBackStories}
+ * @returns `undefined` if git does not track the story file
  */
-export async function ticksToSettle(
-  files: RunFiles,
-  runId: string,
-  { storyFile, takenBack }: { readonly storyFile: string; readonly takenBack: readonly string[] },
-): Promise<TicksToSettle> {
-  const now = (await readStoryList(storyFile))?.stories.flatMap(({ done, id }) =>
-    done ? [id] : [],
-  );
-  const committed = await committedList(files.workspace, storyFile);
-  if (now === undefined || committed === undefined) {
-    return { reopened: [], kept: [] };
+export async function uncommittedTicks(
+  dir: string,
+  storyFile: string,
+  { takenBack, to }: { readonly takenBack: readonly string[]; readonly to: string },
+): Promise<UncommittedTicks | undefined> {
+  const git = new GitRepository(dir);
+  const [root, head] = await Promise.all([git.root(), git.head()]);
+  const now = (await readStoryList(storyFile))?.stories;
+  if (root === undefined || head === undefined || now === undefined) {
+    return undefined;
   }
-  const isCommitted = new Set(committed.flatMap(({ done, id }) => (done ? [id] : [])));
-  const ofRun = await rolledBackStories(files, runId, { iteration: 0 });
+  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
+  const name = relative.split(path.sep).join('/');
+  const doneAt = async (commit: string): Promise<ReadonlySet<string> | undefined> => {
+    // A file outside of the repository is in no commit.
+    const bytes = await committedStories(root, commit, name).catch(() => undefined);
+    const list = bytes && parseStoryFile(storyFile, bytes);
+    return list?.kind === 'stories'
+      ? new Set(list.stories.flatMap(({ done, id }) => (done ? [id] : [])))
+      : undefined;
+  };
+  const [committed, restored] = await Promise.all([doneAt(head), doneAt(to)]);
+  if (committed === undefined || restored === undefined) {
+    return undefined;
+  }
+  const done = now.filter(story => story.done);
+  const own = done.filter(({ id }) => takenBack.includes(id) && !committed.has(id));
   return {
-    reopened: now.filter(id => takenBack.includes(id) && !isCommitted.has(id)),
-    kept: now.filter(id => !takenBack.includes(id) && (ofRun.includes(id) || !isCommitted.has(id))),
+    name,
+    takenBack: own,
+    certain: own.filter(
+      ({ id }) => !isNumberId(id) && now.filter(story => story.id === id).length === 1,
+    ),
+    others: done.filter(
+      ({ id }) => !isNumberId(id) && !takenBack.includes(id) && !restored.has(id),
+    ),
   };
 }
 
-/** The stories in the version of HEAD, if git tracks their file. */
-async function committedList(
-  dir: string,
-  storyFile: string,
-): Promise<readonly Story[] | undefined> {
-  const git = new GitRepository(dir);
-  const [root, head] = await Promise.all([git.root(), git.head()]);
-  if (root === undefined || head === undefined) {
-    return undefined;
-  }
-  const name = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
-  // A file outside of the repository is in no commit.
-  const bytes = await committedStories(root, head, name.split(path.sep).join('/')).catch(
-    () => undefined,
-  );
-  const list = bytes && parseStoryFile(storyFile, bytes);
-  return list?.kind === 'stories' ? list.stories : undefined;
-}
-
 /**
- * Call it after the rollback.
+ * Sets stories to not done in a file that has not changed since they were read.
  * @throws {HumanError} if the file cannot be written
  */
-export async function settleTicks(
-  storyFile: string,
-  { kept, reopened }: TicksToSettle,
-): Promise<void> {
-  const list = await readStoryList(storyFile);
-  let expectedHash = list?.hash;
-  for (const { done, id, position } of list?.stories ?? []) {
-    if ((done ? reopened : kept).includes(id)) {
-      const edit = await setStoryDone(storyFile, { id, position }, !done, { expectedHash });
-      // Our own edit must not make the next story's position untrusted.
-      expectedHash = edit.hash;
-    }
+export async function reopenStories(storyFile: string, stories: readonly Story[]): Promise<void> {
+  let expectedHash: string | undefined;
+  for (const { id, position } of stories) {
+    const edit = await setStoryDone(storyFile, { id, position }, false, { expectedHash });
+    // Our own edit must not make the next story's position untrusted.
+    expectedHash = edit.hash;
   }
 }
