@@ -117,7 +117,7 @@ export function howToContinue(state: RunState, flags = ''): string {
   const command = resumeCommand(state);
   const more = flags === '' ? '' : ` ${flags}`;
   return command === undefined
-    ? `The last one is complete. Add a story, or reopen one with "ralph-fresh untick ID"; then start a new run: ralph-fresh run${more}`
+    ? `The last one is complete. Add a story, or reopen one with "ralph-fresh untick ID"; then start a new run with "ralph-fresh run${more}".`
     : `Continue with "${command}${more}".`;
 }
 

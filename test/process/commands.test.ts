@@ -767,7 +767,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
       await refused(
         workspace,
         1,
-        /is complete\. Add a story, or reopen one .*; then start a new run: ralph-fresh run/,
+        /is complete\. Add a story, or reopen one .*; then start a new run with "ralph-fresh run"\./,
         command,
       );
     }

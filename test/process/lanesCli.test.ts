@@ -93,7 +93,10 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     // A person has written something there.
     await writeFile(path.join(data.places[0].path, 'mine.txt'), 'mine\n');
     const cleaned = await told(workspace, 0, 'places', 'clean');
-    assert.match(cleaned, /^lane-1 stays\. It has uncommitted work that has not been kept\./m);
+    assert.match(
+      cleaned,
+      /^lane-1 stays, in .*lane-1\. It has uncommitted work that has not been kept\./m,
+    );
     assert.match(cleaned, /^lane-2 is removed\.$/m);
     assert.match(cleaned, /^queue is removed\.$/m);
     assert.ok(existsSync(path.join(data.places[0].path, 'mine.txt')));
