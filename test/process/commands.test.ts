@@ -911,6 +911,11 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
     await workspace.event('agent.init');
+    // It is written while the agent starts.
+    await until('the iteration in the state file', async () => {
+      const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+      return state.iteration === 1;
+    });
     cli.child.kill('SIGKILL');
     await cli.finished;
     const doctor = await workspace.cli('doctor', '--agent', 'demo', '--json').finished;
