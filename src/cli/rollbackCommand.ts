@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
-import { HumanError, requireHuman } from '../base/humanError.ts';
+import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten, withoutControls } from '../base/text.ts';
@@ -16,17 +16,14 @@ import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { fileBelow } from '../orchestrator/loop/resume.ts';
 import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
 import { storiesOpenIn } from '../orchestrator/revert/workRevert.ts';
-import type { Story } from '../orchestrator/stories/story.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
-import { beadsDatabase } from '../orchestrator/trackers/beads/beadsDatabase.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import {
-  reopenStories,
+  type RollbackTicks,
+  rollbackTicks,
   rolledBackStories,
-  type UncommittedTicks,
-  uncommittedTicks,
 } from '../orchestrator/workspace/rolledBackStories.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
@@ -34,12 +31,16 @@ import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import {
+  namedStories,
+  type SettledTicks,
+  settleTicks,
+  tellOfSettledTicks,
+} from './rollbackTicks.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
 
-/** In UTF-16 units. */
-const MAX_ID = 40;
-/** Maximum number of stories that are named. */
+/** Maximum number of commits that are named. */
 const MAX_NAMED = 8;
 
 /** `ralph-fresh rollback`: returns to the state before an iteration, with a new commit. */
@@ -100,7 +101,7 @@ async function rollback(
       const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
       print(`${not} (not committed when the run began): ${englishOf(namedFiles(kept))}.`);
     }
-    tellOfUncommittedTicks(ticks, isDryRun);
+    tellOfSettledTicks(ticks, isDryRun);
     tellOfLandings(begin, iteration, isDryRun);
     const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
     tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
@@ -126,108 +127,43 @@ async function tryRollBack(
   await requireBranchOfRun(files, runId);
   const storyIds = await storiesTakenBack(files, runId, asked);
   const options = await optionsOf(files, runId, asked, storyIds);
-  const uncommitted = await ticksOf(files, runId, asked, options.storyFile);
+  const uncommitted = await ticksOf(files, runId, asked, { ...options, storyIds });
   const result = await rollBack(files.workspace, { ...options, isDryRun: true });
   const ticks = await settleTicks(uncommitted, result, options.storyFile, true);
   return { ...result, ticks };
 }
 
-/** Ids of stories whose ticks are not committed. */
-interface Ticks {
-  /** They are not done any more, like their work. */
-  readonly reopened: readonly string[];
-  /** They are still done, although their work is taken back. */
-  readonly stillDone: readonly string[];
-  /** They are not done any more, although their work stays. */
-  readonly lost: readonly string[];
-}
-
-type RolledBack = RollBack & { readonly ticks: Ticks };
+type RolledBack = RollBack & { readonly ticks: SettledTicks };
 
 /** A run on another story file says nothing about this one. */
 async function ticksOf(
   files: RunFiles,
   runId: string,
-  { begin: { gone, isIsolated, to }, iteration, states }: Asked,
-  storyFile: string | undefined,
-): Promise<UncommittedTicks | undefined> {
+  asked: Asked,
+  { storyFile, storyIds }: { readonly storyFile?: string; readonly storyIds: readonly string[] },
+): Promise<RollbackTicks | undefined> {
+  const { states } = asked;
   const own = states.find(state => state.runId === runId)?.storyFile;
   const others = new Set(
     states.flatMap(state => (state.storyFile === own ? [] : (state.runId ?? []))),
   );
-  const takenBack = await rolledBackStories(
-    files,
-    runId,
-    { iteration, landed: isIsolated ? gone : undefined },
-    id => !others.has(id),
-  );
+  const takenBack =
+    others.size === 0
+      ? storyIds
+      : await storiesTakenBack(files, runId, asked, id => !others.has(id));
   return storyFile === undefined
     ? undefined
-    : uncommittedTicks(files.workspace, storyFile, { takenBack, to });
-}
-
-/** Takes ticks back with their work. The file itself only follows if a commit has changed it. */
-async function settleTicks(
-  uncommitted: UncommittedTicks | undefined,
-  result: RollBack,
-  storyFile = '',
-  isDryRun = false,
-): Promise<Ticks> {
-  const nothing = { reopened: [], stillDone: [], lost: [] };
-  if (uncommitted === undefined || result.kind === 'nothingToDo') {
-    return nothing;
-  }
-  const { certain, name, others, takenBack } = uncommitted;
-  const ids = (stories: readonly Story[]) => stories.map(({ id }) => id);
-  if (result.files.some(file => file === name || file.startsWith(`${name}/`))) {
-    return { ...nothing, lost: ids(others) };
-  }
-  // Their database would mark them as done again.
-  const isInDatabase = (await beadsDatabase(storyFile)) !== undefined;
-  let reopened = isInDatabase ? [] : certain;
-  if (!isDryRun && reopened.length > 0) {
-    // The commit is made: after a failure, the person is told what is left to do.
-    await reopenStories(storyFile, reopened).catch(requireHuman);
-    const now = (await readStoryList(storyFile))?.stories ?? [];
-    reopened = reopened.filter(({ id }) => now.some(story => story.id === id && !story.done));
-  }
-  return {
-    ...nothing,
-    reopened: ids(reopened),
-    stillDone: ids(takenBack.filter(story => !reopened.includes(story))),
-  };
-}
-
-function tellOfUncommittedTicks({ lost, reopened, stillDone }: Ticks, isDryRun: boolean): void {
-  if (reopened.length > 0) {
-    print(`${isDryRun ? 'Would be open again' : 'Open again'}: ${named(reopened)}.`);
-  }
-  if (stillDone.length > 0) {
-    const what = isDryRun ? 'Would still be marked as done' : 'Still marked as done';
-    print(
-      `${what}, although the work is taken back: ${named(stillDone)}. To have it done again: ralph-fresh untick ${idOf(stillDone)}`,
-    );
-  }
-  if (lost.length > 0) {
-    const what = isDryRun ? 'Would no longer be marked as done' : 'No longer marked as done';
-    print(
-      `${what}, although the work stays: ${named(lost)}. To mark it again: ralph-fresh tick ${idOf(lost)}`,
-    );
-  }
-}
-
-/** For a command that takes one. */
-function idOf(ids: readonly string[]): string {
-  const [id = '', ...others] = ids;
-  return others.length === 0 ? shellWord(id) : 'ID';
+    : rollbackTicks(files.workspace, storyFile, { takenBack, to: asked.begin.to });
 }
 
 function storiesTakenBack(
   files: RunFiles,
   runId: string,
   { begin: { gone, isIsolated }, iteration }: Asked,
+  isAsked?: (runId: string) => boolean,
 ): Promise<string[]> {
-  return rolledBackStories(files, runId, { iteration, landed: isIsolated ? gone : undefined });
+  const landed = isIsolated ? gone : undefined;
+  return rolledBackStories(files, runId, { iteration, landed }, isAsked);
 }
 
 /** Changes of a person that an agent has committed are among its own. @param range two commits, for `git diff` */
@@ -291,7 +227,7 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
     try {
       const options = await optionsOf(files, runId, asked, storyIds);
       const { storyFile } = options;
-      const uncommitted = await ticksOf(files, runId, asked, storyFile);
+      const uncommitted = await ticksOf(files, runId, asked, { storyFile, storyIds });
       const done = await rollBack(files.workspace, options);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
@@ -432,7 +368,7 @@ function tellOfLandings(
     ? `the work of iteration ${iteration} landed`
     : `iteration ${iteration} began, whose work has not landed`;
   print(
-    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${named(storiesOf(gone))}. Landed before, and kept: ${named(storiesOf(stays))}.`,
+    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${namedStories(storiesOf(gone))}. Landed before, and kept: ${namedStories(storiesOf(stays))}.`,
   );
 }
 
@@ -462,13 +398,6 @@ async function tellOfOwnCommits(
     );
   }
 }
-
-function named(ids: readonly string[]): string {
-  const more = ids.length - MAX_NAMED;
-  const first = ids.slice(0, MAX_NAMED).map(id => shorten(withoutControls(id), MAX_ID));
-  return ids.length === 0 ? 'nothing' : `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
 function storiesOf(landed: readonly Landed[]): string[] {
   return [...new Set(landed.map(({ storyId }) => storyId))];
 }

@@ -1,12 +1,9 @@
-import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
-import { realPlace } from '../stories/outsideLinks.ts';
-import { parseStoryFile } from '../stories/storyFile.ts';
-import { committedStories } from '../workspace/committedStories.ts';
+import { committedFile, committedList } from '../workspace/committedStories.ts';
 import { readNewestRun } from '../workspace/runCheckpoint.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
 
@@ -75,35 +72,29 @@ function notHere(branch: string, count: number): Judgement | undefined {
  * How many stories are done in the list and have commits on the last run's branch that are missing here. In a list
  * that git tracks, what is done comes and goes with the commits.
  */
-async function onlyThere({ branch = '', commits }: RunState, ground: Ground): Promise<number> {
-  const done = ground.stories?.stories.filter(story => story.done) ?? [];
-  if (done.length === 0 || commits.length === 0 || (await listOn('HEAD', ground))) {
+async function onlyThere(
+  { branch = '', commits }: RunState,
+  { files, folder, stories, storyFile = '' }: Ground,
+): Promise<number> {
+  const done = stories?.stories.filter(story => story.done) ?? [];
+  const { root = '' } = await folder();
+  if (done.length === 0 || commits.length === 0 || (await committedFile(root, 'HEAD', storyFile))) {
     return 0;
   }
   const range = ['--end-of-options', `refs/heads/${branch}`, '^HEAD'];
   // The branch may be gone.
-  const missing = await runGit(ground.files.workspace, 'rev-list', ...range).catch(() => '');
+  const missing = await runGit(files.workspace, 'rev-list', ...range).catch(() => '');
   const hashes = new Set(missing.split('\n'));
   const ids = new Set(commits.flatMap(({ hash, storyId }) => (hashes.has(hash) ? storyId : [])));
   return done.filter(({ id }) => ids.has(id)).length;
 }
 
-/** The committed story file; `undefined` if that commit, or the file in it, does not exist. */
-async function listOn(
-  commit: string,
-  { folder, storyFile = '' }: Ground,
-): Promise<Buffer | undefined> {
-  const { root = '' } = await folder();
-  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
-  const name = relative.split(path.sep).join('/');
-  return committedStories(root, commit, name).catch(() => undefined);
-}
-
 /** Ids of the stories that the list on a branch says are done. */
-async function doneOn(branch: string, ground: Ground): Promise<ReadonlySet<string>> {
-  const bytes = await listOn(`refs/heads/${branch}`, ground);
-  const list = bytes && parseStoryFile(ground.storyFile ?? '', bytes);
-  return new Set(
-    list?.kind === 'stories' ? list.stories.flatMap(({ done, id }) => (done ? [id] : [])) : [],
-  );
+async function doneOn(
+  branch: string,
+  { folder, storyFile = '' }: Ground,
+): Promise<ReadonlySet<string>> {
+  const { root = '' } = await folder();
+  const list = await committedList(root, `refs/heads/${branch}`, storyFile);
+  return new Set(list?.stories.flatMap(({ done, id }) => (done ? [id] : [])));
 }

@@ -9,6 +9,9 @@ import {
   packFolder,
   TASKS,
 } from '../stories/formats/folderText.ts';
+import { realPlace } from '../stories/outsideLinks.ts';
+import type { StoryList } from '../stories/story.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
 
 /** Trees, seen along a folder of stories. */
 export interface FolderTrees {
@@ -112,4 +115,30 @@ export async function committedStories(
 /** Whether one of these trees has a folder at this path. */
 export function isFolderIn(views: readonly TreeView[], file: string): boolean {
   return views.some(view => view.entry(file)?.mode === FOLDER_MODE);
+}
+
+/** Where a story file is in its repository: from the top folder, with forward slashes. */
+export function placeInRepository(root: string, storyFile: string): string {
+  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
+  return relative.split(path.sep).join('/');
+}
+
+/** The bytes of the committed version of a story file; `undefined` if that commit, or the file in it, does not exist. */
+export async function committedFile(
+  root: string,
+  commit: string,
+  storyFile: string,
+): Promise<Buffer | undefined> {
+  return committedStories(root, commit, placeInRepository(root, storyFile)).catch(() => undefined);
+}
+
+/** The list in {@link committedFile}; `undefined` if it is none. */
+export async function committedList(
+  root: string,
+  commit: string,
+  storyFile: string,
+): Promise<StoryList | undefined> {
+  const bytes = await committedFile(root, commit, storyFile);
+  const list = bytes && parseStoryFile(storyFile, bytes);
+  return list?.kind === 'stories' ? list : undefined;
 }

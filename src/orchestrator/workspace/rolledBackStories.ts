@@ -1,13 +1,11 @@
-import path from 'node:path';
 import { isNumberId } from '../../base/numberId.ts';
 import { GitRepository } from '../git/git.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readDecisions } from '../journal/journal.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
-import { realPlace } from '../stories/outsideLinks.ts';
 import type { Story } from '../stories/story.ts';
-import { parseStoryFile, readStoryList } from '../stories/storyFile.ts';
-import { committedStories } from './committedStories.ts';
+import { readStoryList } from '../stories/storyFile.ts';
+import { committedList, placeInRepository } from './committedStories.ts';
 import type { RunFiles } from './runFiles.ts';
 import { runIds } from './runIds.ts';
 
@@ -50,11 +48,11 @@ function doneSince(event: RunEvent, since: number): string | undefined {
   }
 }
 
-/** Ticks that are in the story file, but not in the version of HEAD: a rollback restores only what is committed. */
-export interface UncommittedTicks {
+/** Ticks that a rollback concerns, because it restores only what is committed. */
+export interface RollbackTicks {
   /** The story file, from the top folder, with forward slashes. */
   readonly name: string;
-  /** Stories whose work is taken back. */
+  /** Stories whose work is taken back, and whose ticks are not committed. */
   readonly takenBack: readonly Story[];
   /** Those of them that can be set to not done without a doubt which story is meant. */
   readonly certain: readonly Story[];
@@ -68,26 +66,20 @@ export interface UncommittedTicks {
  * @param options.takenBack see {@link rolledBackStories}
  * @returns `undefined` if git does not track the story file
  */
-export async function uncommittedTicks(
+export async function rollbackTicks(
   dir: string,
   storyFile: string,
   { takenBack, to }: { readonly takenBack: readonly string[]; readonly to: string },
-): Promise<UncommittedTicks | undefined> {
+): Promise<RollbackTicks | undefined> {
   const git = new GitRepository(dir);
   const [root, head] = await Promise.all([git.root(), git.head()]);
   const now = (await readStoryList(storyFile))?.stories;
   if (root === undefined || head === undefined || now === undefined) {
     return undefined;
   }
-  const relative = path.relative(realPlace(root) ?? root, realPlace(storyFile) ?? storyFile);
-  const name = relative.split(path.sep).join('/');
   const doneAt = async (commit: string): Promise<ReadonlySet<string> | undefined> => {
-    // A file outside of the repository is in no commit.
-    const bytes = await committedStories(root, commit, name).catch(() => undefined);
-    const list = bytes && parseStoryFile(storyFile, bytes);
-    return list?.kind === 'stories'
-      ? new Set(list.stories.flatMap(({ done, id }) => (done ? [id] : [])))
-      : undefined;
+    const list = await committedList(root, commit, storyFile);
+    return list && new Set(list.stories.flatMap(({ done, id }) => (done ? [id] : [])));
   };
   const [committed, restored] = await Promise.all([doneAt(head), doneAt(to)]);
   if (committed === undefined || restored === undefined) {
@@ -96,7 +88,7 @@ export async function uncommittedTicks(
   const done = now.filter(story => story.done);
   const own = done.filter(({ id }) => takenBack.includes(id) && !committed.has(id));
   return {
-    name,
+    name: placeInRepository(root, storyFile),
     takenBack: own,
     certain: own.filter(
       ({ id }) => !isNumberId(id) && now.filter(story => story.id === id).length === 1,
