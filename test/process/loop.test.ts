@@ -800,22 +800,28 @@ describe('one loop per workspace, any number of watchers', { concurrency: 4 }, (
   for (const [outcome, args, code] of watched) {
     test(`\`status --watch\` ends with the run's exit code: ${code}`, async t => {
       const workspace = await Workspace.create(t);
-      const cli = workspace.run('waits', '--quiet', ...args);
+      const cli = workspace.run('waits', ...args);
       await workspace.agent();
       const watch = workspace.cli('status', '--watch');
       const json = workspace.cli('status', '--watch', '--json');
       await until('what was there before', () => watch.stdout.includes('Iteration 1/'));
       await workspace.note('go');
       await assertEnd(workspace, cli, outcome, code);
-      assert.equal((await cli.finished).stdout, '');
       const seen = await watch.finished;
       assert.deepEqual([seen.code, seen.stderr], [code, '']);
-      assert.match(seen.stdout, /US-001 is done/);
+      // First the state, in place of what has led to it, and then what the run's own terminal shows.
+      assert.match(seen.stdout, /^Iteration 1\/\d+ · 0\/2 stories complete\nUS-001: /);
+      assert.doesNotMatch(seen.stdout, /Starting fresh-context|=== Iteration 1/);
+      const [, fromDone = ''] = (await cli.finished).stdout.split(/(?=^.*US-001 is done)/m);
+      assert.ok(fromDone !== '' && seen.stdout.endsWith(fromDone), seen.stdout);
       const told = (await json.finished).stdout.trim().split('\n');
       assert.deepEqual(
         told.map(line => JSON.parse(line)),
         await workspace.journal(),
       );
+      const later = await workspace.cli('status', '--watch').finished;
+      const { stdout } = await workspace.cli('status').finished;
+      assert.deepEqual([later.code, later.stdout], [code, stdout]);
     });
   }
 
