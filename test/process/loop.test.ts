@@ -144,6 +144,34 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(status.stdout, /^No run in this folder yet/);
   });
 
+  test('`run --quiet` says only why it has not started, or is not complete', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const quiet = async (...args: string[]) => {
+      const { code, stdout, stderr } = await workspace.run('succeeds', '--quiet', ...args).finished;
+      assert.equal(stdout, '');
+      return { code, stderr };
+    };
+    const unknown = await quiet('--story', 'US-009');
+    assert.equal(unknown.code, 64);
+    assertOneLine(unknown.stderr, /US-009/);
+    const setting = await quiet('--max-iterations', 'none');
+    assert.equal(setting.code, 64);
+    assertOneLine(setting.stderr, /max-iterations/);
+    await workspace.write('.git/MERGE_HEAD', '');
+    const unready = await quiet();
+    assert.equal(unready.code, 1);
+    assertOneLine(unready.stderr, /merge/);
+    await rm(path.join(workspace.folder, '.git/MERGE_HEAD'));
+
+    const some = await quiet('--max-iterations', '1');
+    assert.equal(some.code, 1);
+    assertOneLine(some.stderr, /1 of 2 stories complete\. .*--max-iterations/);
+    const [ended] = (await workspace.cli('status').finished).stdout.split('\n');
+    assert.equal(some.stderr, `ralph-fresh: ${ended}\n`);
+    assert.deepEqual(await quiet('--max-iterations', '2'), { code: 0, stderr: '' });
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
   test('if all stories are done, the open claim of the last run is still judged', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // Stopped before anybody could check the claim; and what the person did meanwhile.

@@ -62,7 +62,11 @@ export async function loopHere(
       await tellNothingToDo(options.storyFile, flags);
       return 0;
     }
-    await tellElsewhere(options.files, state, flags);
+    if (flags.quiet) {
+      // Its events, which say it too, are not printed.
+      return tellEnd(state, flags);
+    }
+    await tellElsewhere(options.files, state);
     return state.exitCode ?? EXIT_FAILURE;
   } finally {
     letHeapGrow?.();
@@ -73,12 +77,8 @@ export async function loopHere(
 }
 
 /** After a run whose work has landed on a branch that is not checked out: where it is. */
-async function tellElsewhere(
-  { workspace }: RunFiles,
-  state: RunState,
-  { quiet }: RunFlags,
-): Promise<void> {
-  if (quiet || !state.isolated) {
+async function tellElsewhere({ workspace }: RunFiles, state: RunState): Promise<void> {
+  if (!state.isolated) {
     return;
   }
   // Loaded on demand: runs with one lane do not need it.
@@ -137,7 +137,7 @@ export async function loopDetached(
   return 0;
 }
 
-/** The run is already over: a start without effect is a failure of this command, with the exit code of the run. */
+/** How the run ended; on standard error if it is not complete. @returns the exit code of the run */
 function tellEnd(state: RunState, { quiet }: RunFlags): number {
   const { good, text } = outcomeSentence(runEnd(state, state.outcome ?? 'error'), english);
   if (!good) {
