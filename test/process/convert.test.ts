@@ -178,6 +178,31 @@ describe('convert', { concurrency: 2 }, () => {
     assert.match(stderr, /^ {2}an entry that is not read as a story: tasks\/task-2 - B\.md:1$/m);
   });
 
+  test('counts no line twice in what a plan loses', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write(
+      'PLAN.md',
+      `# Shop
+
+Words of nobody.
+
+- [ ] Basket
+
+  - [] inside of the description
+  \`\`\`
+  - [] an example
+  \`\`\`
+- [] not read
+- [ ] Till
+`,
+    );
+    const { stderr } = await workspace.cli('convert', 'PLAN.md', '--to', 'tasks').finished;
+    assert.match(
+      stderr,
+      /has:\n {2}1 line of comments or other text\n {2}items that are not read as stories, on the lines 7, 11\nralph/,
+    );
+  });
+
   test('writes only what can be read under that name', async t => {
     const stories = openStories(2).map((story, index) => ({
       ...story,

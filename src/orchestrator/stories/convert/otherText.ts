@@ -1,6 +1,6 @@
 import { parseDocument, visit } from 'yaml';
 import { CHOICE_KEYS } from '../formats/callChoice.ts';
-import { readMarkdown } from '../formats/markdownBlocks.ts';
+import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -50,7 +50,7 @@ export function otherFileKeys({ file, text }: ParsedStoryFile): string[] {
     : [];
 }
 
-/** How many lines belong to no story: comments of YAML, text of a plan outside of its items. */
+/** How many lines belong to no story, and are no items either: comments of YAML, text of a plan outside of its items. */
 export function otherLines({ file, text }: ParsedStoryFile): number {
   if (file.kind === 'invalid') {
     return 0;
@@ -61,18 +61,32 @@ export function otherLines({ file, text }: ParsedStoryFile): number {
     case 'plan':
     case 'specsIndex': {
       const { lines } = readMarkdown(text);
-      const plain = lines.filter(line => line.kind === 'plain' && line.text.trim() !== '').length;
-      const read = file.stories.flatMap(({ description }) =>
-        description
-          .split('\n')
-          .slice(1)
-          .filter(line => line.trim() !== ''),
+      // The items that are not read are a loss of their own.
+      const told = new Set(
+        file.problems.flatMap(({ code, line }) => (code === 'notAStory' ? [line] : [])),
       );
-      return Math.max(0, plain - read.length);
+      for (const story of file.stories) {
+        for (const line of linesBelow(story, lines)) {
+          told.add(line);
+        }
+      }
+      return lines.filter(
+        ({ kind, line, text: words }) => kind === 'plain' && words.trim() !== '' && !told.has(line),
+      ).length;
     }
     default:
       return 0;
   }
+}
+
+/** The lines of a plan that are the description of an item, which begins with the text of the item's own line. */
+function linesBelow({ description, line }: Story, lines: readonly MarkdownLine[]): number[] {
+  let first = line;
+  while (lines[first]?.text.trim() === '') {
+    first += 1;
+  }
+  const count = description.split('\n').length - 1;
+  return lines.slice(first, first + count).map(below => below.line);
 }
 
 function commentLines(text: string): number {
