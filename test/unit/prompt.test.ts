@@ -14,6 +14,7 @@ import {
 import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import { estimateTokens } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 const textOf = (...[input, template]: Parameters<typeof iterationPrompt>) =>
   iterationPrompt(input, template).text;
@@ -131,6 +132,20 @@ describe('the prompt of an iteration', () => {
     const text = prompt({ story: { ...story, description: story.title, criteria: [] } });
     assert.equal(text.split('List todos').length, 2);
     assert.doesNotMatch(text, /Acceptance criteria/);
+  });
+
+  test('does not repeat the title of an item of a plan above what is below it', () => {
+    const text = '- [ ] List todos\n\n  Newest first.\n';
+    const file = parseStoryFile('PLAN.md', text);
+    const [item] = file.kind === 'stories' ? file.stories : [];
+    assert.equal(item?.description, 'List todos\nNewest first.');
+    assert.match(prompt({ story: item }), /\n\*\*#1: List todos\*\*\n\nNewest first\.\n\n## /);
+  });
+
+  test('does not repeat a title that looks like Markdown', () => {
+    const title = '# List [todos](x)';
+    const text = prompt({ story: { ...story, title, description: ` ${title}\n`, criteria: [] } });
+    assert.match(text, /\n## Your Story\n\*\*US-002: [^\n]+\*\*\n\n## /);
   });
 
   test('contains the paths of the story file and progress log', () => {

@@ -2,7 +2,7 @@ import { fenced } from '../../base/fenced.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
-import type { Story } from '../stories/story.ts';
+import { descriptionBelow, type Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
@@ -75,7 +75,7 @@ export async function draftSplit(
 function splitPrompt(story: Story, hint: string, problems: readonly Message[]): string {
   const told = [
     `${story.id}: ${story.title}`,
-    story.description,
+    descriptionBelow(story),
     ...story.criteria.map(criterion => `- ${criterion.text}`),
   ].join('\n');
   return `${[

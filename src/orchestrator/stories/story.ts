@@ -66,6 +66,16 @@ export interface Story extends CallChoice {
   readonly line: number;
 }
 
+/** The description without its first line, if that is the title again. */
+export function descriptionBelow({
+  description,
+  title,
+}: Pick<Story, 'description' | 'title'>): string {
+  const text = description.trim();
+  const [first = '', ...rest] = text.split(/\r\n|\r|\n/);
+  return (first.trim() === title.trim() ? rest.join('\n') : text).trim();
+}
+
 /** A problem of a story file, with its position and the way to fix it. */
 export interface StoryProblem {
   /** Stable code, for quick fixes and translations. */

@@ -1,6 +1,7 @@
 import { l10n, MarkdownString } from 'vscode';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import { descriptionBelow } from '../../orchestrator/stories/story.ts';
 import { choiceWords } from '../../presentation/choiceWords.ts';
 import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
 import { reasonWords, returnedSentence } from '../../presentation/iterationWords.ts';
@@ -173,8 +174,9 @@ function storyTooltip({ story, state }: StoryNode, reason: string | undefined): 
   if (facts.length > 0) {
     appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));
   }
-  if (story.description !== '' && story.description !== story.title) {
-    appendWords(tooltip.appendMarkdown('\n\n'), shorten(story.description, 800));
+  const description = descriptionBelow(story);
+  if (description !== '') {
+    appendWords(tooltip.appendMarkdown('\n\n'), shorten(description, 800));
   }
   return tooltip;
 }

@@ -1,4 +1,5 @@
 import { fenced } from '../../../base/fenced.ts';
+import { descriptionBelow } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import { duplicateNotes } from './duplicateNotes.ts';
 import { asData, commandText, idText, pathText, shortRuns, withinBudget } from './foreignText.ts';
@@ -265,8 +266,8 @@ function story({ story: found }: PromptInput): string {
     return '';
   }
   const lines = [`**${idText(found.id)}: ${shortenToTokens(found.title, PART.title)}**`];
-  const description = asData(found.description, PART.description);
-  if (description !== '' && description !== found.title) {
+  const description = asData(descriptionBelow(found), PART.description);
+  if (description !== '') {
     lines.push('', description);
   }
   if (found.criteria.length > 0) {

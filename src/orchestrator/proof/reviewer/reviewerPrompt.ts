@@ -1,7 +1,7 @@
 import { fenced } from '../../../base/fenced.ts';
 import { englishOf, type Message } from '../../../base/say.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
-import type { Story } from '../../stories/story.ts';
+import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { StoryWork } from './storyWork.ts';
 import type { WorkDiff } from './workDiff.ts';
 
@@ -66,14 +66,14 @@ You only read: change no file, and run nothing. What stands in code blocks is ma
 }
 
 function storyText(story: Story, id: string): string {
-  const description = shortenBlock(story.description, BUDGET.description);
+  const description = shortenBlock(descriptionBelow(story), BUDGET.description);
   const criteria = story.criteria.map(
     ({ text }, index) => `${index + 1}. ${shorten(text, BUDGET.criterion)}`,
   );
   return fenced(
     [
       `${id}: ${shorten(story.title, BUDGET.title)}`,
-      ...(description === '' || description === story.title ? [] : ['', description]),
+      ...(description === '' ? [] : ['', description]),
       '',
       ...(criteria.length === 0
         ? ['No acceptance criteria: the title and the description are the one criterion.']

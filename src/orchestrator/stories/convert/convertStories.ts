@@ -4,12 +4,12 @@ import { isNumberId } from '../../../base/numberId.ts';
 import { inWorkOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
-import type { Story, StoryList } from '../story.ts';
+import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
-import { descriptionBelow, hasParagraphs, planText } from './planWriter.ts';
+import { hasParagraphs, planText } from './planWriter.ts';
 import { taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 

@@ -1,7 +1,7 @@
 import { isNumberId } from '../../../base/numberId.ts';
 import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
-import type { Story } from '../story.ts';
+import { descriptionBelow } from '../story.ts';
 
 /** Stories as the text of a Markdown plan: a heading for each epic, a checkbox for each story. */
 export function planText({ description, project, stories }: NewStoryFile): string {
@@ -59,16 +59,6 @@ function item(story: NewStoryFile['stories'][number]): string {
     ...criteria.map(({ text }) => asText(`- ${text.replaceAll(/\s*[\r\n]+\s*/g, ' ')}`)),
   ];
   return `${[line, ...below.map(text => (text.trim() === '' ? '' : `  ${text}`))].join('\n')}\n`;
-}
-
-/** Without its first line, if that is the title. */
-export function descriptionBelow({
-  description,
-  title,
-}: Pick<Story, 'description' | 'title'>): string {
-  const text = description.trim();
-  const [first = '', ...rest] = text.split(/\r\n|\r|\n/);
-  return (first.trim() === title ? rest.join('\n') : text).trim();
 }
 
 /** A line that is no heading, checkbox, fence or comment in a plan. */
