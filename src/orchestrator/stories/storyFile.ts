@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, type Words } from '../../base/say.ts';
@@ -126,13 +125,12 @@ function astray(path: string): InvalidStoryFile | undefined {
 /** The problem if the file must not be opened; opening a named pipe would wait for a writer forever. */
 function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
   if (!found.isFile()) {
-    const name = basename(path);
     return unreadable(
       path,
       found.isDirectory()
         ? (tasksProblem(path) ??
-            say('{0} is a folder, not a file: put the stories into a file, and name that.', name))
-        : say('{0} is a pipe or a device, not a file: put the stories into a file.', name),
+            say('{0} is a folder, not a file: put the stories into a file, and name that.', path))
+        : say('{0} is a pipe or a device, not a file: put the stories into a file.', path),
     );
   }
   return found.size > MAX_STORY_FILE_BYTES
@@ -140,7 +138,7 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
         path,
         say(
           '{0} is larger than {1} MB: move finished stories to another file.',
-          basename(path),
+          path,
           MAX_STORY_FILE_BYTES / 1024 / 1024,
         ),
       )
@@ -156,7 +154,7 @@ function unreadableBy(error: unknown, path: string): InvalidStoryFile | undefine
   }
   return unreadable(
     path,
-    say('{0} cannot be read ({1}): check its permissions and its size.', basename(path), code),
+    say('{0} cannot be read ({1}): check its permissions and its size.', path, code),
   );
 }
 
