@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
-import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { loopToEnd, reportEnd, reportNoLoop, tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { deactivate } from './stateFile.ts';
@@ -20,6 +20,7 @@ async function cancel(files: RunFiles): Promise<void> {
   const loop = await loopToEnd(files);
   const wasActive = await deactivate(files);
   if (loop) {
+    await tellIfSuspended(files);
     // Repeated, because a loop between two iterations may be writing "active" at this moment.
     await reportEnd(files, loop, async () => void (await deactivate(files)));
     return;

@@ -18,7 +18,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import { stillAsking } from '../presentation/statusFacts.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { activeRun, howToContinue, livingLoop } from './loopEnd.ts';
+import { activeRun, howToContinue, livingLoop, tellIfSuspended } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
@@ -87,6 +87,7 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
     }
   }
   const state = await requireUnfinished(files, 'skip a story in');
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, { type: 'skip', storyId });
   if (delivered.kind === 'already') {
     print(`${named(storyId)} is skipped already.`);
@@ -133,6 +134,7 @@ async function reset(typed: string | undefined, { cwd, file }: Flags): Promise<v
   }
   const state = await requireUnfinished(files, 'undo it in');
   const storyId = story?.id ?? onlySkipped(state);
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, { type: 'reset', storyId });
   print(`${named(storyId)} gets another chance. ${later(delivered, state)}`.trimEnd());
 }
@@ -157,6 +159,7 @@ async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Pr
   const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
   const storyId = story?.id;
   await requireOwnHints(files);
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, {
     type: 'hint',
     text,
@@ -203,6 +206,7 @@ async function answer(text: string, { cwd, story: typed }: ControlFlags): Promis
     );
   }
   const request: RunRequest = { type: 'answer', text, storyId: question.storyId };
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, request);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
   print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));

@@ -20,6 +20,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { discoveryOrigin } from '../presentation/discoveryLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
+import { tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson, tellWarning } from './print.ts';
 import { fileOption, requireStoryFile, storyFileOf } from './storyFiles.ts';
@@ -122,6 +123,7 @@ async function accept(
 ): Promise<void> {
   const files = new RunFiles(cwd);
   const discovery = await requireDiscovery(files, typed);
+  await tellIfSuspended(files);
   const { id } = discovery;
   const storyFile = await requireStoryFile(files, named);
   const accepted = await acceptFoundWork(files, storyFile, discovery, {
@@ -149,6 +151,7 @@ async function edit(typed: string, title: string, { cwd }: Flags): Promise<void>
   if (line === '') {
     throw new UsageError(say('The title is empty: give it one, in quotation marks.'));
   }
+  await tellIfSuspended(files);
   await editFoundWork(files, id, line);
   print(`${id}  ${line}`);
 }
@@ -156,6 +159,7 @@ async function edit(typed: string, title: string, { cwd }: Flags): Promise<void>
 async function drop(typed: string, { cwd }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const { id, title } = await requireDiscovery(files, typed);
+  await tellIfSuspended(files);
   await dropFoundWork(files, id);
   print(`Dropped: ${shorten(title, MAX_TITLE)}`);
 }

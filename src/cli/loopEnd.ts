@@ -4,7 +4,7 @@ import { HumanError } from '../base/humanError.ts';
 import { readDecisions } from '../orchestrator/journal/journal.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
-import { isRunning } from '../orchestrator/process/processIdentity.ts';
+import { isRunning, isSuspended } from '../orchestrator/process/processIdentity.ts';
 import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -13,7 +13,7 @@ import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
 import { hasHadState } from '../orchestrator/workspace/stateIgnore.ts';
 import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { english } from '../presentation/translate.ts';
-import { print } from './print.ts';
+import { print, tellWarning } from './print.ts';
 
 const LOOK_MS = 50;
 /**
@@ -38,6 +38,16 @@ export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefine
 export async function activeRun(files: RunFiles): Promise<RunState | undefined> {
   const loop = await livingLoop(files);
   return loop && readRun(files, loop.runId);
+}
+
+/** Says on standard error that the loop is suspended, as by Ctrl-Z: until it continues, it takes no request. */
+export async function tellIfSuspended(files: RunFiles): Promise<void> {
+  const loop = await livingLoop(files);
+  if (loop !== undefined && (await isSuspended(loop.pid))) {
+    tellWarning(
+      `The run is suspended, as by Ctrl-Z, and does nothing until it continues. To continue it: fg in its terminal, or kill -CONT ${loop.pid}`,
+    );
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ import { stillPaused } from '../presentation/storyLines.ts';
 import { english } from '../presentation/translate.ts';
 import { pausedPartsWords, waitingSentence } from '../presentation/waitingWords.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { livingLoop, noLoop } from './loopEnd.ts';
+import { livingLoop, noLoop, tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -110,6 +110,7 @@ async function deliver(
   request: RunRequest,
   runId: string | undefined,
 ): Promise<Extract<Delivered, { kind: 'taken' }>> {
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, request);
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, runId);

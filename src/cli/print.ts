@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { englishOf, type Message } from '../base/say.ts';
+import { englishOf, type Words } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
@@ -53,7 +53,7 @@ export function print(text: string): void {
 }
 
 /** Says what went wrong although the command has done its work. Not on standard output, which a program may read. */
-export function tellWarning(warning: Message): void {
+export function tellWarning(warning: Words): void {
   process.stderr.write(
     `ralph-fresh: ${withoutControls(shorten(englishOf(warning), MAX_WARNING))}\n`,
   );

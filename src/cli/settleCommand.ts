@@ -12,6 +12,7 @@ import type { ConflictedFile } from '../orchestrator/places/conflictedPlace.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
+import { tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { findStory, storyFileOf } from './storyFiles.ts';
@@ -63,6 +64,7 @@ async function settle(typed: string, { cancel, cwd, json, stop }: SettleFlags): 
   const files = new RunFiles(cwd);
   const storyId = await meantIn(files, typed);
   const id = named(storyId);
+  await tellIfSuspended(files);
   if (cancel) {
     const kept = await cancelSettlement(files, storyId);
     print(`${id} is given back to the agents.`);
@@ -127,6 +129,7 @@ function whatToDo({ kind, marks }: Pick<ConflictedFile, 'kind' | 'marks'>): stri
 async function land(typed: string, { cwd }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const storyId = await meantIn(files, typed);
+  await tellIfSuspended(files);
   const { isActive } = await landSettlement(files, storyId);
   print(
     isActive

@@ -8,6 +8,7 @@ import { statusData } from '../presentation/statusData.ts';
 import { statusText } from '../presentation/statusText.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { tellIfSuspended } from './loopEnd.ts';
 import { eventPrinter, print, printJson } from './print.ts';
 import { noRunHere } from './runs.ts';
 
@@ -37,6 +38,9 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
       printJson(await statusData(files, run, true));
     } else {
       print(await stateOf(files, run));
+      if (run.alive) {
+        await tellIfSuspended(files);
+      }
     }
     return 0;
   }

@@ -10,7 +10,14 @@ import { deliverRequest } from '../orchestrator/workspace/delivery.ts';
 import { postRequest } from '../orchestrator/workspace/request.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { activeRun, loopToEnd, noLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import {
+  activeRun,
+  loopToEnd,
+  noLoop,
+  reportEnd,
+  reportNoLoop,
+  tellIfSuspended,
+} from './loopEnd.ts';
 import { requireOpen } from './pauseCommands.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
@@ -55,6 +62,7 @@ async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void>
     requireOpen(story, state);
   }
   const current = state && runningIn(state, storyId);
+  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {
     // Like "pause ID", but a killed loop is cleaned up.
@@ -88,6 +96,7 @@ async function stop(cwd: string, mode: StopMode): Promise<void> {
   if (mode === 'afterIteration') {
     print('The run will end after this iteration. Ctrl-C only ends this command.');
   }
+  await tellIfSuspended(files);
   await reportEnd(files, loop, async () => {
     // The agent may have removed the state (`git clean -fdx`) before the loop has read this. Repeating it is
     // harmless.

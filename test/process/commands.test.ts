@@ -704,11 +704,18 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
       const inbox = await readFile(files.inboxFile(runId), 'utf8').catch(() => '');
       return inbox.split('\n').length === 3;
     });
+    const status = await workspace.cli('status').finished;
     cli.child.kill('SIGKILL');
-    const paused = await pause.finished;
+    const [paused, hinted] = await Promise.all([pause.finished, hint.finished]);
+    // They say why they wait.
+    const suspended = `ralph-fresh: The run is suspended, .* or kill -CONT ${cli.child.pid}\n`;
+    assert.match(status.stderr, new RegExp(`^${suspended}$`));
+    assert.match(hinted.stderr, new RegExp(`^${suspended}$`));
     assert.deepEqual([paused.code, paused.stdout], [1, '']);
-    assertOneLine(paused.stderr, /The run has ended in the meantime/);
-    const hinted = await hint.finished;
+    assert.match(
+      paused.stderr,
+      new RegExp(`^${suspended}ralph-fresh: The run has ended in the meantime.*\n$`),
+    );
     assert.equal(hinted.code, 0);
     assert.match(hinted.stdout, /next agent will get it/);
     assert.equal((await workspace.events('hint.given')).length, 0);

@@ -62,6 +62,22 @@ export async function isRunning({ pid, startId }: ProcessIdentity): Promise<bool
   return same;
 }
 
+/** Whether it is suspended, as by Ctrl-Z. `false` where the system cannot tell (Windows), or if there is no such process. */
+export async function isSuspended(pid: number): Promise<boolean> {
+  try {
+    const state =
+      process.platform === 'linux'
+        ? statFields(pid)[0]
+        : process.platform === 'win32'
+          ? undefined
+          : (await run('ps', ['-o', 'state=', '-p', String(pid)])).stdout.trim();
+    return state?.startsWith('T') === true;
+  } catch {
+    // It has ended.
+    return false;
+  }
+}
+
 function pidExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -100,9 +116,7 @@ async function ask(pid: number): Promise<Answer> {
 
 function askLinux(pid: number): Answer {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may itself contain spaces and parentheses; the fields follow the last one.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const fields = statFields(pid);
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === undefined || state === 'Z' || state === 'X' || startTicks === undefined) {
       return { kind: 'none' };
@@ -116,4 +130,11 @@ function askLinux(pid: number): Answer {
       ? { kind: 'none' }
       : { kind: 'unknown' };
   }
+}
+
+/** The fields of a process in Linux, from its state on. @throws if there is no such process */
+function statFields(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in parentheses may itself contain spaces and parentheses; the fields follow the last one.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
