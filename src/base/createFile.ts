@@ -1,24 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, renameSync } from 'node:fs';
-import { link, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { link, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What follows the name of a file while {@link createFile} writes it: the pid, and something that is unique. */
-const UNFINISHED = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
+export const UNFINISHED = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
 
 /**
  * Creates a file with all its content or not at all, and its folder. What exists at this path stays as it is, even a
- * broken link. What killed processes have left of the same file is removed.
+ * broken link.
  * @param content is on the disk before the file has its name
  * @returns false if something exists there
  * @throws the system's error if it cannot be written; nothing is left behind then
  */
 export async function createFile(file: string, content: string | Buffer): Promise<boolean> {
   await mkdir(path.dirname(file), { recursive: true });
-  await removeHalfMade(file);
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-    return false;
-  }
   const temporary = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeNew(temporary, content);
@@ -28,26 +24,6 @@ export async function createFile(file: string, content: string | Buffer): Promis
     if (existsSync(temporary)) {
       await rm(temporary, { force: true });
     }
-  }
-}
-
-/** Removes the temporary files of this file whose process is gone. */
-async function removeHalfMade(file: string): Promise<void> {
-  const { base, dir } = path.parse(file);
-  for (const name of await readdir(dir)) {
-    const pid = name.startsWith(`${base}.`) && UNFINISHED.exec(name.slice(base.length))?.[1];
-    if (pid && isGone(Number(pid))) {
-      await rm(path.join(dir, name), { force: true });
-    }
-  }
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createFile } from '../../src/base/createFile.ts';
@@ -36,28 +35,6 @@ describe('createFile', () => {
     await symlink(path.join(temp.path, 'absent'), file);
     assert.equal(await createFile(file, 'ours'), false);
     assert.deepEqual(await readdir(temp.path), ['file.txt']);
-  });
-
-  it('removes what killed processes have left of the same file, also if it exists', async () => {
-    // Nobody has this pid any more.
-    const { pid } = spawnSync(process.execPath, ['-e', '']);
-    const made = (name: string, maker: number) => `${name}.${maker}-0123456789ab.tmp`;
-    const kept = [
-      made('file.txt', process.pid),
-      made('other.txt', pid),
-      `file.txt.${pid}-mine.tmp`,
-      'file.txt',
-    ];
-    const left = path.join(temp.path, made('file.txt', pid));
-    for (const isCreated of [true, false]) {
-      await Promise.all(
-        [left, ...kept.slice(0, 3).map(name => path.join(temp.path, name))].map(file =>
-          writeFile(file, 'half'),
-        ),
-      );
-      assert.equal(await createFile(path.join(temp.path, 'file.txt'), 'ours'), isCreated);
-      assert.deepEqual((await readdir(temp.path)).sort(), kept.toSorted());
-    }
   });
 
   it('leaves nothing behind if the file cannot be written', async () => {

@@ -1,8 +1,9 @@
 import { constants, lstatSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { createFile } from '../../base/createFile.ts';
+import { createFile, UNFINISHED } from '../../base/createFile.ts';
 import { PLAIN, readPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
+import { isRunning } from '../process/processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
 
 const IGNORE_ALL = '*\n';
@@ -19,8 +20,7 @@ export async function ignoreStateDir(files: RunFiles): Promise<void> {
   requirePlainFolders(files.stateDir);
   await mkdir(files.stateDir, { recursive: true });
   const file = path.join(files.stateDir, '.gitignore');
-  // In one step: a partial file would look like a person's own forever.
-  await createFile(file, IGNORE_ALL);
+  await createOnce(file, IGNORE_ALL);
   if ((await readPlainFile(file, MAX_BYTES))?.toString('utf8') === IGNORE_ALL) {
     await excludeStateDir(files);
   }
@@ -48,7 +48,7 @@ async function excludeStateDir(files: RunFiles): Promise<void> {
     if (kindOf(path.dirname(file)) !== 'folder') {
       return;
     }
-    if (!(await createFile(file, `${pattern}\n`))) {
+    if (!(await createOnce(file, `${pattern}\n`))) {
       await addLine(file, pattern);
     }
   } catch (error) {
@@ -84,6 +84,29 @@ async function addLine(file: string, line: string): Promise<void> {
   const isWhole = lines.at(-1) === '';
   const handle = await open(file, constants.O_WRONLY | constants.O_APPEND | PLAIN);
   await writeAndClose(handle, `${isWhole ? '' : '\n'}${line}\n`);
+}
+
+/**
+ * Creates the file with all its text or not at all: a partial file would look like a person's own forever.
+ * @returns false if something exists at this path, including a broken link
+ */
+async function createOnce(file: string, text: string): Promise<boolean> {
+  await removeHalfMade(file);
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    return false;
+  }
+  return createFile(file, text);
+}
+
+/** Removes the temporary files that {@link createOnce} leaves if it is killed. */
+async function removeHalfMade(file: string): Promise<void> {
+  const { base, dir } = path.parse(file);
+  for (const name of await readdir(dir)) {
+    const pid = name.startsWith(`${base}.`) && UNFINISHED.exec(name.slice(base.length))?.[1];
+    if (pid && !(await isRunning({ pid: Number(pid) }))) {
+      await rm(path.join(dir, name), { force: true });
+    }
+  }
 }
 
 async function writeAndClose(handle: FileHandle, text: string): Promise<void> {
