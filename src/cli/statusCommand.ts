@@ -117,7 +117,7 @@ async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean
   return ended;
 }
 
-/** `undefined` while the run goes on. */
+/** `undefined` while the run continues. */
 function exitCodeOf({ alive, runId, state }: WatchedRun): number | undefined {
   if (runId === undefined) {
     return 0;
