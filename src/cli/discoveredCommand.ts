@@ -123,9 +123,9 @@ async function accept(
 ): Promise<void> {
   const files = new RunFiles(cwd);
   const discovery = await requireDiscovery(files, typed);
-  await tellIfSuspended(files);
   const { id } = discovery;
   const storyFile = await requireStoryFile(files, named);
+  await tellIfSuspended(files);
   const accepted = await acceptFoundWork(files, storyFile, discovery, {
     mayRun: true,
     env: process.env,

@@ -40,12 +40,12 @@ export async function activeRun(files: RunFiles): Promise<RunState | undefined> 
   return loop && readRun(files, loop.runId);
 }
 
-/** Says on standard error that the loop is suspended, as by Ctrl-Z: until it continues, it takes no request. */
+/** Says on standard error if the loop is suspended (Ctrl-Z): until it continues, it takes no request. */
 export async function tellIfSuspended(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   if (loop !== undefined && (await isSuspended(loop.pid))) {
     tellWarning(
-      `The run is suspended, as by Ctrl-Z, and does nothing until it continues. To continue it: fg in its terminal, or kill -CONT ${loop.pid}`,
+      `The run is suspended (Ctrl-Z). Its agents continue, but without limits, and it takes no request until it continues: with fg in its terminal, or kill -CONT ${loop.pid}`,
     );
   }
 }

@@ -57,6 +57,7 @@ export function addPauseCommands(program: Command): void {
 }
 
 async function pause(files: RunFiles): Promise<void> {
+  await tellIfSuspended(files);
   const loop = await livingLoop(files);
   const pause = loop && (await readRun(files, loop.runId)).pause;
   if (pause !== undefined) {
@@ -77,6 +78,7 @@ async function pause(files: RunFiles): Promise<void> {
 }
 
 async function resume(files: RunFiles): Promise<void> {
+  await tellIfSuspended(files);
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
   const waiting = state && waitingOf(state);
@@ -110,7 +112,6 @@ async function deliver(
   request: RunRequest,
   runId: string | undefined,
 ): Promise<Extract<Delivered, { kind: 'taken' }>> {
-  await tellIfSuspended(files);
   const delivered = await deliverRequest(files, request);
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, runId);
@@ -151,6 +152,7 @@ async function pausePart(
   }
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
+  await tellIfSuspended(files);
   const what = storyId === undefined ? `Lane ${lane}` : named(storyId);
   const where = storyId === undefined ? `in lane ${lane}` : `for ${named(storyId)}`;
   const again = storyId === undefined ? `--lane ${lane}` : named(storyId);
@@ -198,6 +200,7 @@ function isPaused(
 }
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {
+  await tellIfSuspended(files);
   const loop = await requireLanes(files, lanes === 1 ? '--lanes 1 --isolate' : `--lanes ${lanes}`);
   await deliver(files, { type: 'lanes', lanes }, loop);
   print(

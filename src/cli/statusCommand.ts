@@ -105,6 +105,9 @@ async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean
           }
         } else if (!isStateTold || (code !== undefined && run.state.phase !== 'ended')) {
           print(await stateOf(files, run));
+          if (run.alive) {
+            await tellIfSuspended(files);
+          }
         }
         isStateTold = true;
         if (code !== undefined) {
@@ -119,7 +122,7 @@ async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean
 
 /** `undefined` while the run continues. */
 function exitCodeOf({ alive, runId, state }: WatchedRun): number | undefined {
-  if (runId === undefined) {
+  if (runId === undefined || (state.phase === 'idle' && !alive)) {
     return 0;
   }
   if (state.phase === 'ended') {

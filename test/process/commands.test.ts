@@ -288,7 +288,7 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
     await isTold('a folder');
     // The file is named once.
     const named =
-      /^ralph-fresh: [^:]*prd\.json is a folder, not a file: put the stories into a file, and name that\.$/m;
+      /^ralph-fresh: (?:(?!prd\.json).)*prd\.json is a folder, not a file: put the stories into a file, and name that\.$/m;
     await refused(workspace, 1, named, 'stories', '--file', '.omc/prd.json');
     const convert = ['convert', '.omc/prd.json', '--to', 'plan'];
     await refused(workspace, 1, named, ...convert);
@@ -708,7 +708,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     cli.child.kill('SIGKILL');
     const [paused, hinted] = await Promise.all([pause.finished, hint.finished]);
     // They say why they wait.
-    const suspended = `ralph-fresh: The run is suspended, .* or kill -CONT ${cli.child.pid}\n`;
+    const suspended = `ralph-fresh: The run is suspended .* or kill -CONT ${cli.child.pid}\n`;
     assert.match(status.stderr, new RegExp(`^${suspended}$`));
     assert.match(hinted.stderr, new RegExp(`^${suspended}$`));
     assert.deepEqual([paused.code, paused.stdout], [1, '']);

@@ -142,6 +142,12 @@ describe('the prompt of an iteration', () => {
     assert.match(prompt({ story: item }), /\n\*\*#1: List todos\*\*\n\nNewest first\.\n\n## /);
   });
 
+  test('has all of a title that is too long for its line', () => {
+    const title = `${'List all of the todos of a person, and so on. '.repeat(20)}The last word.`;
+    const text = prompt({ story: { ...story, title, description: `${title}\nNewest first.` } });
+    assert.match(text, /and so on\. The last word\.\nNewest first\./);
+  });
+
   test('does not repeat a title that looks like Markdown', () => {
     const title = '# List [todos](x)';
     const text = prompt({ story: { ...story, title, description: ` ${title}\n`, criteria: [] } });

@@ -62,7 +62,7 @@ export async function isRunning({ pid, startId }: ProcessIdentity): Promise<bool
   return same;
 }
 
-/** Whether it is suspended, as by Ctrl-Z. `false` where the system cannot tell (Windows), or if there is no such process. */
+/** Whether it is suspended (Ctrl-Z, SIGSTOP). `false` where the system cannot tell (Windows), or if there is no such process. */
 export async function isSuspended(pid: number): Promise<boolean> {
   try {
     const state =

@@ -66,12 +66,18 @@ export interface Story extends CallChoice {
   readonly line: number;
 }
 
-/** The description without its first line, if that is the title again. */
-export function descriptionBelow({
-  description,
-  title,
-}: Pick<Story, 'description' | 'title'>): string {
+/**
+ * The description without its first line, if that is the title again.
+ * @param shown the title as it is shown; if that is shortened, all of the description is left
+ */
+export function descriptionBelow(
+  { description, title }: Pick<Story, 'description' | 'title'>,
+  shown = title,
+): string {
   const text = description.trim();
+  if (shown !== title) {
+    return text;
+  }
   const [first = '', ...rest] = text.split(/\r\n|\r|\n/);
   return (first.trim() === title.trim() ? rest.join('\n') : text).trim();
 }

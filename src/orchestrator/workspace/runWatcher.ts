@@ -172,7 +172,7 @@ export class RunWatcher implements Disposable {
     }
     this.watched = { ...before, state, alive };
     tell();
-    if (hasRead || before.alive !== alive || (isOther && runId === undefined)) {
+    if (hasRead || before.alive !== alive || isOther) {
       this.changeEmitter.fire(this.watched);
     }
   }

@@ -174,7 +174,8 @@ function storyTooltip({ story, state }: StoryNode, reason: string | undefined): 
   if (facts.length > 0) {
     appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));
   }
-  const description = descriptionBelow(story);
+  // A long title is shortened above.
+  const description = descriptionBelow(story, shorten(story.title, 300));
   if (description !== '') {
     appendWords(tooltip.appendMarkdown('\n\n'), shorten(description, 800));
   }

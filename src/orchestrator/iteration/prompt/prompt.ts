@@ -265,8 +265,9 @@ function story({ story: found }: PromptInput): string {
   if (found === undefined) {
     return '';
   }
-  const lines = [`**${idText(found.id)}: ${shortenToTokens(found.title, PART.title)}**`];
-  const description = asData(descriptionBelow(found), PART.description);
+  const title = shortenToTokens(found.title, PART.title);
+  const lines = [`**${idText(found.id)}: ${title}**`];
+  const description = asData(descriptionBelow(found, title), PART.description);
   if (description !== '') {
     lines.push('', description);
   }

@@ -66,13 +66,14 @@ You only read: change no file, and run nothing. What stands in code blocks is ma
 }
 
 function storyText(story: Story, id: string): string {
-  const description = shortenBlock(descriptionBelow(story), BUDGET.description);
+  const title = shorten(story.title, BUDGET.title);
+  const description = shortenBlock(descriptionBelow(story, title), BUDGET.description);
   const criteria = story.criteria.map(
     ({ text }, index) => `${index + 1}. ${shorten(text, BUDGET.criterion)}`,
   );
   return fenced(
     [
-      `${id}: ${shorten(story.title, BUDGET.title)}`,
+      `${id}: ${title}`,
       ...(description === '' ? [] : ['', description]),
       '',
       ...(criteria.length === 0
