@@ -519,6 +519,12 @@ describe('stories that depend on each other', { concurrency: 3 }, () => {
     ]) {
       assert.match((await workspace.cli(...command.split(' ')).finished).stdout, circle, command);
     }
+    const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+    assert.equal(doctor.code, 1);
+    assert.match(
+      doctor.stdout,
+      /^✗ \S+prd\.json: 1 of 3 stories complete\. No story is ready, because/,
+    );
     const { stdout } = await workspace.cli('next', '--json').finished;
     assert.deepEqual(JSON.parse(stdout), { id: null, reason: 'waiting', circle: ['A', 'B', 'A'] });
     const run = await workspace.run('succeeds').finished;
@@ -526,6 +532,15 @@ describe('stories that depend on each other', { concurrency: 3 }, () => {
     assert.match(run.stdout, circle);
     assert.doesNotMatch(run.stdout, /has failed, is blocked/);
     assert.match((await workspace.cli('status').finished).stdout, circle);
+  });
+
+  test('if another story is ready, doctor only warns', async t => {
+    const workspace = await Workspace.create(t, {
+      stories: [...stories, { id: 'D', title: 'Fourth', passes: false }],
+    });
+    const { code, stdout } = await workspace.cli('doctor', '--only', 'stories').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /^! .*A → B → A\. Remove one of these dependencies\.$/m);
   });
 
   test('skipped stories are listed by id, even ids with commas', async t => {

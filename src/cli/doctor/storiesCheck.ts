@@ -3,6 +3,8 @@ import { unread } from '../../orchestrator/preconditions/unread.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import { nextData } from '../../presentation/storyListData.ts';
+import { nextText } from '../../presentation/storyListText.ts';
 import { alsoFound, storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
@@ -38,10 +40,14 @@ export async function storiesCheck({
   try {
     const { file: list, problems: found } = await readStoryProblems(file);
     const isToldElsewhere = list.kind === 'stories' && (only?.includes(unread.id) ?? true);
+    const next = nextData(list);
+    const isStuck = next.id === null && next.reason === 'waiting';
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
       .filter(({ code }) => !(isToldElsewhere && code === 'notAStory'))
+      // If no story is ready, the reason names the first cycle.
+      .filter(({ code }) => !(isStuck && code === 'circularDependency'))
       .map(problem => englishOf(problemWords(problem)));
     if (list.kind === 'invalid') {
       return [wrong('stories', problemOfFile(file, problems[0] ?? ''), null)];
@@ -50,6 +56,12 @@ export async function storiesCheck({
     const facts = `${file}: ${done} of ${list.stories.length} stories complete`;
     if (list.stories.length === 0) {
       return [wrong('stories', `${file} contains no stories yet.`, 'Add at least one.')];
+    }
+    if (isStuck) {
+      // A run would end before its first agent.
+      return [
+        wrong('stories', `${facts}. ${some([nextText(next, list), ...problems], ' ')}`, null),
+      ];
     }
     const others = named === undefined ? await alsoFound(files, file) : undefined;
     return [
