@@ -58,6 +58,16 @@ const REFUSED: readonly Lack[] = [
     make: workspace => git(workspace, 'init', '--quiet', '--bare', '.'),
   },
   {
+    what: 'no commit of the files that are there',
+    id: 'git',
+    words: /no commit yet, so .* change in a\.txt could not be .*git add -A, then git commit/,
+    isRepository: false,
+    make: async workspace => {
+      await git(workspace, 'init', '--quiet');
+      await workspace.write('a.txt', 'mine');
+    },
+  },
+  {
     what: 'uncommitted changes, and stories that name another branch',
     id: 'branch',
     words: /branch ralph\/login, but there are uncommitted changes.*--branch stay/,
@@ -235,6 +245,24 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.equal(code, 0);
     assert.match(stdout, words);
     assert.match(englishOf((await workspace.event('warning')).detail), words);
+  });
+
+  test('without a commit, a run starts if only its own files are there, and continues with more', async t => {
+    const workspace = await Workspace.create(t, { git: false });
+    await git(workspace, 'init', '--quiet');
+    await git(workspace, 'config', 'user.name', 'A Person');
+    await git(workspace, 'config', 'user.email', 'person@example.com');
+    const doctor = await workspace.cli('doctor', '--only', 'git').finished;
+    assert.equal(doctor.code, 0);
+    assert.match(doctor.stdout, /^! The repository has no commit yet\. Make a first commit/);
+    const few = ['--max-iterations', '1'];
+    const begun = await workspace.script([[{ result: ['Nothing.'] }]], ...few).finished;
+    assert.match(begun.stdout, /no commit yet\. Make a first commit/);
+    await workspace.write('a.txt', 'not committed by the agent');
+    const more = ['--resume', '--max-iterations', '2', '--dry-run'];
+    const { code, stderr, stdout } = await workspace.script([['work']], ...more).finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Warning: .*no commit yet, so what agents change in a\.txt could not/m);
   });
 
   test('--dry-run shows what the next run will do after the loop was killed', async t => {
