@@ -931,6 +931,22 @@ describe('one loop per workspace, any number of watchers', { concurrency: 4 }, (
     assert.equal(stdout, 'null\n');
   });
 
+  test('`status --watch` does not wait for a run that there never was', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const { files } = workspace;
+    assert.equal((await workspace.cli('tick', 'US-001').finished).code, 0);
+    const [runId = ''] = await workspace.runIds();
+    const look = async () => {
+      const { code, stdout } = await workspace.cli('status', '--watch').finished;
+      assert.equal(code, 0);
+      assert.match(stdout, /^No run in this folder yet/);
+    };
+    await look();
+    // A loop that was killed before its first entry leaves this.
+    await writeFile(files.journalFile(runId), '');
+    await look();
+  });
+
   test("`status --json` counts the stories of the run's own file", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(5) }));
