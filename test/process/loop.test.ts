@@ -306,15 +306,6 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  test('a repository without commits causes no git warning', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    await rm(path.join(workspace.folder, '.git'), { recursive: true });
-    await execFileText('git', ['init', '--quiet'], { cwd: workspace.folder, env: workspace.env });
-    const missing = await noProgram(workspace);
-    assert.equal((await workspace.cli('run', '--claude-path', missing).finished).code, 1);
-    assert.deepEqual(await workspace.events('warning'), []);
-  });
-
   test('an account without credit ends the run at once: exit code 1; later the same command continues', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('billing');

@@ -258,6 +258,8 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     const few = ['--max-iterations', '1'];
     const begun = await workspace.script([[{ result: ['Nothing.'] }]], ...few).finished;
     assert.match(begun.stdout, /no commit yet\. Make a first commit/);
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.deepEqual([...new Set(codes)], ['precondition']);
     await workspace.write('a.txt', 'not committed by the agent');
     const more = ['--resume', '--max-iterations', '2', '--dry-run'];
     const { code, stderr, stdout } = await workspace.script([['work']], ...more).finished;
