@@ -1,10 +1,10 @@
+import { titleNextTo } from '../base/storyTitle.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { choiceWords } from './choiceWords.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { isMixed } from './storyPrefix.ts';
-import { titleNextTo } from './storyTitle.ts';
 import { type EventOf, line, own, type TranscriptLine } from './transcriptLine.ts';
 import { dollars, duration, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';

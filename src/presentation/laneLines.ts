@@ -1,7 +1,7 @@
+import { titleNextTo } from '../base/storyTitle.ts';
 import { shorten } from '../base/text.ts';
 import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { pausedStories, type RunState, settledStories } from '../orchestrator/journal/runState.ts';
-import { titleNextTo } from './storyTitle.ts';
 
 /** A line for each lane, then for each story that waits to land, in the order of the queue. */
 export function laneLines(state: RunState): string[] {

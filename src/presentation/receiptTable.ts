@@ -1,10 +1,10 @@
+import { titleNextTo } from '../base/storyTitle.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { iterationRows } from '../orchestrator/journal/iterationRows.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { duplicateWords } from './duplicateLines.ts';
 import { outcomeWord, reasonLines, reasonWords } from './iterationWords.ts';
-import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { costWords, duration, english, type Translate, tenths, wholeNumber } from './translate.ts';
 import { widthOf } from './wrapLine.ts';

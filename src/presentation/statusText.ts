@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { shellWord } from '../base/shellWord.ts';
+import { titleNextTo } from '../base/storyTitle.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
@@ -22,7 +23,6 @@ import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
 import { type StoryStatus, storyStatus } from './storyState.ts';
-import { titleNextTo } from './storyTitle.ts';
 import { costWords, dollars, english } from './translate.ts';
 import { answerCommand, asksWords, waitingSentence } from './waitingWords.ts';
 

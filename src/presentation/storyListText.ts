@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assertNever.ts';
 import { englishOf, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
+import { titleNextTo } from '../base/storyTitle.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
@@ -8,7 +9,6 @@ import { choiceWords } from './choiceWords.ts';
 import { asideWords } from './hindrances.ts';
 import { putAsideWords } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
-import { titleNextTo } from './storyTitle.ts';
 import { table } from './table.ts';
 import { english } from './translate.ts';
 import { answerCommand } from './waitingWords.ts';

@@ -192,6 +192,34 @@ Some words.
   });
 });
 
+test('a title is the same after the way through a plan, which has the id in its text', () => {
+  const yaml = 'phases:\n  - tasks:\n      - {id: T1, name: first, status: pending}\n';
+  const { text } = convert('p.yaml', yaml, 'plan');
+  assert.match(text, /^- \[ \] T1: first$/m);
+  for (const target of ['prd', 'yaml', 'tasks'] as const) {
+    const back = convert('PLAN.md', text, target);
+    assert.deepEqual(back.losses, []);
+    sameValue(
+      listOf(NAMES[target], back.text).stories.map(({ id, title }) => [id, title]),
+      [['T1', 'first']],
+    );
+  }
+  assert.equal(convert('PLAN.md', text, 'plan').text, text);
+});
+
+test('stories of no epic that follow one get a heading with a name in a plan', () => {
+  const tasks = JSON.stringify({
+    tasks: [
+      { id: 1, title: 'Shop', status: 'pending', subtasks: [{ id: 1, title: 'Basket' }] },
+      { id: 2, title: 'Till', status: 'pending', subtasks: [] },
+    ],
+  });
+  const { losses, text } = convert('.taskmaster/tasks/tasks.json', tasks, 'plan');
+  assert.deepEqual(text.match(/^#.*/gm)?.at(-1), '## Other stories', text);
+  assert.doesNotMatch(text, /^#+\s*$/m);
+  assert.equal(lossOf(losses, 'epic'), undefined);
+});
+
 describe('an orchestration', () => {
   const YAML = `name: Work
 phases:

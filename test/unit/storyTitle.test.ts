@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { idWithTitle, titleNextTo } from '../../src/base/storyTitle.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { idWithTitle, titleNextTo } from '../../src/presentation/storyTitle.ts';
 import { storyName } from '../../src/views/folders/storyName.ts';
 import { recorded } from '../support/recordedJournals.ts';
 

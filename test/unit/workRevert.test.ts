@@ -160,6 +160,13 @@ describe('reverting a story or an iteration', () => {
     });
   });
 
+  test('a title with its id, as a plan has it, is the title of the same story', async () => {
+    await run();
+    const { commits } = (await plan(STORY_TWO)).plan;
+    await write('.omc/prd.json', prd().replaceAll('"Title of US-', '"US-002: Title of US-'));
+    assert.deepEqual((await plan(STORY_TWO)).plan.commits, commits);
+  });
+
   test('a story in the middle: its work and tick are reverted, notes and everything else stay', async () => {
     await run();
     const progress = await read('.omc/progress.txt');

@@ -1,6 +1,7 @@
 import { HumanError } from '../../base/humanError.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { say } from '../../base/say.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RecordedCommit, RunState } from '../journal/runState.ts';
@@ -97,7 +98,7 @@ async function ofId(
       storyRecords.has(story.id) ? runId : undefined,
     );
     const iteration = done.findLast(
-      ended => ended.storyId === story.id && titles.get(ended.iteration) !== story.title,
+      ended => ended.storyId === story.id && !isSameTitle(story, titles.get(ended.iteration)),
     )?.iteration;
     const title = iteration === undefined ? undefined : titles.get(iteration);
     if (iteration !== undefined && title !== undefined && runId !== undefined) {
@@ -158,8 +159,13 @@ export async function storiesDoneBy(
   return stories.filter(
     ({ id, title }) =>
       (doneIn.get(lastingKey(id, title)) ?? doneIn.get(id)) === of.iteration &&
-      (isNumberId(id) || (titles.get(id) || title) === title),
+      (isNumberId(id) || isSameTitle({ id, title }, titles.get(id) || title)),
   );
+}
+
+/** Whether a story had this title, with its id or without it: a plan says both in one text, and other formats do not. */
+function isSameTitle({ id, title }: Pick<Story, 'id' | 'title'>, other = ''): boolean {
+  return titleNextTo(id, other) === titleNextTo(id, title);
 }
 
 /** Tells a story from others also after its list has changed, and its number with it. */

@@ -1,4 +1,4 @@
-import { idWithTitle } from '../../presentation/storyTitle.ts';
+import { idWithTitle } from '../../base/storyTitle.ts';
 import type { Folder } from './folder.ts';
 
 /** A story's id and title, as far as its file has been read or a run has named it. */

@@ -7,10 +7,10 @@ import {
   type Command as VsCodeCommand,
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';

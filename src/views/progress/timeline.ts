@@ -1,7 +1,7 @@
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { compact, dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { IterationProofs } from './iterationProofs.ts';
 import type {

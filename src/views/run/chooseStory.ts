@@ -1,8 +1,8 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import { runsOnFile, type StoryState, storyStates } from '../../presentation/storyState.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';

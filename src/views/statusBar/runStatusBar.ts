@@ -7,6 +7,7 @@ import {
   window,
   workspace,
 } from 'vscode';
+import { idWithTitle } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { atWork } from '../../orchestrator/journal/atWork.ts';
 import { returnedStories } from '../../orchestrator/journal/returnedWork.ts';
@@ -17,7 +18,6 @@ import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { completedWords, leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
-import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { laneWords, returnedWords } from '../../presentation/workWords.ts';

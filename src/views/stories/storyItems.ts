@@ -8,8 +8,8 @@ import {
   Uri,
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
+import { idWithTitle } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
-import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { Command } from '../common/contributions.ts';
 import { heardWords } from '../common/plainText.ts';
 import { themeIcon } from '../common/themeIcon.ts';

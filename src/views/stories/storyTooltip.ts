@@ -1,4 +1,5 @@
 import { l10n, MarkdownString } from 'vscode';
+import { idWithTitle } from '../../base/storyTitle.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { descriptionBelow } from '../../orchestrator/stories/story.ts';
@@ -6,7 +7,6 @@ import { choiceWords } from '../../presentation/choiceWords.ts';
 import { discoveryOrigin } from '../../presentation/discoveryLines.ts';
 import { reasonWords, returnedSentence } from '../../presentation/iterationWords.ts';
 import type { StoryState } from '../../presentation/storyState.ts';
-import { idWithTitle } from '../../presentation/storyTitle.ts';
 import { clock } from '../../presentation/translate.ts';
 import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';

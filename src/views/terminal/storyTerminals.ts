@@ -1,6 +1,6 @@
 import { l10n, type QuickPickItem, type Terminal, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
-import { titleNextTo } from '../../presentation/storyTitle.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { Folder } from '../folders/folder.ts';

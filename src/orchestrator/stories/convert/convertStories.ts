@@ -9,7 +9,7 @@ import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
-import { hasParagraphs, planText } from './planWriter.ts';
+import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
 import { taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
@@ -34,7 +34,7 @@ export function convertStories(
   now: Date,
 ): Conversion {
   const { file } = parsed;
-  const stories = storiesFor(target, withoutTitles(file));
+  const stories = storiesFor(target, ofItems(file));
   const text = textOf({ ...file, stories }, target, now);
   const written = parseStoryFile(FILE_NAMES[target], text);
   const found = written.kind === 'stories' ? written.stories : [];
@@ -65,10 +65,14 @@ export function convertStories(
   };
 }
 
-/** The description of an item of a plan begins with its title, because both are one text there. */
-function withoutTitles({ format, stories }: StoryList): readonly Story[] {
+/** The title of an item of a plan begins with its id, and its description with its title: all are one text there. */
+function ofItems({ format, stories }: StoryList): readonly Story[] {
   return format === 'plan' || format === 'specsIndex'
-    ? stories.map(story => ({ ...story, description: descriptionBelow(story) }))
+    ? stories.map(story => ({
+        ...story,
+        title: titleOfItem(story.id, story.title),
+        description: descriptionBelow(story),
+      }))
     : stories;
 }
 
@@ -115,7 +119,7 @@ function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
   check('id', ids.every(isNumberId) || before.id === after.id);
   check(
     'title',
-    after.title === before.title || (isPlan && after.title === `${before.id}: ${before.title}`),
+    after.title === before.title || (isPlan && after.title === itemText(before.id, before.title)),
   );
   check(
     'description',
@@ -136,14 +140,8 @@ function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
   check('parked', before.parked === after.parked);
   check('priority', before.priority === after.priority);
   check('dependsOn', isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort()));
-  for (const fact of [
-    'epic',
-    'model',
-    'effort',
-    'maxTurns',
-    'discoveredFrom',
-    'details',
-  ] as const) {
+  check('epic', before.epic === after.epic || (isPlan && before.epic === undefined));
+  for (const fact of ['model', 'effort', 'maxTurns', 'discoveredFrom', 'details'] as const) {
     check(fact, before[fact] === after[fact]);
   }
   return lost;

@@ -3,6 +3,9 @@ import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import { descriptionBelow } from '../story.ts';
 
+/** A plan has no other way to say that stories after an epic belong to none, and its order is that of the work. */
+const NO_EPIC = 'Other stories';
+
 /** Stories as the text of a Markdown plan: a heading for each epic, a checkbox for each story. */
 export function planText({ description, project, stories }: NewStoryFile): string {
   const parts: string[] = project === '' ? [] : [`# ${project}\n`];
@@ -14,7 +17,7 @@ export function planText({ description, project, stories }: NewStoryFile): strin
   for (const story of stories) {
     if (story.epic !== epic) {
       epic = story.epic;
-      parts.push(...(items.length > 0 ? [items.join('')] : []), `## ${epic ?? ''}\n`);
+      parts.push(...(items.length > 0 ? [items.join('')] : []), `## ${epic ?? NO_EPIC}\n`);
       items = [];
     }
     items.push(item(story));
@@ -41,6 +44,18 @@ export function hasParagraphs(plan: string, description: string): boolean {
   );
 }
 
+/** What an item says, so that it is read with its id. */
+export function itemText(id: string, title: string): string {
+  return `${id}: ${title}`;
+}
+
+/** The title of a story that was read from an item: its id need not stand in it, where other formats have a key for it. */
+export function titleOfItem(id: string, title: string): string {
+  const before = itemText(id, '');
+  const rest = title.startsWith(before) ? title.slice(before.length).trim() : '';
+  return rest === '' ? title : rest;
+}
+
 function paragraphs(description: string): string {
   return description
     .trim()
@@ -52,7 +67,7 @@ function paragraphs(description: string): string {
 function item(story: NewStoryFile['stories'][number]): string {
   const { criteria, done, id, title } = story;
   const isNamed = isNumberId(id) || title.startsWith(id);
-  const line = `- [${done ? 'x' : ' '}] ${isNamed ? title : title === id ? id : `${id}: ${title}`}`;
+  const line = `- [${done ? 'x' : ' '}] ${isNamed ? title : title === id ? id : itemText(id, title)}`;
   const description = descriptionBelow(story);
   const below = [
     ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(asText)),
