@@ -22,6 +22,7 @@ import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import {
   type RollbackTicks,
+  restoredCommitLists,
   rollbackTicks,
   rolledBackStories,
 } from '../orchestrator/workspace/rolledBackStories.ts';
@@ -212,7 +213,12 @@ async function optionsOf(
     return back.length === 0 ? undefined : storiesOpenIn(files.workspace, place, back);
   };
   const keepAdded = (file: string) => states.some(state => wasThere(file, state));
-  return { to, message: messageOf(runId, to, iteration), storyFile, keepAdded, edits };
+  const restored =
+    storyFile === undefined
+      ? undefined
+      : await restoredCommitLists(files.workspace, storyFile, { takenBack: storyIds, to });
+  const message = messageOf(runId, to, iteration);
+  return { to, message, storyFile, keepAdded, edits, ...(restored && { restored }) };
 }
 
 function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promise<RolledBack> {

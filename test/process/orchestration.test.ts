@@ -77,6 +77,27 @@ describe('an orchestration', { concurrency: 2 }, () => {
     });
   }
 
+  test('keeps the commits of tasks that stay done in a rollback', async t => {
+    const workspace = await orchestration(t);
+    const { code, stderr } = await run(workspace).finished;
+    assert.equal(code, 0, stderr);
+    const [first] = await workspace.events('commit.recorded');
+    const rolled = await workspace.cli('rollback', '2').finished;
+    assert.equal(rolled.code, 0, rolled.stderr);
+    assert.equal(
+      await workspace.read(FILE),
+      LIST.replace('status: pending', 'status: completed').replace(
+        'commits: []',
+        `commits: ["${first?.hash.slice(0, 10)}"]`,
+      ),
+    );
+    assert.equal(workspace.git('status', '--porcelain'), '');
+    const again = await workspace.cli('rollback', '2').finished;
+    assert.match(again.stdout, /^Nothing to do/);
+    workspace.git('revert', '--no-edit', 'HEAD');
+    assert.match(await workspace.read('T1.2.txt'), /T1\.2/);
+  });
+
   test('has the limits of its documents, unless something else is set', async t => {
     const workspace = await orchestration(t);
     const shown = async (...args: string[]) => {

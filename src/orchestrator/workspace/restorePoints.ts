@@ -167,6 +167,7 @@ export async function removeRestorePoints(
  * @param options.keepAdded recognizes files that stay although that commit does not have them, by their path relative to
  * the top folder; by default none
  * @param options.edits new contents of files that stay, by path; only asked if some stay
+ * @param options.restored contents that files of that commit get instead of their own, by path
  * @param options.isDryRun only says what would be restored, or why it cannot be
  * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
  * untracked file is in the way, or git is locked; nothing has changed then
@@ -179,10 +180,11 @@ export async function rollBack(
     readonly storyFile?: string | undefined;
     readonly keepAdded?: (file: string) => boolean;
     readonly edits?: () => Promise<ReadonlyMap<string, Buffer> | undefined>;
+    readonly restored?: ReadonlyMap<string, Buffer>;
     readonly isDryRun?: boolean;
   },
 ): Promise<RollBack> {
-  const { edits, isDryRun, keepAdded, message, storyFile } = options;
+  const { edits, isDryRun, keepAdded, message, restored = new Map(), storyFile } = options;
   const repository = new GitRepository(dir);
   const to = await repository.resolveCommit(options.to);
   const head = await repository.head();
@@ -197,7 +199,7 @@ export async function rollBack(
     }
     const added = keepAdded === undefined ? [] : await addedPaths(dir, to, head);
     const staying = added.filter(file => keepAdded?.(file));
-    const tree = await treeWith(dir, { to, head, staying, edits });
+    const tree = await treeWith(dir, { to, head, staying, edits, restored });
     const changed = await changedPaths(dir, head, tree);
     const edited = new Set(changed);
     const kept = staying.filter(file => !edited.has(file));
@@ -241,6 +243,7 @@ async function treeWith(
   {
     edits,
     head,
+    restored,
     staying,
     to,
   }: {
@@ -248,18 +251,21 @@ async function treeWith(
     readonly head: string;
     readonly staying: readonly string[];
     readonly edits?: (() => Promise<ReadonlyMap<string, Buffer> | undefined>) | undefined;
+    readonly restored: ReadonlyMap<string, Buffer>;
   },
 ): Promise<string> {
-  if (staying.length === 0) {
+  if (staying.length === 0 && restored.size === 0) {
     return `${to}^{tree}`;
   }
   const scratch = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
   try {
     const editor = new TreeEditor(dir, path.join(scratch, 'index'));
     const tree = await editor.copy(to, head, staying);
-    const contents = [...((await edits?.()) ?? [])].flatMap(([file, content]) =>
-      staying.includes(file) ? [{ file, content }] : [],
-    );
+    const edited = staying.length === 0 ? undefined : await edits?.();
+    const contents = [
+      ...[...(edited ?? [])].filter(([file]) => staying.includes(file)),
+      ...restored,
+    ].map(([file, content]) => ({ file, content }));
     return contents.length === 0 ? tree : await editor.write(tree, head, contents);
   } finally {
     await rm(scratch, { recursive: true, force: true });

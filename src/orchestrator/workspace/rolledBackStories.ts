@@ -2,10 +2,11 @@ import { isNumberId } from '../../base/numberId.ts';
 import { GitRepository } from '../git/git.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readDecisions } from '../journal/journal.ts';
-import { setStoryDone } from '../stories/edit/edit.ts';
-import type { Story } from '../stories/story.ts';
-import { readStoryList } from '../stories/storyFile.ts';
-import { committedList, placeInRepository } from './committedStories.ts';
+import { setStoryDone, withCommits } from '../stories/edit/edit.ts';
+import { missingCommits } from '../stories/edit/yamlCommits.ts';
+import type { Story, StoryFile } from '../stories/story.ts';
+import { parseStoryText, readStoryBytes, readStoryList } from '../stories/storyFile.ts';
+import { committedFile, committedList, placeInRepository } from './committedStories.ts';
 import type { RunFiles } from './runFiles.ts';
 import { runIds } from './runIds.ts';
 
@@ -97,6 +98,55 @@ export async function rollbackTicks(
       ({ id }) => !isNumberId(id) && !takenBack.includes(id) && !restored.has(id),
     ),
   };
+}
+
+/**
+ * The story file of an earlier commit with the commits that are listed now for the stories that stay done: the loop
+ * lists them once the work is committed, so that commit does not have them.
+ *
+ * @param dir absolute path of the workspace
+ * @param options as for {@link rollbackTicks}
+ * @returns the content by its path from the top folder; empty if nothing is to be listed, or the file stays as it is
+ */
+export async function restoredCommitLists(
+  dir: string,
+  storyFile: string,
+  { takenBack, to }: { readonly takenBack: readonly string[]; readonly to: string },
+): Promise<ReadonlyMap<string, Buffer>> {
+  const git = new GitRepository(dir);
+  const [root, head] = await Promise.all([git.root(), git.head()]);
+  const now = await readStoryBytes(storyFile);
+  const listed = now && parseStoryText(storyFile, now);
+  if (root === undefined || head === undefined || listed?.commits === undefined) {
+    return new Map();
+  }
+  const before = await committedFile(root, to, storyFile);
+  const isRestored = (await committedFile(root, head, storyFile))?.equals(before ?? Buffer.of());
+  if (before === undefined || isRestored !== false) {
+    return new Map();
+  }
+  const restored = parseStoryText(storyFile, before);
+  const kept = new Map(doneIn(restored.file).map(({ id, position }) => [id, position]));
+  let text = before.toString();
+  for (const { id, position: place } of doneIn(listed.file)) {
+    const position = takenBack.includes(id) ? undefined : kept.get(id);
+    const known = position === undefined ? undefined : restored.commits?.of(position);
+    const missing = known && missingCommits(known, listed.commits.of(place) ?? []);
+    if (missing !== undefined && missing.length > 0) {
+      text = withCommits(parseStoryText(storyFile, text), { id }, missing);
+    }
+  }
+  const isSame = text === before.toString();
+  return new Map(isSame ? [] : [[placeInRepository(root, storyFile), Buffer.from(text)]]);
+}
+
+/** Those of them that are done and have an id that no other story has. */
+function doneIn(file: StoryFile): readonly Story[] {
+  const stories = file.kind === 'stories' ? file.stories : [];
+  return stories.filter(
+    ({ done, id }) =>
+      done && !isNumberId(id) && stories.filter(story => story.id === id).length === 1,
+  );
 }
 
 /**
