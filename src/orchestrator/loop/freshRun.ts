@@ -19,7 +19,13 @@ import type { Journal } from '../journal/journal.ts';
 import { type RunState, storyRecord } from '../journal/runState.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
-import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
+import {
+  readSnapshot,
+  readStories,
+  type Snapshot,
+  storyCountOf,
+  withoutRemoved,
+} from '../places/snapshot.ts';
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { endLeftovers } from '../process/processTree.ts';
@@ -272,8 +278,9 @@ export class FreshRun {
   /** Waits for a person, or for a stop. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
     const { detail, lanes: pausedLanes, reason, settling, stories, storyId } = decision;
-    const { desk, lanes, run } = this;
+    const { desk, lanes, place, run } = this;
     const { journal } = run;
+    const { stories: listed } = await readStories(place.storyFile);
     const continued = desk.continued(run.state().pauseRequested);
     journal.append({
       type: 'pause.started',
@@ -285,9 +292,12 @@ export class FreshRun {
       detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });
     journal.sync();
-    this.place.workTree.take();
+    place.workTree.take();
     await lanes?.followUntil(continued);
     journal.append({ type: 'pause.ended', by: await continued });
+    // Nobody but a person has changed the file.
+    const { stories: left } = await readStories(place.storyFile);
+    this.snapshot = withoutRemoved(this.snapshot, listed, left);
   }
 
   /** Reads the files between two iterations; changes by others do not count as the agent's. */

@@ -67,6 +67,25 @@ export async function readStories(
   };
 }
 
+/**
+ * Without the stories that a person has removed from the file.
+ * @param then the stories that were in it @param now those that are in it
+ */
+export function withoutRemoved(
+  snapshot: Snapshot,
+  then: StoryList | undefined,
+  now: StoryList | undefined,
+): Snapshot {
+  const { stories: list } = snapshot;
+  const removed = new Set(now && openStoriesGone(then, now).map(({ id }) => id));
+  return list === undefined || removed.size === 0
+    ? snapshot
+    : {
+        ...snapshot,
+        stories: { ...list, stories: list.stories.filter(({ id }) => !removed.has(id)) },
+      };
+}
+
 function placeOf(
   found: Head | { readonly problem: Words },
   before: Snapshot | undefined,
