@@ -535,23 +535,25 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.equal((await workspace.events('iteration.started')).length, 2);
   });
 
-  test('what a person removes or renames during a pause is no story of the run any more', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(4) });
-    const cli = await waitingRun(workspace);
-    await printed(workspace, 'pause');
-    await workspace.note('go');
-    await workspace.event('pause.started');
-    const file = JSON.parse(await workspace.read('.omc/prd.json'));
-    const [first, second, third] = file.userStories;
-    const userStories = [first, second, { ...third, id: 'US-033' }];
-    await workspace.write('.omc/prd.json', JSON.stringify({ ...file, userStories }));
-    await printed(workspace, 'resume');
-    const { code, stdout } = await cli.finished;
-    assert.equal(code, 0, stdout);
-    const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
-    assert.deepEqual(given, ['US-001', 'US-002', 'US-033']);
-    assert.deepEqual(await workspace.events('warning'), []);
-  });
+  for (const lanes of ['1', '2']) {
+    test(`what a person removes or renames during a pause is no story any more, ${lanes} at once`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(4) });
+      const cli = await waitingRun(workspace, '--lanes', lanes);
+      await printed(workspace, 'pause');
+      await workspace.note('go');
+      await workspace.event('pause.started');
+      const file = JSON.parse(await workspace.read('.omc/prd.json'));
+      const [first, second, third] = file.userStories;
+      const userStories = [first, second, { ...third, id: 'US-033' }];
+      await workspace.write('.omc/prd.json', JSON.stringify({ ...file, userStories }));
+      await printed(workspace, 'resume');
+      const { code, stdout } = await cli.finished;
+      assert.equal(code, 0, stdout);
+      const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+      assert.deepEqual(given, ['US-001', 'US-002', 'US-033']);
+      assert.deepEqual(await workspace.events('warning'), []);
+    });
+  }
 
   test('a pause can be cancelled before it begins', async t => {
     const workspace = await Workspace.create(t);
