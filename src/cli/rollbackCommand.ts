@@ -7,7 +7,7 @@ import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
 import { runGit } from '../orchestrator/git/runGit.ts';
-import { namedFiles } from '../orchestrator/git/treeCommit.ts';
+import { changedPaths, namedFiles } from '../orchestrator/git/treeCommit.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
@@ -234,7 +234,10 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
       const options = await optionsOf(files, runId, asked, storyIds);
       const { storyFile } = options;
       const uncommitted = await ticksOf(files, runId, asked, { storyFile, storyIds });
-      const done = await rollBack(files.workspace, options);
+      const done =
+        (await interrupted(files, newest, options.message)) ??
+        (await rollBack(files.workspace, options));
+      const ticks = await settleTicks(uncommitted, done, storyFile);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
         const of = newest === runId ? {} : { of: runId };
@@ -242,11 +245,39 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
         journal.append({ type: 'run.rolledBack', iteration, commit, ...of, storyIds });
         journal.sync();
       }
-      return { ...done, ticks: await settleTicks(uncommitted, done, storyFile) };
+      return { ...done, ticks };
     } finally {
       journal.close();
     }
   });
+}
+
+/**
+ * The same rollback, if it was killed after its commit and before all was done: the record is its last step. What is
+ * left to do is then done by repeating it.
+ */
+async function interrupted(
+  files: RunFiles,
+  newest: string,
+  message: string,
+): Promise<Extract<RollBack, { kind: 'rolledBack' }> | undefined> {
+  const { workspace } = files;
+  const last = await runGit(workspace, 'log', '-1', '--no-show-signature', '--format=%H%n%B');
+  const [commit = '', ...words] = last.split('\n');
+  if (words.join('\n').trim() !== message) {
+    return undefined;
+  }
+  const isRecorded = (await readDecisions(files.journalFile(newest))).some(
+    event => event.type === 'run.rolledBack' && event.commit === commit,
+  );
+  return isRecorded
+    ? undefined
+    : {
+        kind: 'rolledBack',
+        commit,
+        files: await changedPaths(workspace, `${commit}~1`, commit),
+        kept: [],
+      };
 }
 
 function messageOf(runId: string, to: string, iteration: number): string {

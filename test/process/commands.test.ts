@@ -1464,6 +1464,30 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(done, ['US-001', 'US-002'], 'the next run does them again');
   });
 
+  test('is completed by repeating it if it is killed after its commit', posix, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const work = (n: number): Step[] => [
+      { write: [`${n}.txt`, `${n}`] },
+      { git: ['add', `${n}.txt`] },
+      { git: ['commit', '--quiet', '--message', `Story ${n}`] },
+      { tick: `US-00${n}` },
+      { result: ['Done.'] },
+    ];
+    await workspace.script([work(1), work(2)]).finished;
+    const hook = path.join(workspace.folder, '.git', 'hooks', 'post-merge');
+    await mkdir(path.dirname(hook), { recursive: true });
+    await writeFile(hook, '#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\n', { mode: 0o755 });
+    assert.equal((await workspace.cli('rollback', '2').finished).signal, 'SIGKILL');
+    await rm(hook);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const head = (await git(workspace, 'rev-parse', 'HEAD')).trim();
+    const { commit, files, reopened } = await json(workspace, 'rollback', '2');
+    assert.deepEqual([commit, files, reopened], [head, 1, ['US-002']]);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.equal((await workspace.events('run.rolledBack')).length, 1);
+    assert.match(await printed(workspace, 'rollback', '2'), /^Nothing to do/);
+  });
+
   test('opens the stories of a list that stays, also if ticks are not committed', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await mkdir(path.join(workspace.folder, 'plans'));
