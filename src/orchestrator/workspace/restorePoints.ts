@@ -203,18 +203,18 @@ export async function rollBack(
     const changed = await changedPaths(dir, head, tree);
     const edited = new Set(changed);
     const kept = staying.filter(file => !edited.has(file));
+    const ticks = await uncommittedTicks(repository, dir, head, storyFile);
+    const dirty = (await changedTrackedFiles(dir)).filter(
+      file => ticks?.names.includes(file) !== true,
+    );
     if (changed.length === 0) {
       // A stopped agent may have left uncommitted work.
-      await requireClean(dir);
+      await requireClean(dir, dirty);
       return { kind: 'nothingToDo' };
     }
     await requireUnlocked(dir);
     requireNoState(changed);
-    const ticks = await uncommittedTicks(repository, dir, head, storyFile);
-    await requireClean(
-      dir,
-      (await changedTrackedFiles(dir)).filter(file => ticks?.names.includes(file) !== true),
-    );
+    await requireClean(dir, dirty);
     if (isDryRun) {
       return { kind: 'possible', files: changed, kept };
     }
