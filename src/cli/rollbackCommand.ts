@@ -7,6 +7,7 @@ import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
 import { runGit } from '../orchestrator/git/runGit.ts';
+import { type CommitLine, commitLine } from '../orchestrator/git/takenBack.ts';
 import { changedPaths, namedFiles } from '../orchestrator/git/treeCommit.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
@@ -58,7 +59,7 @@ export function addRollbackCommand(program: Command): void {
     .option('--dry-run', 'only show what would be taken back')
     .option(
       '--json',
-      'as data: commit, files, kept, to, stories, reopened, stillDone, lost (docs/json-output.md)',
+      'as data: commit, files, kept, to, stories, restored, reopened, stillDone, lost (docs/json-output.md)',
     )
     .action(rollback);
 }
@@ -76,7 +77,9 @@ async function rollback(
   const chosen = await requireRun(files, run);
   const begin = await beginOf(files, chosen, iteration);
   const { to } = begin;
-  const states = await statesSince(files, chosen.runId);
+  const allStates = await new RunHistory(files).read();
+  // This run and all later ones, whose work it takes back.
+  const states = allStates.filter(({ runId: id = '' }) => id >= chosen.runId);
   const asked = { begin, iteration, states };
   const { ticks, ...result } = await (isDryRun
     ? tryRollBack(files, chosen, asked)
@@ -84,29 +87,36 @@ async function rollback(
   const changed = result.kind === 'nothingToDo' ? [] : result.files;
   const kept = result.kind === 'nothingToDo' ? [] : result.kept;
   const commit = result.kind === 'rolledBack' ? result.commit : null;
+  const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
+  const effect =
+    changed.length === 0 ? undefined : await effectOf(files.workspace, allStates, begin, head);
   tellPassedOver(chosen, json === true);
   if (json) {
-    const stories = changed.length === 0 ? [] : storiesOf(begin.gone);
-    printJson({ commit, files: changed.length, kept, to, stories, ...ticks });
-  } else if (changed.length === 0) {
+    const { landings = [], restored = [] } = effect ?? {};
+    printJson({ commit, files: changed.length, kept, to, stories: landings, restored, ...ticks });
+  } else if (effect === undefined) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
     const where = `back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}.`;
     const what = changed.length === 1 ? '1 file' : `${changed.length} files`;
+    // Going to a later state than the current one is no way back for all of them.
+    const [take, takes] = effect.restored.length > 0 ? ['bring', 'brings'] : ['take', 'takes'];
     print(
       commit === null
-        ? `Would take ${what} ${where}`
-        : `Commit ${commit.slice(0, 7)} takes ${what} ${where} To undo this: git revert ${commit.slice(0, 7)}`,
+        ? `Would ${take} ${what} ${where}`
+        : `Commit ${commit.slice(0, 7)} ${takes} ${what} ${where} To undo this: git revert ${commit.slice(0, 7)}`,
     );
     if (kept.length > 0) {
       const not = isDryRun ? 'Would not be taken back' : 'Not taken back';
       print(`${not} (not committed when the run began): ${englishOf(namedFiles(kept))}.`);
     }
     tellOfSettledTicks(ticks, isDryRun);
-    tellOfLandings(begin, iteration, isDryRun);
-    const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
-    tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
-    await tellOfOwnCommits(files, begin, head);
+    tellOfRestored(begin, effect, isDryRun);
+    tellOfLandings(begin, effect, iteration, isDryRun);
+    if (effect.restored.length === 0 || effect.takenBack.length > 0) {
+      tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
+    }
+    await tellOfOwnCommits(files, begin, head, effect.before);
     await tellOfTicks(files, isDryRun);
   }
 }
@@ -181,12 +191,6 @@ function tellOfOwnChanges(
       `Taken back with it are changes that were not committed when the run began: ${englishOf(namedFiles(own))}. To see them: git diff ${range} -- ${shellWord(first)}`,
     );
   }
-}
-
-/** This run and all later ones, whose work a rollback takes back. */
-async function statesSince(files: RunFiles, runId: string): Promise<readonly RunState[]> {
-  const states = await new RunHistory(files).read();
-  return states.filter(({ runId: id = '' }) => id >= runId);
 }
 
 /** The stories that the run worked on, or those that a run would find now. @returns absolute path */
@@ -391,9 +395,60 @@ async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): P
   return { to, isIsolated, gone: landed.slice(from), stays: landed.slice(0, from) };
 }
 
+/** What a rollback does to the work on stories. Ids of stories, in the order of the work. */
+interface Effect {
+  /** The commits before it. */
+  readonly before: CommitLine;
+  /** Their work had been taken back, and is there again. */
+  readonly restored: readonly string[];
+  /** Their work was there until now. */
+  readonly takenBack: readonly string[];
+  /** What has landed since, as far as it was there until now. */
+  readonly landings: readonly string[];
+  /** What had landed before, without what is restored. */
+  readonly stays: readonly string[];
+}
+
+/** An earlier rollback or revert may have taken back a part of it already. @param head before the rollback */
+async function effectOf(
+  dir: string,
+  states: readonly RunState[],
+  { gone, stays, to }: Begin,
+  head: string,
+): Promise<Effect> {
+  const [before, after] = await Promise.all([commitLine(dir, head), commitLine(dir, to)]);
+  const isBack = (hash: string) => before.gone.has(hash) && after.standing.has(hash);
+  const commits = states.flatMap(state => state.commits);
+  const of = (isAsked: (hash: string) => boolean) => [
+    ...new Set(commits.flatMap(({ hash, storyId }) => (isAsked(hash) ? (storyId ?? []) : []))),
+  ];
+  return {
+    before,
+    restored: of(isBack),
+    takenBack: of(hash => before.standing.has(hash) && !after.standing.has(hash)),
+    landings: storiesOf(gone.filter(({ commit = '' }) => !before.gone.has(commit))),
+    stays: storiesOf(stays.filter(({ commit = '' }) => !isBack(commit))),
+  };
+}
+
+function tellOfRestored(
+  { isIsolated }: Begin,
+  { restored, takenBack }: Effect,
+  isDryRun: boolean,
+): void {
+  if (restored.length > 0) {
+    const back = isDryRun ? 'Would be restored' : 'Restored';
+    const gone = isDryRun ? 'Would be taken back' : 'Taken back';
+    // With lanes, what is taken back is listed with its order.
+    const also = isIsolated ? '' : ` ${gone}: ${namedStories(takenBack)}.`;
+    print(`${back}: ${namedStories(restored)}.${also}`);
+  }
+}
+
 /** With lanes, the numbers of iterations do not say what came before and after. */
 function tellOfLandings(
-  { gone, isIsolated, stays }: Begin,
+  { gone, isIsolated }: Begin,
+  { landings, stays }: Effect,
   iteration: number,
   isDryRun: boolean,
 ): void {
@@ -405,7 +460,7 @@ function tellOfLandings(
     ? `the work of iteration ${iteration} landed`
     : `iteration ${iteration} began, whose work has not landed`;
   print(
-    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${namedStories(storiesOf(gone))}. Landed before, and kept: ${namedStories(storiesOf(stays))}.`,
+    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${namedStories(landings)}. Landed before, and kept: ${namedStories(stays)}.`,
   );
 }
 
@@ -414,15 +469,18 @@ async function tellOfOwnCommits(
   { workspace }: RunFiles,
   { isIsolated, to }: Begin,
   head: string,
+  before: CommitLine,
 ): Promise<void> {
   if (!isIsolated) {
     return;
   }
-  const format = '--format=%h %s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
+  const format = '--format=%H%x00%h %s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
   const output = await runGit(workspace, 'log', '--first-parent', format, `${to}..${head}`);
   const own = output.split('\x01').flatMap(entry => {
-    const [line = '', story = ''] = entry.trim().split('\0');
-    return line === '' || story.trim() !== '' ? [] : [`  ${shorten(withoutControls(line), 100)}`];
+    const [hash = '', line = '', story = ''] = entry.trim().split('\0');
+    return line === '' || story.trim() !== '' || before.gone.has(hash)
+      ? []
+      : [`  ${shorten(withoutControls(line), 100)}`];
   });
   const more = own.length - MAX_NAMED;
   if (own.length > 0) {
@@ -435,6 +493,7 @@ async function tellOfOwnCommits(
     );
   }
 }
+
 function storiesOf(landed: readonly Landed[]): string[] {
   return [...new Set(landed.map(({ storyId }) => storyId))];
 }

@@ -1346,7 +1346,7 @@ describe('rollback', { concurrency: 3 }, () => {
       `Would take 2 files back to ${to.slice(0, 7)}, before iteration 2: .omc/prd.json, US-002.txt.\n`,
     );
     assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
-      ...{ commit: null, files: 2, kept: [], to, stories: [] },
+      ...{ commit: null, files: 2, kept: [], to, stories: [], restored: [] },
       ...{ reopened: [], stillDone: [], lost: [] },
     });
     assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
@@ -1377,7 +1377,7 @@ describe('rollback', { concurrency: 3 }, () => {
       kept: [],
       to,
       stories: [],
-      ...{ reopened: [], stillDone: [], lost: [] },
+      ...{ restored: [], reopened: [], stillDone: [], lost: [] },
     });
     // Nothing is committed since; what is not committed is not nothing.
     const file = await workspace.read('.omc/prd.json');
@@ -1389,6 +1389,35 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
     assert.match(await printed(workspace, 'rollback', '1'), /takes .* back to .*git revert/);
     assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('to a later state names what is restored, and revert takes that back', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds').finished;
+    await printed(workspace, 'rollback', '1');
+    assert.match(
+      await printed(workspace, 'rollback', '2', '--dry-run'),
+      /^Would bring 2 files back .*\nWould be restored: US-001\. Would be taken back: nothing\.\n$/,
+    );
+    assert.match(
+      await printed(workspace, 'rollback', '2'),
+      /^Commit \S+ brings 2 files back .*\nRestored: US-001\. Taken back: nothing\.\n$/,
+    );
+    const { restored } = await json(workspace, 'rollback', '3');
+    assert.deepEqual(restored, ['US-002']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const { takenBack, reopened } = await json(workspace, 'revert', 'US-002');
+    assert.deepEqual([takenBack, reopened], [[], ['US-002']]);
+    assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), true);
+    // It brings back what a revert has taken back, too.
+    assert.match(
+      await printed(workspace, 'rollback', '3'),
+      /\nRestored: US-002\. Taken back: nothing\.\n$/,
+    );
+    await printed(workspace, 'revert', 'US-002');
+    assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), false);
+    assert.match(await printed(workspace, 'revert', 'US-003'), /Taken back already, and left out/);
   });
 
   test('leaves what a person had not committed when the run began', async t => {

@@ -129,6 +129,15 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
       await git(workspace, 'rev-parse', `${first.commit}^{tree}`),
     );
     sameValue(await workspace.done(), [first.storyId]);
+    const forward = await told(workspace, 0, 'rollback', String(third.iteration));
+    assert.match(forward, /^Commit \S+ brings /);
+    assert.ok(forward.includes(`\nRestored: ${second.storyId}.\n`), forward);
+    assert.match(
+      forward,
+      new RegExp(
+        `Taken back, in the order in which it had landed: nothing\\. Landed before, and kept: ${first.storyId}\\.`,
+      ),
+    );
     await git(workspace, 'switch', '--quiet', '-c', 'other', 'HEAD~1');
     assert.match(
       await told(workspace, 1, 'rollback', '1'),

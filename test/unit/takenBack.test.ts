@@ -68,3 +68,22 @@ test('what a commit says to have taken back does not count, as long as that comm
   const undoBack = commit('undo', 'h', { reverts: ['back'] });
   assert.deepEqual(gone(...work, back, commit('three', 'g'), undoBack), []);
 });
+
+test('a rollback to where a commit still counted brings it back', () => {
+  const commit = (hash: string, tree: string, more = {}) => ({ hash, tree, reverts: [], ...more });
+  const gone = (...line: ReturnType<typeof commit>[]) => [...takenBack(line)];
+  const work = [commit('start', 'a'), commit('one', 'b'), commit('two', 'c'), commit('three', 'd')];
+  const toOne = commit('toOne', 'b', { goesBackTo: 'one' });
+  const toTwo = commit('toTwo', 'c', { goesBackTo: 'two' });
+  assert.deepEqual(gone(...work, toOne, toTwo), ['three', 'toOne']);
+  const again = commit('again', 'b', { goesBackTo: 'one' });
+  assert.deepEqual(gone(...work, toOne, toTwo, again), ['two', 'three', 'toOne', 'toTwo']);
+  const undo = commit('undo', 'f', { reverts: ['toTwo'] });
+  const more = [commit('four', 'e'), undo];
+  assert.deepEqual(gone(...work, toOne, toTwo, ...more), ['two', 'three']);
+  // What had taken it back is no part of that state any more.
+  const revert = commit('revert', 'g', { takesBack: ['two'] });
+  assert.deepEqual(gone(...work, revert, toTwo), ['three', 'revert']);
+  const byGit = commit('byGit', 'b', { reverts: ['two'] });
+  assert.deepEqual(gone(...work.slice(0, 3), byGit, toTwo), ['byGit']);
+});

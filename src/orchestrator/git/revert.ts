@@ -8,7 +8,7 @@ import { GitRepository } from './git.ts';
 import { asHumanError } from './gitErrors.ts';
 import { isTooOld, MERGE_TREE_GIT, scratchCommit } from './mergeTree.ts';
 import { gitResult, runGit, writeGit } from './runGit.ts';
-import { takenBackCommits } from './takenBack.ts';
+import { commitLine } from './takenBack.ts';
 import {
   addedPaths,
   changedPaths,
@@ -74,7 +74,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
       );
     }
     const { commits: known, elsewhere } = await commitsOfHead(dir, head, hashes);
-    const gone = await takenBackCommits(dir, head);
+    const { gone } = await commitLine(dir, head);
     // Reverting one once more could take back later work with the same lines.
     const commits = known.filter(({ hash }) => !gone.has(hash));
     const takenBack = known.flatMap(({ hash }) => (gone.has(hash) ? [hash] : []));

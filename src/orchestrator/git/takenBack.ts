@@ -28,13 +28,22 @@ interface State {
   readonly before: State | undefined;
 }
 
+/** Full hashes of the commits of a line, from its first to its last one. */
+export interface CommitLine {
+  /** A later commit has taken them back. */
+  readonly gone: ReadonlySet<string>;
+  /** Their work is there. */
+  readonly standing: ReadonlySet<string>;
+}
+
 /**
- * The commits of HEAD's own line that a later commit has taken back: it has exactly the files from before them, or says
- * so, as those of `rollback` and `revert` do. What is reverted itself brings its commits back.
+ * The commits of HEAD's own line, and which of them a later commit has taken back: it has exactly the files from before
+ * them, or says so, as those of `rollback` and `revert` do. What is reverted itself brings its commits back, and so does
+ * a rollback that goes to where they were.
  * @param dir absolute path of a folder in the work tree
- * @returns full hashes
+ * @param head a commit
  */
-export async function takenBackCommits(dir: string, head: string): Promise<ReadonlySet<string>> {
+export async function commitLine(dir: string, head: string): Promise<CommitLine> {
   const log = (...args: readonly string[]) =>
     runGit(
       dir,
@@ -51,33 +60,38 @@ export async function takenBackCommits(dir: string, head: string): Promise<Reado
       return [hash, message] as const;
     }),
   );
-  return takenBack(
-    all.map(line => {
-      const [hash = '', tree = ''] = line.split(' ');
-      const message = messages.get(hash) ?? '';
-      return {
-        hash,
-        tree,
-        reverts: [...message.matchAll(REVERTS)].flatMap(([, hash]) => hash ?? []),
-        takesBack: lines(TAKES_BACK.exec(message)?.[1] ?? '').flatMap(one => one.split(' ', 1)),
-        goesBackTo: GOES_BACK.exec(message)?.[1],
-      };
-    }),
-  );
+  const line = all.map(entry => {
+    const [hash = '', tree = ''] = entry.split(' ');
+    const message = messages.get(hash) ?? '';
+    return {
+      hash,
+      tree,
+      reverts: [...message.matchAll(REVERTS)].flatMap(([, hash]) => hash ?? []),
+      takesBack: lines(TAKES_BACK.exec(message)?.[1] ?? '').flatMap(one => one.split(' ', 1)),
+      goesBackTo: GOES_BACK.exec(message)?.[1],
+    };
+  });
+  const gone = takenBack(line);
+  return { gone, standing: new Set(line.flatMap(({ hash }) => (gone.has(hash) ? [] : [hash]))) };
 }
 
 /** Pure. @param line the oldest first */
 export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
   /** The newest state with these files. */
   const states = new Map<string, State>();
+  /** By the hash of the commit that led to it. */
+  const after = new Map<string, State>();
   let state: State | undefined;
   for (const commit of line) {
     const known = states.get(commit.tree);
     const next: State = { commit, before: state };
-    const earlier = find(state, ({ hash }) => hash === commit.goesBackTo);
+    const earlier = after.get(commit.goesBackTo ?? '');
     if (earlier !== undefined) {
       // Its files need not be those of the earlier commit, and it may be reverted later.
-      state = { commit: { ...commit, takesBack: hashesSince(state, earlier) }, before: state };
+      state =
+        find(state, one => one === earlier.commit) === undefined
+          ? { commit, before: earlier }
+          : { commit: { ...commit, takesBack: hashesSince(state, earlier) }, before: state };
     } else if (known === undefined || commit.tree === state?.commit.tree) {
       // New files, or a commit without changes.
       state = next;
@@ -90,23 +104,13 @@ export function takenBack(line: readonly TreeOf[]): ReadonlySet<string> {
         (isRevert ? known : next);
     }
     states.set(commit.tree, state);
+    after.set(commit.hash, state);
   }
   const counting = new Set<string>();
-  /** What the newer commits have undone has no effect any more. */
-  const undone = new Set<string>();
-  const gone = new Set<string>();
   for (let now = state; now !== undefined; now = now.before) {
-    const { hash, reverts, takesBack = [] } = now.commit;
-    counting.add(hash);
-    if (!undone.has(hash)) {
-      for (const other of reverts) {
-        undone.add(other);
-      }
-      for (const other of takesBack) {
-        gone.add(other);
-      }
-    }
+    counting.add(now.commit.hash);
   }
+  const gone = goneIn(state, () => true);
   return new Set(
     line.map(({ hash }) => hash).filter(hash => !counting.has(hash) || gone.has(hash)),
   );
@@ -123,11 +127,25 @@ function find(state: State | undefined, isWanted: (commit: TreeOf) => boolean): 
 
 /** What the rollbacks of a chain have taken back. */
 function rolledBackIn(state: State | undefined): ReadonlySet<string> {
+  return goneIn(state, ({ goesBackTo }) => goesBackTo !== undefined);
+}
+
+/** What those commits of a chain have taken back that no newer one has undone. */
+function goneIn(
+  state: State | undefined,
+  isAsked: (commit: TreeOf) => boolean,
+): ReadonlySet<string> {
   const gone = new Set<string>();
+  /** What the newer commits have undone has no effect any more. */
+  const undone = new Set<string>();
   for (let now = state; now !== undefined; now = now.before) {
-    if (now.commit.goesBackTo !== undefined) {
-      for (const hash of now.commit.takesBack ?? []) {
-        gone.add(hash);
+    const { hash, reverts, takesBack = [] } = now.commit;
+    if (!undone.has(hash)) {
+      for (const other of [...reverts, ...takesBack]) {
+        undone.add(other);
+      }
+      for (const other of isAsked(now.commit) ? takesBack : []) {
+        gone.add(other);
       }
     }
   }
