@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assertNever.ts';
-import type { Words } from '../base/say.ts';
+import { englishOf, type Words } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { type RunState, runningIteration, storyRecord } from '../orchestrator/journal/runState.ts';
 import type { Door } from './door.ts';
@@ -176,7 +176,7 @@ function agentEnded(event: EventOf<'agent.ended'>, t: Translate): readonly Trans
       assertNever(event.reason);
   }
   if (event.error && event.error.message !== '') {
-    found.push(...failedLines(event.error.message, event.stderr, t));
+    found.push(...failedLines(event.error.message, event, t));
   } else if (event.error && event.reason === 'exited') {
     found.push(
       own('error', t('The agent failed (exit code {0})', event.exitCode ?? event.signal ?? '?')),
@@ -198,16 +198,31 @@ function agentEnded(event: EventOf<'agent.ended'>, t: Translate): readonly Trans
 /** The agent's own last words. If there are many lines, each gets its own, followed by where to find all of them. */
 function failedLines(
   message: Words,
-  stderr: string | undefined,
+  { exitCode = 0, stderr }: EventOf<'agent.ended'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   const texts = t.said(message).split('\n');
   const more = texts.length - MAX_ERROR_LINES;
+  // An agent that printed nothing has the code as its message.
+  const hasCode = exitCode !== 0 && englishOf(message) !== `exit code ${exitCode}`;
+  const text = shorten(texts.join(), MAX_ERROR);
   return [
     ...(texts.length === 1
-      ? [own('error', t('The agent failed: {0}', shorten(texts.join(), MAX_ERROR)))]
+      ? [
+          own(
+            'error',
+            hasCode
+              ? t('The agent failed (exit code {0}): {1}', exitCode, text)
+              : t('The agent failed: {0}', text),
+          ),
+        ]
       : [
-          own('error', t('The agent failed. Its last output:')),
+          own(
+            'error',
+            hasCode
+              ? t('The agent failed (exit code {0}). Its last output:', exitCode)
+              : t('The agent failed. Its last output:'),
+          ),
           ...(more > 0 ? [line('dim', `  ${linesBefore(more, t)}`)] : []),
           ...texts
             .slice(-MAX_ERROR_LINES)

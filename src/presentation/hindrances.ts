@@ -2,13 +2,15 @@ import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
-import { type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
+import { type RunState, storyNotes, WHOLE_TASK } from '../orchestrator/journal/runState.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
 import { openStatus } from './storyState.ts';
-import type { Translate } from './translate.ts';
+import { iterationCount, type Translate } from './translate.ts';
 
 /** Maximum number of stories that are named with their reason. */
 const MAX_NAMED = 3;
+/** The same for stories that made no progress when the iterations were used up. */
+const MAX_FRUITLESS = 2;
 /** In UTF-16 units. */
 const MAX_ID = 80;
 const MAX_REASON = 200;
@@ -19,6 +21,7 @@ export type Hindrance = { readonly storyId: string } & (
   /** No longer: a person has given it another chance since. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
+  | { readonly kind: 'noProgress'; readonly iterations: number }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /**
    * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
@@ -61,6 +64,28 @@ export function hindrancesOf(
       }
     }
   });
+}
+
+/** The stories whose last iterations brought nothing, the latest first. Those that a run leaves alone are others. */
+export function fruitlessOf(
+  state: Pick<RunState, 'storyRecords' | 'storyNotes'>,
+): readonly Hindrance[] {
+  const lastOf = (id: string) => storyNotes(state, id).lastIteration?.number ?? 0;
+  return [...state.storyRecords]
+    .filter(
+      ([id, { blocked, failures, skipped, stuckFor }]) =>
+        id !== WHOLE_TASK &&
+        blocked === undefined &&
+        skipped === undefined &&
+        (failures > 0 || stuckFor > 0),
+    )
+    .sort(([a], [b]) => lastOf(b) - lastOf(a))
+    .slice(0, MAX_FRUITLESS)
+    .map(([storyId, { failures, stuckFor }]) =>
+      failures > 0
+        ? { storyId, kind: 'failed', times: failures, ...lastFailure(state, storyId) }
+        : { storyId, kind: 'noProgress', iterations: stuckFor },
+    );
 }
 
 /** The newest one of check, conflict, call and review. */
@@ -117,6 +142,12 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
     }
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
+    case 'noProgress':
+      return t(
+        'No progress on {0} for {1}; more iterations alone may not help.',
+        id,
+        iterationCount(hindrance.iterations, t),
+      );
     case 'failed': {
       const { times } = hindrance;
       const why = failureWords(hindrance, t, door);

@@ -11,7 +11,7 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
 import type { Door } from './door.ts';
 import { heldSentence } from './heldWords.ts';
-import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
+import { fruitlessOf, type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { costWords, dollars, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -54,6 +54,8 @@ export interface RunEnd {
   readonly uncommitted?: RunState['uncommitted'] | undefined;
   /** What the branch does not have yet. */
   readonly held?: RunState['held'] | undefined;
+  /** The stories whose last iterations brought nothing, the latest first. */
+  readonly fruitless?: readonly Hindrance[] | undefined;
   /** How many stories are put aside in a file whose others are all done. */
   readonly putAside?: number | undefined;
 }
@@ -101,6 +103,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   return {
     ...known,
     hindrances,
+    fruitless: outcome === 'maxIterations' ? fruitlessOf(state) : undefined,
     questions: openQuestions(state),
     budgetUsd,
     costUsd,
@@ -166,7 +169,12 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
             iterations,
             stories.done,
             stories.total,
-            raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
+            [
+              hindranceWords(end.fruitless ?? [], t, { withSkipped: door === 'window' }) ?? [],
+              raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
+            ]
+              .flat()
+              .join(' '),
           );
     case 'budget':
       if (end.detail !== undefined) {

@@ -1,7 +1,8 @@
 import path from 'node:path';
+import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { titleNextTo } from '../base/storyTitle.ts';
-import { shorten, withoutControls } from '../base/text.ts';
+import { sentence, shorten, withoutControls } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import {
@@ -17,17 +18,20 @@ import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { bringInWords, heldWords } from './heldWords.ts';
 import { laneLines } from './laneLines.ts';
-import { outcomeSentence, rolledBackWords, runEnd } from './sentences.ts';
+import { outcomeSentence, type RunEnd, rolledBackWords, runEnd } from './sentences.ts';
 import { type PlanStatus, readStatus } from './statusFacts.ts';
 import { withFileCount } from './storyCount.ts';
 import { stillPaused } from './storyLines.ts';
 import { discoveredLine } from './storyListText.ts';
-import { type StoryStatus, storyStatus } from './storyState.ts';
+import { isUnjudged, type StoryStatus, storyStates, storyStatus } from './storyState.ts';
 import { costWords, dollars, english } from './translate.ts';
+import { uncommittedWords } from './uncommittedWords.ts';
 import { answerCommand, asksWords, waitingSentence } from './waitingWords.ts';
 
 /** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;
+/** Maximum length of what an ended run says about its end, in UTF-16 units. */
+const MAX_DETAIL = 1_000;
 
 /**
  * The state of the run, in a few lines.
@@ -42,10 +46,9 @@ export async function statusText(
   // If the file is gone or broken, the run's last count is used.
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
-  const open = stories ? openIds(stories, run.state) : [];
   const left = stories ? leftLines(stories, run) : [];
   const lines = [
-    ...statusLines(counted, work, now, { open, left }),
+    ...statusLines(counted, work, now, { left, open: stories && openNow(stories, run) }),
     ...(elsewhere === undefined ? [] : [workElsewhere(elsewhere)]),
     ...discoveredLine(discovered),
   ];
@@ -74,11 +77,26 @@ function storyFacts(state: RunState): string {
       }`;
 }
 
-/** Ids of the stories that a new run of the same kind would work on. */
-function openIds({ stories }: StoryList, { onlyStories }: RunState): readonly string[] {
-  return stories.flatMap(({ done, id, parked }) =>
-    done || parked || onlyStories?.includes(id) === false ? [] : [shorten(id, 40)],
-  );
+/** What a new run of the same kind would work on. */
+interface OpenNow {
+  readonly ids: readonly string[];
+  /** Whether an agent could begin with one of them at once. */
+  readonly isReady: boolean;
+  /** Whether none of the run's stories is left, not even one that is put aside. */
+  readonly allDone: boolean;
+}
+
+function openNow({ stories }: StoryList, run: WatchedRun): OpenNow {
+  const { mode, onlyStories } = run.state;
+  const own = stories.filter(({ id }) => onlyStories?.includes(id) !== false);
+  const left = own.filter(({ done, id }) => !done || isUnjudged(id, run));
+  const open = left.filter(({ parked }) => !parked);
+  const states = storyStates(stories, { run, states: [run.state] });
+  return {
+    ids: open.map(({ id }) => shorten(id, 40)),
+    isReady: open.some(story => ['next', 'ready'].includes(states.get(story)?.kind ?? '')),
+    allDone: mode !== 'freeForm' && own.length > 0 && left.length === 0,
+  };
 }
 
 /** What an ended run keeps of its stories until it continues. */
@@ -105,24 +123,56 @@ function leftLines({ stories }: StoryList, run: WatchedRun): string[] {
 }
 
 /** How a run ended, and what has happened to its work since. */
-function endLines(state: RunState, outcome: RunOutcome, open: readonly string[]): string[] {
-  const { text } = outcomeSentence(runEnd(state, outcome), english);
-  const more = open.length - MAX_NAMED;
-  const named = `${open.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  return [
-    text,
-    ...(state.rolledBack ? [rolledBackWords(state.rolledBack, english)] : []),
-    ...(outcome === 'completed' && open.length > 0
-      ? [`Open now: ${named}. Work on ${open.length === 1 ? 'it' : 'them'} with "ralph-fresh run".`]
-      : []),
-  ];
+function endLines(state: RunState, outcome: RunOutcome, open: OpenNow | undefined): string[] {
+  const end = runEnd(state, outcome);
+  const rolledBack = state.rolledBack ? [rolledBackWords(state.rolledBack, english)] : [];
+  const ids = open?.ids ?? [];
+  const more = ids.length - MAX_NAMED;
+  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const openWords = `Open now: ${named}. Work on ${ids.length === 1 ? 'it' : 'them'} with "ralph-fresh run".`;
+  if (outcome === 'completed' || open === undefined) {
+    const { text } = outcomeSentence(end, english);
+    return [text, ...rolledBack, ...(ids.length > 0 ? [openWords] : [])];
+  }
+  // What the end advises would not help any more.
+  if (open.allDone) {
+    return [
+      pastEnd(end),
+      ...rolledBack,
+      `${state.onlyStories === undefined ? 'All stories' : 'All chosen stories'} are done now.`,
+    ];
+  }
+  const { hindrances = [] } = end;
+  const isReset = hindrances.length > 0 && hindrances.every(({ kind }) => kind === 'reset');
+  return outcome === 'noReadyStory' && open.isReady && !isReset
+    ? [pastEnd(end), ...rolledBack, openWords]
+    : [outcomeSentence(end, english).text, ...rolledBack];
+}
+
+/** The end of a run without its advice, which does not hold any more. */
+function pastEnd(end: RunEnd): string {
+  const detail = shorten(englishOf(end.detail ?? ''), MAX_DETAIL);
+  const words: Readonly<Record<RunOutcome, string>> = {
+    completed: 'Complete.',
+    maxIterations: `Max iterations reached (${end.iterations}).`,
+    budget: detail === '' ? 'The budget was used up.' : sentence(detail),
+    needsHuman: `The agent asked: ${sentence(detail)}`,
+    noReadyStory: `No story was ready: ${sentence(detail)}`,
+    stuck: `Stuck: no progress on ${sentence(detail)}`,
+    stopped: 'Stopped.',
+    error: `The run could not continue: ${sentence(detail)}`,
+    interrupted: 'The loop was killed.',
+  };
+  return end.uncommitted === undefined
+    ? words[end.outcome]
+    : `${words[end.outcome]} ${uncommittedWords(end.uncommitted, english)}`;
 }
 
 function statusLines(
   run: WatchedRun,
   work: string,
   now: number,
-  { left, open }: { readonly left: readonly string[]; readonly open: readonly string[] },
+  { left, open }: { readonly left: readonly string[]; readonly open: OpenNow | undefined },
 ): string[] {
   const { runId, state, alive } = run;
   if (state.phase === 'idle' && alive) {

@@ -1034,7 +1034,7 @@ describe('a background run', { concurrency: 4, ...posix }, () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      /continues after 2 iterations\. Stuck: no progress on US-001 .*Watch it with/,
+      /continues after 2 iterations\. Stuck: no progress on US-001 .*skip US-001\. Watch it with/,
     );
     await workspace.cli('stop').finished;
   });

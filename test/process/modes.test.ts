@@ -347,6 +347,19 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-002']);
   });
 
+  test('ask: a quiet run says once that it waits, in the words of status', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const calls = [...Array(4).fill(idle[0]), ['work']];
+    const cli = workspace.script(calls, '--on-stuck', 'ask', '--quiet');
+    await workspace.event('pause.started');
+    const waits = /Stuck: no progress on US-001 for 4 iterations\. Help with .*skip US-001$/m;
+    const { stdout: status } = await workspace.cli('status').finished;
+    assert.match(status, waits);
+    assert.equal((await workspace.cli('resume').finished).code, 0);
+    const { code, stderr, stdout } = await cli.finished;
+    assert.deepEqual([code, stdout, stderr], [0, '', `ralph-fresh: ${waits.exec(status)?.[0]}\n`]);
+  });
+
   test('ask: a hint also ends the wait', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'ask');

@@ -219,7 +219,57 @@ console.log('Done.');
   assert.match(stdout, /1 earlier commit is no longer on the branch/);
 });
 
+describe('a run that is over', { concurrency: 3 }, () => {
+  const blocked: readonly Step[] = [{ result: ['<promise>TASK BLOCKED: no key</promise>'] }];
+  const idle: readonly Step[] = [{ result: ['I thought about it.'] }];
+
+  test('does not advise what a person has done since, and says what holds now', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.script([blocked, blocked]).finished;
+    assert.match(await printed(workspace, 'status'), /^No story is ready: .*run with --resume\.$/m);
+    await printed(workspace, 'tick', 'US-001');
+    assert.match(await printed(workspace, 'status'), /^No story is ready: .* US-002 is blocked/m);
+    await printed(workspace, 'untick', 'US-001');
+    assert.match(
+      await printed(workspace, 'status'),
+      /^No story was ready: US-001, US-002\.\nOpen now: US-001, US-002\. Work on them with "/,
+    );
+    await printed(workspace, 'tick', 'US-001');
+    await printed(workspace, 'tick', 'US-002');
+    assert.match(
+      await printed(workspace, 'status'),
+      /^No story was ready: US-001, US-002\.\nAll stories are done now\.\n2\/2 stories complete/,
+    );
+  });
+
+  test('names the story that used up its iterations without progress', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { stdout } = await workspace.script([idle, idle], '--max-iterations', '2').finished;
+    const words =
+      /^.*Max iterations reached \(2\) .*complete\. No progress on US-001 for 2 iterations;/m;
+    assert.match(stdout, words);
+    assert.match(await printed(workspace, 'status'), words);
+  });
+
+  test('names the check that refused the story until the iterations were used up', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const limits = ['--verify', 'exit 3', '--max-iterations', '2'];
+    await workspace.script([['work'], ['work']], ...limits).finished;
+    assert.match(
+      await printed(workspace, 'status'),
+      /^Max iterations reached .* US-001 has failed 2 times in a row: its check "exit 3" failed\. Raise/m,
+    );
+  });
+});
+
 describe('output of others', { concurrency: 3 }, () => {
+  test('the exit code of an agent is told next to its only words', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const fails: readonly Step[] = [{ stderr: 'hi' }, { exit: 3 }];
+    const { stdout } = await workspace.script([fails], '--max-iterations', '1').finished;
+    assert.match(stdout, /The agent failed \(exit code 3\): hi$/m);
+  });
+
   test('the last of fifty error lines are shown, with the file that has all of them', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const words = Array.from({ length: 50 }, (_, at) => `complaint ${at + 1}`).join('\n');
@@ -228,7 +278,7 @@ describe('output of others', { concurrency: 3 }, () => {
       ...['--max-iterations', '1'],
     ).finished;
     assert.doesNotMatch(stdout, /complaint 44\n/);
-    assert.match(stdout, /The agent failed\. Its last output:\n {2}complaint 45\n/);
+    assert.match(stdout, /The agent failed \(exit code 3\)\. Its last output:\n {2}complaint 45\n/);
     assert.match(stdout, /complaint 50\n/);
     const [, file = ''] = /Its full error output is in (\S+)/.exec(stdout) ?? [];
     assert.equal(await readFile(path.join(workspace.folder, file), 'utf8'), `${words}\n`);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sentence, shorten, withoutControls } from '../../base/text.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { runLoop } from '../../orchestrator/loop/run.ts';
 import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
@@ -18,7 +19,7 @@ import { nothingToDo } from '../../presentation/storyListText.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
-import { print } from '../print.ts';
+import { print, tellWarning } from '../print.ts';
 import { givenFlags } from '../settingFlags.ts';
 import { keepHeapSmall } from '../smallHeap.ts';
 import { storyFileOf } from '../storyFiles.ts';
@@ -49,6 +50,9 @@ export async function loopHere(
       onEvent: event => {
         if (event.type === 'agent.started') {
           letHeapGrow ??= keepHeapSmall();
+        }
+        if (flags.quiet && event.type === 'pause.started') {
+          tellPause(event);
         }
         options.onEvent?.(event);
       },
@@ -126,7 +130,7 @@ export async function loopDetached(
       [
         begun,
         ...(launch.kind === 'waits'
-          ? [waitingSentence(launch.waiting, english, { now: Date.now() })]
+          ? [sentence(waitingSentence(launch.waiting, english, { now: Date.now() }))]
           : launch.kind === 'begins'
             ? ['Its first agent has not started within a minute.']
             : []),
@@ -135,6 +139,11 @@ export async function loopDetached(
     );
   }
   return 0;
+}
+
+/** A quiet run that waits for a person would otherwise look as if it worked on. */
+function tellPause(event: Extract<RunEvent, { type: 'pause.started' }>): void {
+  tellWarning(waitingSentence({ ...event, kind: 'pause' }, english, { now: Date.parse(event.at) }));
 }
 
 /** How the run ended; on standard error if it is not complete. @returns the exit code of the run */

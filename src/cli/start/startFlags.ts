@@ -54,7 +54,10 @@ export function addStartFlags(command: Command): Command {
       ),
     )
     .option('--detach', 'start in the background and return; the run outlives this terminal')
-    .option('--quiet', 'print nothing but why the run did not start or is not complete');
+    .option(
+      '--quiet',
+      'print nothing but why the run did not start, waits for you or is not complete',
+    );
 }
 
 /** @throws {HumanError} if a given run id is not valid */
