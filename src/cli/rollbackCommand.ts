@@ -139,7 +139,7 @@ async function tryRollBack(
   const storyIds = await storiesTakenBack(files, runId, asked);
   const options = await optionsOf(files, runId, asked, storyIds);
   const uncommitted = await ticksOf(files, runId, asked, { ...options, storyIds });
-  const result = await rollBack(files.workspace, { ...options, isDryRun: true });
+  const result = await rollBackOrFinish(files, asked, { ...options, isDryRun: true });
   const ticks = await settleTicks(uncommitted, result, options.storyFile, true);
   return { ...result, ticks };
 }
@@ -238,9 +238,7 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
       const options = await optionsOf(files, runId, asked, storyIds);
       const { storyFile } = options;
       const uncommitted = await ticksOf(files, runId, asked, { storyFile, storyIds });
-      const done =
-        (await interrupted(files, newest, options.message)) ??
-        (await rollBack(files.workspace, options));
+      const done = await rollBackOrFinish(files, asked, options);
       const ticks = await settleTicks(uncommitted, done, storyFile);
       if (done.kind === 'rolledBack') {
         const { commit } = done;
@@ -257,31 +255,32 @@ function rollBackRun(files: RunFiles, { runId }: ChosenRun, asked: Asked): Promi
 }
 
 /**
- * The same rollback, if it was killed after its commit and before all was done: the record is its last step. What is
- * left to do is then done by repeating it.
+ * If the same rollback was killed after its commit, there is nothing to do for git, but all else is still to be done:
+ * the record in the journal is its last step.
  */
-async function interrupted(
+async function rollBackOrFinish(
   files: RunFiles,
-  newest: string,
-  message: string,
-): Promise<Extract<RollBack, { kind: 'rolledBack' }> | undefined> {
+  { states }: Asked,
+  options: Parameters<typeof rollBack>[1],
+): Promise<RollBack> {
   const { workspace } = files;
+  const done = await rollBack(workspace, options);
+  if (done.kind !== 'nothingToDo') {
+    return done;
+  }
   const last = await runGit(workspace, 'log', '-1', '--no-show-signature', '--format=%H%n%B');
   const [commit = '', ...words] = last.split('\n');
-  if (words.join('\n').trim() !== message) {
-    return undefined;
+  if (words.join('\n').trim() !== options.message) {
+    return done;
   }
-  const isRecorded = (await readDecisions(files.journalFile(newest))).some(
-    event => event.type === 'run.rolledBack' && event.commit === commit,
-  );
-  return isRecorded
-    ? undefined
-    : {
-        kind: 'rolledBack',
-        commit,
-        files: await changedPaths(workspace, `${commit}~1`, commit),
-        kept: [],
-      };
+  for (const { runId } of states) {
+    const events = runId === undefined ? [] : await readDecisions(files.journalFile(runId));
+    if (events.some(event => event.type === 'run.rolledBack' && event.commit === commit)) {
+      return done;
+    }
+  }
+  const changed = await changedPaths(workspace, `${commit}~1`, commit);
+  return { kind: 'rolledBack', commit, files: changed, kept: [] };
 }
 
 function messageOf(runId: string, to: string, iteration: number): string {

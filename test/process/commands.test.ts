@@ -1510,11 +1510,20 @@ describe('rollback', { concurrency: 3 }, () => {
     await rm(hook);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
     const head = (await git(workspace, 'rev-parse', 'HEAD')).trim();
+    assert.match(
+      await printed(workspace, 'rollback', '2', '--dry-run'),
+      /^Would be open again: US-002\.$/m,
+    );
     const { commit, files, reopened } = await json(workspace, 'rollback', '2');
     assert.deepEqual([commit, files, reopened], [head, 1, ['US-002']]);
     assert.deepEqual(await workspace.done(), ['US-001']);
     assert.equal((await workspace.events('run.rolledBack')).length, 1);
     assert.match(await printed(workspace, 'rollback', '2'), /^Nothing to do/);
+    // The same message alone, on another commit, is not the same rollback.
+    await workspace.write('own.txt', 'mine');
+    await git(workspace, 'add', 'own.txt');
+    await git(workspace, 'commit', '--quiet', '--amend', '--no-edit');
+    assert.match(await printed(workspace, 'rollback', '2'), /takes 1 file back .*: own\.txt\./);
   });
 
   test('opens the stories of a list that stays, also if ticks are not committed', async t => {
