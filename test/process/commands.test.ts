@@ -235,6 +235,13 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
         '\n',
         /: _bmad-output.sprint-status\.yaml is empty\. Let /,
       ],
+      [
+        '.kiro/specs/a/tasks.md',
+        '',
+        /: \.kiro.specs.a.tasks\.md is empty\. .*Let Kiro write the tasks/,
+      ],
+      ['specs/001-a/tasks.md', '# Tasks\n', /tasks\.md has no tasks\. .*\/speckit\.tasks/],
+      ['openspec/changes/a/tasks.md', '\n', /a.tasks\.md is empty\. .*Let OpenSpec write/],
       ['feature_list.json', '', /feature_list\.json: .*The file is empty: write /],
       ['feature_list.json', '[]', /: feature_list\.json has no tasks\. Write .* or name yours/],
       [

@@ -277,6 +277,21 @@ test('advice names the tool of a file without stories, and never suggests rewrit
     ['tasks.yaml', 'research:\n  description: x\n  expected_output: y\n', 'CrewAI'],
     ['compose.yaml', 'services:\n  db: {image: postgres}\n', 'Docker Compose'],
     ['log.jsonl', '{"sessionId":"1","type":"user"}', 'Claude Code'],
+    ['.ralphy/config.yaml', 'project:\n  name: a\n', '.ralphy/tasks.yaml'],
+    ['.beads/config.yaml', '# issue-prefix: ""\n', '.beads/issues.jsonl'],
+    ['.beads/metadata.json', '{"database":"beads.db"}', '.beads/issues.jsonl'],
+    ['backlog/config.yml', 'statuses: ["To Do"]\n', 'Backlog.md'],
+    ['ralph.yml', 'cli:\n  backend: claude\n', '.ralph/agent/tasks.jsonl'],
+    ['web/tsconfig.json', '{\n  // Comment\n  "files": []\n}', 'TypeScript'],
+    ['tsconfig.base.json', '{"compilerOptions":{}}', 'TypeScript'],
+    ['jsconfig.json', '{}', 'TypeScript'],
+    ['composer.json', '{"name":"a/b"}', 'Composer'],
+    ['.eslintrc.json', '{"root":true}', 'ESLint'],
+    ['deno.json', '{"tasks":{"test":"deno test"}}', 'Deno'],
+    ['.omc/state/ralph-state.json', '{"active":true}', 'oh-my-claudecode'],
+    ['.omc\\state\\other.json', '{"active":', 'oh-my-claudecode'],
+    ['_bmad-output/epics.md', '## Epic 1: Plants\n\n### Story 1.1: Dig\n', 'sprint-status.yaml'],
+    ['docs/epics.md', '## Epic 1: Plants\n\n### Story 1.1: Dig\n', 'sprint-status.yaml'],
   ] as const) {
     const file = parseStoryFile(path, text);
     assert.ok(file.kind === 'invalid', path);
@@ -284,6 +299,33 @@ test('advice names the tool of a file without stories, and never suggests rewrit
     assert.ok(message.includes(tool), `${path}: ${message}`);
     assert.doesNotMatch(message, /userStories|phases|- \[ \]/);
   }
+});
+
+test('an empty list of tasks names its tool and the form of a task', () => {
+  for (const [path, words] of [
+    ['.kiro/specs/login/tasks.md', /Let Kiro write .*"- \[ \] 1\. …"/],
+    ['specs/001-login/tasks.md', /Let Spec Kit write .*\/speckit\.tasks.*"- \[ \] T001 …"/],
+    ['.specify\\specs\\001-login\\tasks.md', /Let Spec Kit write /],
+    ['openspec/changes/login/tasks.md', /Let OpenSpec write .*"- \[ \] 1\.1 …"/],
+    ['docs/tasks.md', /Write each story as "- \[ \] …"/],
+  ] as const) {
+    for (const text of ['', '# Tasks\n']) {
+      const file = parseStoryFile(path, text);
+      assert.ok(file.kind === 'invalid', path);
+      assert.match(englishOf(file.problems[0].message), words);
+    }
+  }
+});
+
+test('a list of stories that is broken is repaired, whatever its text reminds of', () => {
+  const file = parseStoryFile('prd.json', '{"userStories": [{"idBoard": "1"}');
+  assert.equal(file.problems[0]?.code, 'invalidJson');
+  assert.doesNotMatch(englishOf(file.problems[0].message), /Trello/);
+});
+
+test('a document with epics that is not by BMAD is a plan without checkboxes', () => {
+  const file = parseStoryFile('docs/epics.md', '# Epics\n\nThe big ones.\n');
+  assert.match(englishOf(file.problems[0]?.message ?? ''), /Write each story as/);
 });
 
 test('a mark that is not known is a problem, and counts as not done', () => {

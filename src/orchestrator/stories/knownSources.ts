@@ -191,11 +191,12 @@ export interface EmptySource {
 
 /**
  * The first file at a place of a tool that is read and has no story: its list is empty, or nothing in it can be used.
- * A Markdown file without checkboxes is no list, unless there is nothing in it.
+ * A Markdown file without checkboxes is no list, unless there is nothing in it or a tool has its tasks there.
  */
 export async function emptySource(workspaceDir: string): Promise<EmptySource | undefined> {
   for (const place of OTHER_STORY_FILE_PLACES) {
-    const isOfTool = !SHARED_NAMES.has(place) && !place.endsWith('.md');
+    const isOfTool =
+      !SHARED_NAMES.has(place) && (!place.endsWith('.md') || place.endsWith('/tasks.md'));
     for (const path of await filesAt(workspaceDir, place)) {
       const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
       if (file !== undefined && !belongsAt(place, file)) {

@@ -12,7 +12,14 @@ import { folderParts, isFolderText } from './formats/folderText.ts';
 import { foreignAdvice } from './formats/foreignFile.ts';
 import { findTooDeep } from './formats/nesting.ts';
 import { orchestration } from './formats/orchestrationFormat.ts';
-import { kiroPlan, plan, specsIndex, tasksPlan } from './formats/planFormat.ts';
+import {
+  kiroPlan,
+  openSpecPlan,
+  plan,
+  specKitPlan,
+  specsIndex,
+  tasksPlan,
+} from './formats/planFormat.ts';
 import { prd } from './formats/prdFormat.ts';
 import { isRalphOrchestratorText, ralphOrchestrator } from './formats/ralphOrchestratorFormat.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
@@ -265,11 +272,17 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
   };
 }
 
-/** Nobody should rewrite a file of another tool because it has no stories. */
+/** Nobody should rewrite a file of another tool because it has no stories, or comments as in settings. */
 function advised(problem: StoryProblem, path: string, text: string): StoryProblem {
-  const isOther = problem.code === 'noStories' || problem.code === 'invalidYaml';
-  const advice = isOther ? foreignAdvice(path, text) : undefined;
-  return advice === undefined ? problem : { ...problem, message: advice };
+  const { code } = problem;
+  const advice =
+    code === 'noStories' || code === 'invalidYaml'
+      ? foreignAdvice(path, text)
+      : code === 'invalidJson'
+        ? // A list of stories that is broken can be repaired, also if it looks like another one.
+          foreignAdvice(path, undefined)
+        : undefined;
+  return advice === undefined ? problem : { code, message: advice, line: 1, column: 1 };
 }
 
 function unreadable(path: string, message: Message): InvalidStoryFile {
@@ -305,16 +318,26 @@ export function formatOf(path: string, text: string): StoryFormat {
     case 'md':
     case 'markdown':
     case 'mdx':
-      return /(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path)
-        ? specsIndex
-        : /(?:^|[\\/])\.kiro[\\/]specs[\\/]/.test(path)
-          ? kiroPlan
-          : /(?:^|[\\/])tasks\.md$/i.test(path)
-            ? tasksPlan
-            : plan;
+      return markdownFormat(path);
     default:
       return formatOfContent(text);
   }
+}
+
+function markdownFormat(path: string): StoryFormat {
+  if (/(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path)) {
+    return specsIndex;
+  }
+  if (/(?:^|[\\/])\.kiro[\\/]specs[\\/]/.test(path)) {
+    return kiroPlan;
+  }
+  if (!/(?:^|[\\/])tasks\.md$/i.test(path)) {
+    return plan;
+  }
+  if (/(?:^|[\\/])openspec[\\/]changes[\\/]/.test(path)) {
+    return openSpecPlan;
+  }
+  return /(?:^|[\\/])specs[\\/]\d{3}-[^\\/]+[\\/]/.test(path) ? specKitPlan : tasksPlan;
 }
 
 function isTaskMaster(path: string, text: string): boolean {

@@ -3,13 +3,28 @@ import { type Message, say } from '../../../base/say.ts';
 /**
  * What to do about a file without stories that seems to come from another tool: the tool is named, and its files are
  * left alone. By path and by a few words of the text, so that broken files are recognized, too.
+ * @param text `undefined` if only the path may say whose file it is
  * @returns `undefined` if it seems to be nobody's
  */
-export function foreignAdvice(path: string, text: string): Message | undefined {
+export function foreignAdvice(path: string, text: string | undefined): Message | undefined {
   const file = path.replaceAll('\\', '/');
   if (/(?:^|\/)\.taskmaster\/(?!tasks\/)[^/]*\.json$/.test(file)) {
     return say(
       'These are settings of Task Master. Its tasks are in .taskmaster/tasks/tasks.json: name that file, or let "task-master parse-prd FILE" write it.',
+    );
+  }
+  const [owner, , list] = SETTINGS.find(([, pattern]) => pattern.test(file)) ?? [];
+  if (owner !== undefined) {
+    return list === undefined
+      ? say(
+          'These are settings of {0}. Leave them as they are, and name the story file instead.',
+          owner,
+        )
+      : say('These are settings of {0}. Its stories are in {1}: name that instead.', owner, list);
+  }
+  if (/(?:^|\/)\.omc\/state\//.test(file)) {
+    return say(
+      'This is the state of a run of oh-my-claudecode or Ralph. Leave it as it is, and name the story file instead.',
     );
   }
   const planner = PLANNERS.find(([, pattern]) => pattern.test(file))?.[0];
@@ -19,12 +34,23 @@ export function foreignAdvice(path: string, text: string): Message | undefined {
       planner,
     );
   }
+  if (text === undefined) {
+    return toolAdvice(file, '');
+  }
+  if (isBmadDocument(file, text)) {
+    return say(
+      'This is a document of BMAD. Its list of stories is sprint-status.yaml: name that file, or let the sprint planning of BMAD write it first.',
+    );
+  }
   if (/(?:^|\/)feature_list\.json$/.test(file)) {
     return say(
       'This feature list has no features that can be read. Let the tool that writes it create it again, or name another file.',
     );
   }
-  const head = text.slice(0, MAX_HEAD);
+  return toolAdvice(file, text.slice(0, MAX_HEAD));
+}
+
+function toolAdvice(file: string, head: string): Message | undefined {
   const tool = TOOLS.find(([, isIts]) => isIts(file, head))?.[0];
   return tool === undefined
     ? undefined
@@ -34,7 +60,29 @@ export function foreignAdvice(path: string, text: string): Message | undefined {
       );
 }
 
+/** By their headings, because other projects have documents of this name, too. */
+function isBmadDocument(file: string, text: string): boolean {
+  return (
+    /(?:^|\/)(?:_bmad-output\/.*|[^/]*epics?[^/]*)\.md$/i.test(file) &&
+    /^#{1,4} (?:Epic \d+|Story \d+\.\d+)\b/m.test(text)
+  );
+}
+
 const MAX_HEAD = 20_000;
+
+/** Names of settings, and where the tool has its stories if it has any. */
+const SETTINGS: readonly (readonly [tool: string, path: RegExp, list?: string])[] = [
+  ['ralphy', /(?:^|\/)\.ralphy\/config\.ya?ml$/, '.ralphy/tasks.yaml'],
+  ['Beads', /(?:^|\/)\.beads\/(?:config\.ya?ml|metadata\.json)$/, '.beads/issues.jsonl'],
+  ['Backlog.md', /(?:^|\/)(?:\.?backlog\/config\.ya?ml|backlog\.config\.yml)$/, 'backlog/'],
+  ['ralph-orchestrator', /(?:^|\/)ralph\.ya?ml$/, '.ralph/agent/tasks.jsonl'],
+  ['TypeScript', /(?:^|\/)[tj]sconfig(?:\.[^/]+)?\.json$/],
+  ['Composer', /(?:^|\/)composer\.json$/],
+  ['ESLint', /(?:^|\/)\.eslintrc(?:\.json|\.ya?ml)?$/],
+  ['Deno', /(?:^|\/)deno\.jsonc?$/],
+  ['Biome', /(?:^|\/)\.?biome\.jsonc?$/],
+  ['Claude Code', /(?:^|\/)\.claude\/settings(?:\.local)?\.json$/],
+];
 
 /** Tools that keep the tasks of a change next to its documents. */
 const PLANNERS: readonly (readonly [tool: string, path: RegExp])[] = [

@@ -23,21 +23,31 @@ export const plan: StoryFormat = {
   read: (text, lines) => read(text, lines, idInText, say('Write each story as "- [ ] …".')),
 };
 
-/** A `tasks.md`, as Spec Kit and OpenSpec write it: what is added gets the next number. */
-export const tasksPlan: StoryFormat = {
-  name: 'plan',
-  read: (text, lines) =>
-    read(text, lines, idInText, say('Write each story as "- [ ] …".'), { isNumbered: true }),
-};
+/** A `tasks.md`: what is added gets the next number. */
+export const tasksPlan = numbered(say('Write each story as "- [ ] …".'));
+
+/** The tasks of Spec Kit. */
+export const specKitPlan = numbered(
+  say('Let Spec Kit write its tasks (/speckit.tasks), or add one in its form: "- [ ] T001 …".'),
+);
+
+/** The tasks of OpenSpec. */
+export const openSpecPlan = numbered(
+  say('Let OpenSpec write the tasks of this change, or add one in its form: "- [ ] 1.1 …".'),
+);
 
 /** The tasks of Kiro: a task with parts is done after its parts, also if it stands above them. */
-export const kiroPlan: StoryFormat = {
-  name: 'plan',
-  read: (text, lines) =>
-    read(text, lines, idInText, say('Write each story as "- [ ] …".'), {
-      ...{ partsFirst: true, isNumbered: true },
-    }),
-};
+export const kiroPlan = numbered(
+  say('Let Kiro write the tasks of this specification, or add one in its form: "- [ ] 1. …".'),
+  { partsFirst: true },
+);
+
+function numbered(fix: Message, how: { readonly partsFirst?: boolean } = {}): StoryFormat {
+  return {
+    name: 'plan',
+    read: (text, lines) => read(text, lines, idInText, fix, { ...how, isNumbered: true }),
+  };
+}
 
 /** An index of specifications: each checkbox is a specification to write or to implement. */
 export const specsIndex: StoryFormat = {
