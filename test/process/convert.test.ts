@@ -229,6 +229,15 @@ Words of nobody.
     );
     assert.equal(list.format, 'tasks');
     assert.equal(list.stories[1].state, 'waiting');
+    // Its ids are those of ralph-orchestrator, but not its keys.
+    await mkdir(path.join(workspace.folder, '.ralph/agent'), { recursive: true });
+    await workspace.write(
+      '.ralph/agent/tasks.jsonl',
+      '{"id":"task-1737000000-ab12","title":"One","status":"open","priority":1,"blocked_by":[]}\n',
+    );
+    const other = ['convert', '.ralph/agent/tasks.jsonl', '--to', 'tasks', '--out', 'out/ro.jsonl'];
+    const ofOther = await workspace.cli(...other, '--yes').finished;
+    assert.equal(ofOther.code, 0, ofOther.stderr);
     const odd = 'a\u001b[31m\nb.jsonl';
     const { stdout } = await workspace.cli('convert', '--to', 'tasks', '--out', odd).finished;
     assert.match(stdout, /^Wrote 2 stories to .*a b\.jsonl\.\n.*\n$/);

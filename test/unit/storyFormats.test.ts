@@ -539,6 +539,7 @@ describe('finding a story file', () => {
     await put('PLAN.md', '# Only prose\n\n```\n- [ ] example\n```\n');
     await put('.claude/orchestration/_template.yaml', 'phases: [{tasks: [{id: a}]}]');
     await mkdir(join(workspace, 'fix_plan.md'));
+    await put('openspec/changes/archive/tasks.md', '- [ ] x');
     assert.equal(await findStoryFile(workspace), undefined);
     const first = await put('specs/001-a/tasks.md', '- [ ] x');
     await put('specs/002-b/notes.md', '- [ ] x');

@@ -148,7 +148,11 @@ function isAt(workspaceDir: string, place: string, path: string): boolean {
   const name = path.slice(start.length, path.length - (ending ?? '').length);
   return ending === undefined
     ? path === start
-    : path.startsWith(start) && path.endsWith(ending) && name !== '' && !/[\\/]/.test(name);
+    : path.startsWith(start) &&
+        path.endsWith(ending) &&
+        name !== '' &&
+        !/[\\/]/.test(name) &&
+        !isArchive(place, name);
 }
 
 /** Whether stories may be there: a file, or a folder with tasks. */
@@ -265,9 +269,16 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
   const isFolder = ending.startsWith('/');
   const names = await readdir(folder).catch(() => []);
   return names
-    .filter(name => isFolder || (name.endsWith(ending) && !name.startsWith('_')))
+    .filter(name =>
+      isFolder ? !isArchive(place, name) : name.endsWith(ending) && !name.startsWith('_'),
+    )
     .sort()
     .map(name => join(folder, isFolder ? `${name}${ending}` : name));
+}
+
+/** Where OpenSpec keeps the changes that are finished. */
+function isArchive(place: string, name: string): boolean {
+  return place.startsWith('openspec/') && name === 'archive';
 }
 
 /**

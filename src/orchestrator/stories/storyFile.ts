@@ -305,13 +305,12 @@ export function formatOf(path: string, text: string): StoryFormat {
       return isTaskMaster(path, text) ? taskMaster : prd;
     case 'jsonl':
     case 'ndjson':
-      return isTaskGraph(path)
+      // A graph can have the ids of the list that it was made from.
+      return isTaskGraph(path) || (!isOfOtherTool(path) && isTaskGraphText(text))
         ? tasks
         : isRalphOrchestrator(path, text)
           ? ralphOrchestrator
-          : !isOfOtherTool(path) && isTaskGraphText(text)
-            ? tasks
-            : beads;
+          : beads;
     case 'yaml':
     case 'yml':
       return isBmadText(text) ? bmad : orchestration;
