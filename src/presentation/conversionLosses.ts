@@ -64,6 +64,8 @@ function factWords(fact: LostFact, names: readonly string[], t: Translate): stri
     maxTurns: t('the number of turns'),
     discoveredFrom: t('what they were discovered from'),
     details: t('what the files of the stories describe; agents would not be led to them'),
+    optional: t('that they are optional'),
+    sections: t('other sections ({0})', named(names, t)),
     keys: t('other keys ({0})', named(names, t)),
   };
   return words[fact];

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Loss, Target } from '../../src/orchestrator/stories/convert/conversion.ts';
 import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
+import { packFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
@@ -283,6 +284,72 @@ test('a sprint of BMAD keeps its ids, and loses the paths of its story files', (
     lossLines(losses, english).find(line => line.includes('1-1-basket')),
     'what the files of the stories describe; agents would not be led to them: 1-1-basket, 1-2-till',
   );
+});
+
+test('sections of Backlog.md besides description and criteria are lost, and so are lines that belong to none', () => {
+  const backlog = (...bodies: string[]) => {
+    const files = bodies.map((body, index): [string, Buffer] => [
+      `tasks/task-${index + 1} - T.md`,
+      Buffer.from(`---\nid: task-${index + 1}\ntitle: T${index + 1}\n---\n${body}`),
+    ]);
+    const folder = packFolder({ files: new Map(files), completed: [], unread: [] });
+    return convert('backlog', folder.toString(), 'tasks').losses;
+  };
+  const read = `
+## Description
+
+<!-- SECTION:DESCRIPTION:BEGIN -->
+Why.
+
+## Part of the description
+<!-- SECTION:DESCRIPTION:END -->
+
+## Acceptance Criteria
+<!-- AC:BEGIN -->
+- [x] #1 It works
+<!-- AC:END -->
+
+## Implementation Plan
+`;
+  assert.deepEqual(backlog(read, 'Only text.\n', '## Description\n\nBy hand.\n'), []);
+  assert.deepEqual(
+    backlog(
+      `${read}\n1. Look\n\n## Implementation Notes\n\nDone.\n`,
+      `Above.\n${read}\n## Notizen ÄÖ\nx\n`,
+      'Only text.\n',
+    ),
+    [
+      {
+        ...{ kind: 'story', fact: 'sections', storyIds: ['task-1', 'task-2'] },
+        names: ['Implementation Plan', 'Implementation Notes', 'Notizen ÄÖ'],
+      },
+      { kind: 'lines', count: 1 },
+    ],
+  );
+});
+
+test('what Task Master says about a tag, or about the whole file, is lost', () => {
+  const tasks = [{ id: 1, title: 'Shop', status: 'pending', subtasks: [] }];
+  const metadata = { description: 'Words' };
+  for (const [file, names] of [
+    [{ master: { tasks, metadata }, shop: { tasks, metadata }, version: 1 }, undefined],
+    [{ tasks, metadata }, ['metadata']],
+    [{ tasks }, []],
+  ] as const) {
+    const { losses } = convert('.taskmaster/tasks/tasks.json', JSON.stringify(file), 'tasks');
+    assert.deepEqual(
+      losses.flatMap(loss => (loss.kind === 'fileKeys' ? loss.names : [])),
+      names ?? ['master.metadata', 'shop.metadata', 'version'],
+    );
+  }
+});
+
+test('that a task of Kiro is optional is lost', () => {
+  const text = '- [ ] 1. Set up\n  - [ ] 1.1 Write\n  - [ ]* 1.2 Test\n';
+  for (const target of ['prd', 'yaml', 'tasks'] as const) {
+    const { losses } = convert('.kiro/specs/a/tasks.md', text, target);
+    assert.deepEqual(losses, [{ kind: 'story', fact: 'optional', storyIds: ['1.2'] }]);
+  }
 });
 
 test('issues of Beads keep what a prd.json can hold', () => {

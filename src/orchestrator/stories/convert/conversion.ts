@@ -25,6 +25,10 @@ export type LostFact =
   | 'discoveredFrom'
   /** The way to the file that describes the story. */
   | 'details'
+  /** Kiro's mark of a task that need not be done. */
+  | 'optional'
+  /** Sections of the story's own file, besides its description and criteria. */
+  | 'sections'
   /** Keys that no story has here. */
   | 'keys';
 
@@ -34,7 +38,7 @@ export type Loss =
       readonly kind: 'story';
       readonly fact: LostFact;
       readonly storyIds: readonly string[];
-      /** For `keys`, which ones. */
+      /** For `keys` and `sections`, which ones. */
       readonly names?: readonly string[];
     }
   | { readonly kind: 'heading'; readonly fact: keyof StoryFileHeading }

@@ -7,7 +7,7 @@ import { saysMore } from '../formats/statusWord.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
-import { otherFileKeys, otherKeys, otherLines } from './otherText.ts';
+import { isOptional, otherFileKeys, otherKeys, otherLines, otherSections } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
 import { taskGraphText } from './tasksWriter.ts';
@@ -53,7 +53,12 @@ export function convertStories(
       }
     }
     // As the file has it.
-    losses.addKeys(story, otherKeys(parsed, file.stories[story.position] ?? story));
+    const own = file.stories[story.position] ?? story;
+    losses.addNamed(story, 'keys', otherKeys(parsed, own));
+    losses.addNamed(story, 'sections', otherSections(parsed, own));
+    if (isOptional(parsed, own)) {
+      losses.add(story, 'optional');
+    }
   }
   return {
     text,
@@ -206,16 +211,16 @@ function lossesOfFile(
 /** Losses of stories, one for each fact. */
 class Losses {
   private readonly facts = new Map<LostFact, Set<number>>();
-  private readonly keys = new Set<string>();
+  private readonly names = { keys: new Set<string>(), sections: new Set<string>() };
 
   add(story: Story, fact: LostFact): void {
     this.facts.set(fact, (this.facts.get(fact) ?? new Set()).add(story.position));
   }
 
-  addKeys(story: Story, keys: readonly string[]): void {
-    for (const key of keys) {
-      this.add(story, 'keys');
-      this.keys.add(key);
+  addNamed(story: Story, fact: 'keys' | 'sections', names: readonly string[]): void {
+    for (const name of names) {
+      this.add(story, fact);
+      this.names[fact].add(name);
     }
   }
 
@@ -225,7 +230,7 @@ class Losses {
       kind: 'story',
       fact,
       storyIds: order.flatMap(({ id, position }) => (stories.has(position) ? [id] : [])),
-      ...(fact === 'keys' && { names: [...this.keys] }),
+      ...((fact === 'keys' || fact === 'sections') && { names: [...this.names[fact]] }),
     }));
   }
 }

@@ -1,6 +1,8 @@
 import { parseDocument, visit } from 'yaml';
+import { unreadOf } from '../formats/backlogTask.ts';
 import { CHOICE_KEYS } from '../formats/callChoice.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
+import { isOptionalItem } from '../formats/planFormat.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -38,20 +40,56 @@ export function otherKeys(parsed: ParsedStoryFile, story: Story): string[] {
     : Object.keys(entry).filter(key => hasValue(entry[key]) && !isRead(entry, key, story));
 }
 
+/** The headings of a story's own file whose text the model has not. */
+export function otherSections(parsed: ParsedStoryFile, story: Story): readonly string[] {
+  return parsed.file.format === 'backlog' ? unreadOf(textOf(parsed, story), story).sections : [];
+}
+
+/** Whether an item of a plan is marked as one that need not be done. */
+export function isOptional(parsed: ParsedStoryFile, story: Story): boolean {
+  return parsed.file.format === 'plan' && isOptionalItem(textOf(parsed, story));
+}
+
+function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string {
+  const { end, start } = spanOf(position);
+  return text.slice(start, end);
+}
+
 /** The keys of the file that belong to no story. */
 export function otherFileKeys({ file, text }: ParsedStoryFile): string[] {
-  if (file.format !== 'prd' && file.format !== 'orchestration') {
+  const { format } = file;
+  if (format !== 'prd' && format !== 'orchestration' && format !== 'taskMaster') {
     return [];
   }
   const root = dataIn(text);
-  const list = file.format === 'prd' ? findStoryArray(root)?.key : undefined;
+  if (format === 'taskMaster' && isEntry(root) && !Array.isArray(root['tasks'])) {
+    return Object.entries(root).flatMap(([key, value]) =>
+      isEntry(value) && Array.isArray(value['tasks'])
+        ? keysOfTag(key, value)
+        : hasValue(value)
+          ? [key]
+          : [],
+    );
+  }
+  const list = format === 'prd' ? findStoryArray(root)?.key : undefined;
   return isEntry(root)
     ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
     : [];
 }
 
-/** How many lines belong to no story, and are no items either: comments of YAML, text of a plan outside of its items. */
-export function otherLines({ file, text }: ParsedStoryFile): number {
+/** `shop.metadata` of the tag `shop`. */
+function keysOfTag(tag: string, entry: Entry): string[] {
+  return Object.keys(entry)
+    .filter(key => key !== 'tasks' && hasValue(entry[key]))
+    .map(key => `${tag}.${key}`);
+}
+
+/**
+ * How many lines belong to no story, and are no items either: comments of YAML, text of a plan outside of its items, of
+ * a task of Backlog.md outside of its sections.
+ */
+export function otherLines(parsed: ParsedStoryFile): number {
+  const { file, text } = parsed;
   if (file.kind === 'invalid') {
     return 0;
   }
@@ -74,6 +112,10 @@ export function otherLines({ file, text }: ParsedStoryFile): number {
         ({ kind, line, text: words }) => kind === 'plain' && words.trim() !== '' && !told.has(line),
       ).length;
     }
+    case 'backlog':
+      return file.stories
+        .map(story => unreadOf(textOf(parsed, story), story).lines)
+        .reduce((sum, count) => sum + count, 0);
     default:
       return 0;
   }

@@ -81,12 +81,52 @@ export function sameId(id: string, prefix: string): string {
   return number === '' ? id.trim().toUpperCase() : `${own.toUpperCase()}-${parts.join('.')}`;
 }
 
+/**
+ * What a task has besides its front matter, description and criteria.
+ * @param text of its file
+ */
+export function unreadOf(
+  text: string,
+  { criteria, description }: Pick<BacklogTask, 'criteria' | 'description'>,
+): {
+  /** Headings of the sections that are not read, and have a text. */
+  readonly sections: readonly string[];
+  /** How many other lines are not read. */
+  readonly lines: number;
+} {
+  const body = text.slice(readFrontMatter(text)?.bodyOffset ?? 0);
+  const marked = between(body, DESCRIPTION_BEGIN, DESCRIPTION_END);
+  const rest =
+    marked === undefined
+      ? body
+      : body.replace(DESCRIPTION_BEGIN + marked + DESCRIPTION_END, () => '');
+  const described = new Set(description.split('\n').map(line => line.trim()));
+  const texts = new Set(criteria.map(criterion => criterion.text));
+  const sections = new Set<string>();
+  let lines = 0;
+  let heading = '';
+  for (const line of rest.split(/\r?\n/)) {
+    const words = line.trim();
+    if (/^## /.test(line)) {
+      heading = words.slice(2).trim();
+    } else if (words !== '' && !SECTION_MARK.test(words)) {
+      if (heading !== '' && !READ_SECTION.test(heading)) {
+        sections.add(heading);
+      } else if (!described.has(words) && !texts.has(criterionIn(line)?.text ?? '')) {
+        lines++;
+      }
+    }
+  }
+  return { sections: [...sections], lines };
+}
+
+const DESCRIPTION_BEGIN = '<!-- SECTION:DESCRIPTION:BEGIN -->';
+const DESCRIPTION_END = '<!-- SECTION:DESCRIPTION:END -->';
+const SECTION_MARK = /^<!-- [A-Z_:]+:(?:BEGIN|END) -->$/;
+const READ_SECTION = /^(?:Description|Acceptance Criteria|Definition of Done)(?: \(Optional\))?$/i;
+
 function descriptionOf(body: string): string {
-  const marked = between(
-    body,
-    '<!-- SECTION:DESCRIPTION:BEGIN -->',
-    '<!-- SECTION:DESCRIPTION:END -->',
-  );
+  const marked = between(body, DESCRIPTION_BEGIN, DESCRIPTION_END);
   const section = marked ?? sectionOf(body, 'Description');
   // A file that a person wrote may have no sections at all.
   return (section ?? (/^## /m.test(body) ? '' : body)).replaceAll('\r\n', '\n').trim();
@@ -97,10 +137,12 @@ function criteriaOf(body: string, mark: string, heading: string): Criterion[] {
     between(body, `<!-- ${mark}:BEGIN -->`, `<!-- ${mark}:END -->`) ??
     sectionOf(body, heading) ??
     '';
-  return section.split(/\r?\n/).flatMap(line => {
-    const [, tick, text] = /^\s*[-*+] \[([ xX])\] (?:#\d+ )?(\S.*)$/s.exec(line) ?? [];
-    return text === undefined ? [] : [{ text: text.trim(), done: tick !== ' ' }];
-  });
+  return section.split(/\r?\n/).flatMap(line => criterionIn(line) ?? []);
+}
+
+function criterionIn(line: string): Criterion | undefined {
+  const [, tick, text] = /^\s*[-*+] \[([ xX])\] (?:#\d+ )?(\S.*)$/s.exec(line) ?? [];
+  return text === undefined ? undefined : { text: text.trim(), done: tick !== ' ' };
 }
 
 function between(text: string, begin: string, end: string): string | undefined {

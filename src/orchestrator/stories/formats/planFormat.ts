@@ -257,7 +257,7 @@ function partsOf(
       around.pop();
     }
     const id = ids[position];
-    if (id !== undefined && !OPTIONAL.test(line.text)) {
+    if (id !== undefined && !isOptionalItem(line.text)) {
       parts[around.at(-1) ?? -1]?.push(id);
     }
     around.push(position);
@@ -265,8 +265,10 @@ function partsOf(
   return parts;
 }
 
-/** Kiro's mark of a task that need not be done. */
-const OPTIONAL = /^[^\]]*\[.\]\*/u;
+/** Whether the line of an item has Kiro's mark of a task that need not be done. */
+export function isOptionalItem(line: string): boolean {
+  return /^[^\]]*\[.\]\*/u.test(line);
+}
 
 function isTicked(mark: string): boolean {
   return mark === 'x' || mark === 'X';
