@@ -77,6 +77,8 @@ test.describe('in one window', () => {
     await workbench.runCommand('Ralph: Start Fresh Run');
     const alert = workbench.notification(/The agent of US-001 asks: Blue or green/);
     await expect(alert).toBeVisible(RUN_LIMIT);
+    // The question is shown before that; a run that is not over would count the story.
+    await expect.poll(async () => (await run.events()).at(-1)?.type, RUN_LIMIT).toBe('run.ended');
     const file = path.join(run.workspace, '.omc/prd.json');
     const prd = await readFile(file, 'utf8');
     await writeFile(file, prd.replace('"passes": false', '"passes": true'));
