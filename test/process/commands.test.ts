@@ -249,6 +249,11 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
         'tasks:\n  - Water the beans\n',
         /: \.claude.orchestration.a\.yaml has no tasks\. Line 2: This task is a plain text/,
       ],
+      [
+        'tasks.yaml',
+        'tasks:\n  - Water the beans\n',
+        /: tasks\.yaml has no tasks\. Line 2: This task /,
+      ],
     ] as const) {
       await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
       await workspace.write(file, text);

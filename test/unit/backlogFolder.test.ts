@@ -12,7 +12,7 @@ import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
+import { folderVersion, readFolder } from '../../src/orchestrator/stories/storyFolder.ts';
 import {
   type BacklogTaskText,
   backlogTask,
@@ -285,6 +285,31 @@ suite('A folder of Backlog.md', () => {
       nothing?.problems.map(({ code, message }) => [code, englishOf(message)]),
       [['noStories', said[3]?.replace(/^.*?:1 /, '')]],
     );
+  });
+
+  test('tasks in subfolders are one problem that counts them, and no part of the text', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A', status: 'Done' }]);
+    const bytes = await readFolder(dir, 1_000_000);
+    const version = await folderVersion(dir);
+    for (const name of ['epics/task-10 - J.md', 'epics/task-2 - B.md', 'epics/more/task-3.md']) {
+      const file = path.join(dir, 'tasks', name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, backlogTask({ id: 'task-2', title: 'B' }));
+    }
+    await writeFile(path.join(dir, 'tasks/epics/notes.md'), '# Notes\n');
+    const said =
+      'Tasks in subfolders that are not read: 3, beginning with tasks/epics/more/task-3.md. Backlog.md does not read them either: move them to tasks/.';
+    assert.deepEqual(problemsOf(await list()), [`notAStory tasks/epics/more/task-3.md:1 ${said}`]);
+    const told = async () =>
+      (await readStoryProblems(dir)).problems.map(({ code, message, severity }) => [
+        ...[code, severity, englishOf(message)],
+      ]);
+    assert.deepEqual(await told(), [['notAStory', 'warning', said]]);
+    assert.deepEqual(await readFolder(dir, 1_000_000), bytes);
+    assert.notEqual(await folderVersion(dir), version);
+
+    await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
+    assert.deepEqual(await told(), [['noStories', 'error', said]]);
   });
 
   test('a file that is not UTF-8 hides no other one, and keeps its bytes', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
+import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
@@ -240,6 +241,55 @@ test('an entry that is not an object is a problem with its line', () => {
   ]);
 });
 
+describe('a second list of stories is a problem with its line and the number of its entries', () => {
+  const told = ({ problems }: StoryList) =>
+    problems.map(({ code, line, message }) => [
+      code,
+      line,
+      englishOf(message).replace(/ are\. .*/s, ''),
+    ]);
+  const story = (id: string) => ({ id, title: `Do ${id}`, passes: false });
+
+  test('in a prd.json, also in phases or epics, unless they are the same stories', () => {
+    const userStories = [story('a'), story('b')];
+    for (const [key, value, line, count] of [
+      ['tasks', [story('c'), story('a'), story('d')], 15, 2],
+      ['stories', [story('c')], 15, 1],
+      ['features', [story('c')], 15, 1],
+      ['phases', [{ name: 'One', tasks: [story('b'), { title: 'c', status: 'open' }] }], 23, 1],
+      ['epics', [{ id: 'E', stories: [story('c'), story('d')] }], 18, 2],
+    ] as const) {
+      const text = JSON.stringify({ userStories, [key]: value }, null, 1);
+      const list = parseList('prd.json', text);
+      const words = `Entries in "${key}" that are not read: ${count}. Only the stories in "userStories"`;
+      assert.equal(list.stories.length, 2);
+      assert.deepEqual(told(list), [['notAStory', line, words]]);
+      assert.deepEqual(
+        diagnoseStories('prd.json', text).diagnoses.flatMap(({ code }) =>
+          code === 'notAStory' ? code : [],
+        ),
+        ['notAStory'],
+      );
+    }
+    for (const other of [
+      { tasks: [story('b')], epics: [{ id: 'E', stories: ['a', { id: 'b', title: 'b' }] }] },
+      { features: [{ id: 'f', name: 'Fast' }], tasks: ['lint'], phases: [{ name: 'One' }] },
+    ]) {
+      const list = parseList('prd.json', JSON.stringify({ userStories, ...other }));
+      assert.deepEqual(told(list), []);
+    }
+  });
+
+  test('next to the phases of an orchestration', () => {
+    const phases = 'phases:\n- name: One\n  tasks:\n  - id: a\n';
+    const words = 'Entries in "tasks" that are not read: 2. Only the stories in "phases"';
+    assert.deepEqual(told(parseList('o.yaml', `${phases}tasks:\n- id: a\n- id: b\n- Test it\n`)), [
+      ['notAStory', 7, words],
+    ]);
+    assert.deepEqual(told(parseList('o.yaml', `${phases}tasks: []\n`)), []);
+  });
+});
+
 test('a line that is almost a checkbox is a problem with its line', () => {
   const text = [
     ...[
@@ -252,11 +302,21 @@ test('a line that is almost a checkbox is a problem with its line', () => {
       '### [ ] six',
     ],
     ...['- [ ] ', '- [P] legend', '- [](link)', '- [x]: note', '```', '- [] code', '```'],
+    ...['[ ] T009 nine', '> - [ ] ten', '  [x] eleven', '> > [X] twelve', '> text'],
+    ...[
+      '[x]: https://example.org',
+      '[x](link)',
+      '[P] legend',
+      '```',
+      '[ ] code',
+      '> - [ ] code',
+      '```',
+    ],
   ].join('\n');
   const list = parseList('openspec/changes/a/tasks.md', text);
   assert.deepEqual(
     codes(list),
-    [3, 4, 5, 6, 7].map(line => ['notAStory', line]),
+    [3, 4, 5, 6, 7, 15, 16, 17, 18].map(line => ['notAStory', line]),
   );
   const file = parseStoryFile('plan.md', '# Plan\n\n- [] two');
   assert.deepEqual([file.problems[0]?.code, file.problems[0]?.line], ['noStories', 3]);

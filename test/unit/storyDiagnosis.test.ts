@@ -624,6 +624,8 @@ describe('other formats', () => {
     ['* [x]three', '* [x] three'],
     ['  2.[ X ]* three', '  2. [X]* three'],
     ['### [ ] three', '- [ ] three'],
+    ['[x] T003 three', '- [x] T003 three'],
+    ['> - [ ] three', '- [ ] three'],
   ] as const) {
     test(`“${almost}” becomes an item`, () => {
       const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;

@@ -66,6 +66,23 @@ describe('the tasks of Task Master', () => {
     assert.equal(nextStory(list.stories).story?.id, '2.2');
   });
 
+  test('in tags are read next to a list without a tag, which is a problem with its line', () => {
+    const master = { tasks: [{ id: 1, title: 'a', status: 'pending' }] };
+    const idsOf = ({ stories }: StoryList) => stories.map(({ id }) => id);
+    const both = parseList(JSON.stringify({ master, tasks: [{ id: 7 }, { id: 8 }] }, null, 1));
+    assert.deepEqual(idsOf(both), ['1']);
+    assert.deepEqual(
+      both.problems.map(({ code, line, message }) => [code, line, englishOf(message).slice(0, 42)]),
+      [['notAStory', 12, 'Entries in "tasks" that are not read: 2. O']],
+    );
+    const empty = parseList(JSON.stringify({ master, tasks: [] }));
+    assert.deepEqual([idsOf(empty), empty.problems], [['1'], []]);
+    const old = parseList(
+      JSON.stringify({ tasks: [{ id: 7, title: 'b' }], master: { tasks: [] } }),
+    );
+    assert.deepEqual([idsOf(old), old.problems], [['7'], []]);
+  });
+
   test('have problems with their lines', () => {
     assert.deepEqual(
       list.problems.map(({ code, line, subject }) => [code, line, subject?.ids]),

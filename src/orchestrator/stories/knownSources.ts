@@ -205,13 +205,23 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
       const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
       if (file !== undefined && !belongsAt(place, file)) {
         const isBlank = (await readStoryBytes(path))?.toString('utf8').trim() === '';
-        if (isOfTool || isBlank) {
+        if (isOfTool || isBlank || hasPlainTasks(file)) {
           return { file, isBlank };
         }
       }
     }
   }
   return undefined;
+}
+
+/** Whether it is an orchestration whose tasks are plain texts: the first of them has a place, and no list has none. */
+function hasPlainTasks({ format, kind, problems: [problem] }: StoryFile): boolean {
+  return (
+    format === 'orchestration' &&
+    kind === 'invalid' &&
+    problem?.code === 'noStories' &&
+    (problem.line > 1 || problem.column > 1)
+  );
 }
 
 /**

@@ -28,7 +28,7 @@ import { isTaskGraphText, tasks } from './formats/tasksFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
-import { isStoryFolder, readFolder, tasksProblem } from './storyFolder.ts';
+import { isStoryFolder, readFolder, tasksBelowProblem, tasksProblem } from './storyFolder.ts';
 
 /** Size limit for story files, in bytes: thousands of stories. */
 export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
@@ -39,7 +39,24 @@ export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
  */
 export async function readStoryFile(path: string): Promise<StoryFile | undefined> {
   const content = await readContent(path);
-  return Buffer.isBuffer(content) ? parseOnce(path, content) : content;
+  return Buffer.isBuffer(content) ? withTasksBelow(parseOnce(path, content)) : content;
+}
+
+/** A folder with the problem that some of its tasks are in subfolders; any other story file as it is. */
+export async function withTasksBelow(file: StoryFile): Promise<StoryFile> {
+  const isFolder = file.format === backlog.name && isStoryFolder(file.path);
+  const problem = isFolder ? await tasksBelowProblem(file.path) : undefined;
+  if (problem === undefined) {
+    return file;
+  }
+  if (file.kind === 'stories') {
+    return { ...file, problems: [...file.problems, problem] };
+  }
+  const [first, ...others] = file.problems;
+  // Of a folder that has nothing else, it is the reason.
+  return first.code === 'noStories' && first.file === undefined
+    ? { ...file, problems: [{ ...problem, code: 'noStories' }] }
+    : { ...file, problems: [first, ...others, problem] };
 }
 
 /** The bytes of a story file; `undefined` if there is none, or it must not or cannot be read. */

@@ -17,7 +17,9 @@ import {
   packFolder,
   TASKS,
 } from './formats/folderText.ts';
+import { plainText } from './formats/plainText.ts';
 import { outsideProblem } from './outsideLinks.ts';
+import type { StoryProblem } from './story.ts';
 
 /** Files that are read without a pause for other work: each takes less time than the change of a thread. */
 const AT_ONCE = 100;
@@ -149,6 +151,52 @@ export async function readFolder(
   return text.length > maxBytes ? { problem: tooLarge(folder, maxBytes) } : text;
 }
 
+/**
+ * What looks like a task in a folder below that of the tasks, where neither the tool nor we read it. It is no part of the
+ * text of the folder, because it is nothing that a run may change.
+ * @returns `undefined` if there is nothing
+ */
+export async function tasksBelowProblem(folder: string): Promise<StoryProblem | undefined> {
+  const found = await tasksBelow(folder);
+  const [first] = found;
+  return first === undefined
+    ? undefined
+    : {
+        code: 'notAStory',
+        message: say(
+          'Tasks in subfolders that are not read: {0}, beginning with {1}. Backlog.md does not read them either: move them to {2}.',
+          found.length,
+          plainText(first),
+          `${TASKS}/`,
+        ),
+        ...{ file: first, line: 1, column: 1 },
+      };
+}
+
+/** By path from the folder, with forward slashes. */
+async function tasksBelow(folder: string): Promise<string[]> {
+  const tasks = path.join(folder, TASKS);
+  const entries = await readdir(tasks, { withFileTypes: true }).catch(absent);
+  const found: string[] = [];
+  for (const { name } of entries.filter(entry => entry.isDirectory())) {
+    const below = await readdir(path.join(tasks, name), {
+      recursive: true,
+      withFileTypes: true,
+      // Where nobody may look, there is nothing that could be named.
+    }).catch(() => []);
+    found.push(
+      ...below
+        .filter(
+          entry =>
+            entry.isFile() && /\.md$/i.test(entry.name) && idInName(entry.name) !== undefined,
+        )
+        .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)))
+        .map(file => file.replaceAll(path.sep, '/').replaceAll(/\p{Cc}/gu, '\uFFFD')),
+    );
+  }
+  return inOrder(found);
+}
+
 /** The files of a folder of stories, by path from there, with forward slashes. */
 export async function storyFolderFiles(folder: string): Promise<string[]> {
   const files: string[] = CONFIGS.filter(name => !name.startsWith('..'));
@@ -167,7 +215,7 @@ export async function folderVersion(folder: string): Promise<string> {
     name => isTaskName(name) || oddTaskName(name) !== undefined,
   );
   const names = [...CONFIGS, COMPLETED, ...tasks.map(inTasks)];
-  const versions: string[] = [];
+  const versions: string[] = await tasksBelow(folder);
   for (const [at, name] of names.entries()) {
     const found = statSync(path.join(folder, name), { throwIfNoEntry: false });
     versions.push(found === undefined ? '' : `${name} ${found.ino} ${found.size} ${found.mtimeMs}`);

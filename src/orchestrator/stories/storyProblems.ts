@@ -104,6 +104,20 @@ export function unknownDependencyMessage(
 }
 
 /**
+ * Stories in a second list: a list must not become shorter without a word.
+ * @param count how many entries of it are not read
+ * @param used the key of the list that is read
+ */
+export function otherListMessage(key: string, count: number, used: string): Message {
+  return say(
+    'Entries in "{0}" that are not read: {1}. Only the stories in "{2}" are. Move the others there, or remove them.',
+    plainText(key),
+    count,
+    plainText(used),
+  );
+}
+
+/**
  * The first cycle of open stories that depend on each other, so that none of them can start.
  * @returns their ids, the first one repeated at the end; `undefined` if there is none
  */

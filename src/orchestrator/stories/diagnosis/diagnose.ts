@@ -198,7 +198,10 @@ function* all(
 
 /** Whether the check of the entries has the problem, with a fix: no object, or a word in the place of true or false. */
 function isOfEntry({ code, subject }: StoryProblem): boolean {
-  return code === 'notAStory' || (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]));
+  return (
+    (code === 'notAStory' && subject !== undefined) ||
+    (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]))
+  );
 }
 
 /** Whether a `prd.json` is a copy of issues on GitHub, which has the form that they have there. */

@@ -1,8 +1,8 @@
 import type { Message } from '../../../base/say.ts';
 import { folderParts } from '../formats/folderText.ts';
 import { TextLines } from '../formats/textLines.ts';
-import type { StoryFile } from '../story.ts';
-import { readStoryBytes, readStoryFileOrThrow } from '../storyFile.ts';
+import type { StoryFile, StoryProblem } from '../story.ts';
+import { readStoryBytes, readStoryFileOrThrow, withTasksBelow } from '../storyFile.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
@@ -34,33 +34,38 @@ export async function readStoryProblems(path: string): Promise<ToldFile> {
   if (bytes === undefined) {
     return unreadable(await readStoryFileOrThrow(path));
   }
-  const { diagnoses, file, text } = diagnoseStories(path, bytes);
-  if (file.problems[0]?.code === 'unreadable') {
+  const { diagnoses, file: read, text } = diagnoseStories(path, bytes);
+  const file = await withTasksBelow(read);
+  const isReplaced = file.kind === 'invalid' && !read.problems.includes(file.problems[0]);
+  if (isReplaced || file.problems[0]?.code === 'unreadable') {
     return unreadable(file);
   }
   const lines = new TextLines(text);
   const starts = new Map(folderParts(text).map(({ name, start }) => [name, start]));
+  const inText = diagnoses.map(({ code, file: name, message, severity, start }): ToldProblem => {
+    const first = starts.get(name ?? '') ?? 0;
+    const { column, line } = lines.at(Math.max(start, first));
+    const place = { line: line - lines.at(first).line + 1, column };
+    return {
+      ...{ code, message, severity },
+      file: name,
+      ...place,
+    };
+  });
+  const others = file.problems.filter(problem => !read.problems.includes(problem));
   return {
     file,
-    problems: diagnoses.map(({ code, file: name, message, severity, start }) => {
-      const first = starts.get(name ?? '') ?? 0;
-      const { column, line } = lines.at(Math.max(start, first));
-      const place = { line: line - lines.at(first).line + 1, column };
-      return {
-        ...{ code, message, severity },
-        file: name,
-        ...place,
-      };
-    }),
+    problems: [...inText, ...others.map(problem => toldOf(problem, 'warning'))],
   };
 }
 
 function unreadable(file: StoryFile): ToldFile {
-  return {
-    file,
-    problems: file.problems.map(({ code, column, file: name, line, message }) => ({
-      ...{ code, message, line, column, severity: 'error' },
-      file: name,
-    })),
-  };
+  return { file, problems: file.problems.map(problem => toldOf(problem, 'error')) };
+}
+
+function toldOf(
+  { code, column, file, line, message }: StoryProblem,
+  severity: Severity,
+): ToldProblem {
+  return { code, message, line, column, severity, file };
 }

@@ -1,6 +1,7 @@
 import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
+import { otherListMessage } from '../storyProblems.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { DEPENDENCY_KEYS, type Entry, isEntry } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
@@ -63,6 +64,9 @@ function readPlain(text: string): Orchestration | undefined {
     exact ??= tasksOf(readExactly(text));
     return exact[position];
   };
+  if (Array.isArray(root['phases']) && listOf(root['tasks']).length > 0) {
+    return undefined;
+  }
   let position = 0;
   const lists = Array.isArray(root['phases']) ? root['phases'] : [{ tasks: root['tasks'] }];
   const phases: Phase[] = [];
@@ -89,7 +93,7 @@ function readExactly(text: string): Orchestration | Unreadable {
   return {
     root: parsed.root,
     phases,
-    notStories: lines => notStories(parsed.document, phases ?? [], lines),
+    notStories: lines => notStories(parsed, phases ?? [], lines),
   };
 }
 
@@ -143,7 +147,7 @@ function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
 }
 
 function notStories(
-  document: Document,
+  { document, root }: YamlText,
   phases: readonly ExactPhase[],
   lines: TextLines,
 ): StoryProblem[] {
@@ -167,7 +171,33 @@ function notStories(
         ),
         offset: startOf(item),
       })),
+    ...outsidePhases(document, root, phases),
   ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
+}
+
+/** The tasks of a file with phases that are in none of them. */
+function outsidePhases(document: Document, root: unknown, phases: readonly ExactPhase[]) {
+  if (!isEntry(root) || !isMap(document.contents) || !Array.isArray(root['phases'])) {
+    return [];
+  }
+  const ids = new Set(phases.flatMap(({ tasks }) => tasks.map(({ entry }) => entry.id)));
+  const list = memberOf(document, document.contents, 'tasks');
+  const unread = listOf(root['tasks']).flatMap((task, index) =>
+    isEntry(task) && task.id !== undefined && ids.has(task.id) ? [] : [index],
+  );
+  const [first] = unread;
+  return first === undefined
+    ? []
+    : [
+        {
+          message: otherListMessage('tasks', unread.length, 'phases'),
+          offset: startOf(isSeq(list) ? list.items[first] : list),
+        },
+      ];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function hasTasks(document: Document, item: unknown): boolean {

@@ -5,7 +5,7 @@ import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { findStoryProblems } from '../storyProblems.ts';
+import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -17,6 +17,8 @@ import {
   findStoryArray,
   firstText,
   isEntry,
+  isListedStory,
+  LIST_KEYS,
   ownId,
   readHeading,
   readStory,
@@ -31,6 +33,9 @@ import type { TextLines } from './textLines.ts';
 /** Keys of a story with the id of its epic, and of an epic with the ids of its stories. */
 const PARENT_KEYS = ['parentEpic', 'parent_epic', 'epicId', 'epic_id', 'epic'];
 const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
+
+/** Keys of lists of groups, each of which may have stories. */
+const GROUP_KEYS = ['phases', 'sprints', 'epics', 'milestones'];
 
 /** `prd.json` in any of its dialects. */
 export const prd: StoryFormat = { name: 'prd', read };
@@ -69,6 +74,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...array.entries.flatMap((entry, position) =>
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
+      ...otherLists(text, root, array, stories, lines),
       ...[findChoiceProblems, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
@@ -199,6 +205,54 @@ function notAStory(position: number, place: Pick<StoryProblem, 'line' | 'column'
   };
 }
 
+/** Lists next to the one that is read, with stories that it does not have. */
+function otherLists(
+  text: string,
+  root: unknown,
+  { key: used }: StoryArray,
+  stories: readonly Story[],
+  lines: TextLines,
+): StoryProblem[] {
+  if (!isEntry(root) || used === undefined) {
+    return [];
+  }
+  const start = skipSpace(text, 0);
+  const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
+  const unreadIn = (holder: Entry, from: number, key: (typeof LIST_KEYS)[number]): Span[] => {
+    const list = holder[key];
+    const isUnread = (item: unknown) =>
+      isListedStory(key, item) && !known.has(ownId(item) ?? firstText(item, TITLE_KEYS) ?? '');
+    return Array.isArray(list) && list.some(isUnread)
+      ? elementsOfMember(text, from, key).filter((_, index) => isUnread(list[index]))
+      : [];
+  };
+  const own = LIST_KEYS.filter(key => key !== used).map(key => ({
+    key,
+    spans: unreadIn(root, start, key),
+  }));
+  const nested = GROUP_KEYS.map(key => {
+    const groups: unknown = root[key];
+    const places = Array.isArray(groups) ? elementsOfMember(text, start, key) : [];
+    const spans = places.flatMap((place, index) => {
+      const group: unknown = Array.isArray(groups) ? groups[index] : undefined;
+      return isEntry(group) ? LIST_KEYS.flatMap(list => unreadIn(group, place.start, list)) : [];
+    });
+    return { key, spans };
+  });
+  return [...own, ...nested].flatMap(({ key, spans }): StoryProblem[] => {
+    const [first] = spans;
+    return first === undefined
+      ? []
+      : [
+          {
+            code: 'notAStory',
+            message: otherListMessage(key, spans.length, used),
+            ...lines.at(first.start),
+          },
+        ];
+  });
+}
+
 /** Shared by the reader and the editor, which has a fix for it. */
 export function notAStoryMessage(): Message {
   return say(
@@ -229,7 +283,7 @@ function noStoriesMessage(root: unknown): Message {
   if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
     return say('This is a JSON schema, not a list of stories. {0}', fix);
   }
-  const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
+  const nested = GROUP_KEYS.find(key => Array.isArray(root[key]));
   return nested === undefined
     ? say('The file has no list of stories. {0}', fix)
     : say('The stories are nested in "{0}", which this program does not run. {1}', nested, fix);

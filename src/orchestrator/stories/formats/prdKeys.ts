@@ -173,6 +173,18 @@ export function findStoryArray(root: unknown): StoryArray | undefined {
   return empty;
 }
 
+/** Whether an item of a list under this key is a story that is meant to be worked on, and not prose about a product. */
+export function isListedStory(key: (typeof LIST_KEYS)[number], item: unknown): item is Entry {
+  switch (key) {
+    case 'userStories':
+    case 'stories':
+    case 'tasks':
+      return hasStoryShape(item);
+    default:
+      return isEntry(item) && doneKeyOf(item) !== undefined;
+  }
+}
+
 function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unknown[]): boolean {
   switch (key) {
     case 'userStories':

@@ -57,7 +57,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   if ('code' in parsed) {
     return parsed;
   }
-  const tags = readTags(text, parsed.root);
+  const { tags, unread } = readTags(text, parsed.root);
   if (tags.length === 0) {
     const place = lines.at(skipSpace(text, 0));
     return { code: 'noStories', message: noTasks(), ...place };
@@ -78,6 +78,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
+      ...withoutTag(unread, lines),
       ...notTasks([...tags, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
       ...tasks.flatMap(task =>
         nestedSubtasks(text, task).map(({ start }) => ({
@@ -258,6 +259,23 @@ function notTasks(lists: readonly TaskList[], lines: TextLines): StoryProblem[] 
           ],
     ),
   );
+}
+
+/** Tasks next to the tags, as Task Master had them before it knew tags. */
+function withoutTag(list: TaskList | undefined, lines: TextLines): StoryProblem[] {
+  const [first] = list?.spans ?? [];
+  return list === undefined || first === undefined
+    ? []
+    : [
+        {
+          code: 'notAStory',
+          message: say(
+            'Entries in "tasks" that are not read: {0}. Only the tasks in the tags are. Move the others to "tasks" of a tag, or remove them.',
+            list.items.length,
+          ),
+          ...lines.at(first.start),
+        },
+      ];
 }
 
 /** Within its list; a task takes its subtasks along. */

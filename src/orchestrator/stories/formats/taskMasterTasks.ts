@@ -31,16 +31,29 @@ export interface Tag extends TaskList {
   readonly name?: string;
 }
 
-/** The tags of a file of Task Master that have a list of tasks; none if it has no such list. */
-export function readTags(text: string, root: unknown): readonly Tag[] {
+/** The lists of a file. */
+export interface Tags {
+  /** Those that have a list of tasks; none if the file has no such list. */
+  readonly tags: readonly Tag[];
+  /** The list without a tag, in a file that has tags with tasks. */
+  readonly unread?: TaskList;
+}
+
+/** The tags of a file of Task Master, or its only list. A list next to tags with tasks hides none of them. */
+export function readTags(text: string, root: unknown): Tags {
   if (!isEntry(root)) {
-    return [];
+    return { tags: [] };
   }
   const start = skipSpace(text, 0);
   const own = listIn(text, start, root, 'tasks');
-  if (own !== undefined) {
-    return [own];
+  const tags = namedTags(text, start, root);
+  if (own === undefined) {
+    return { tags };
   }
+  return tags.some(({ items }) => items.some(isEntry)) ? { tags, unread: own } : { tags: [own] };
+}
+
+function namedTags(text: string, start: number, root: Entry): readonly Tag[] {
   const members = membersOf(text, start);
   return members.flatMap((member): Tag[] => {
     const value = root[member.key];
