@@ -66,15 +66,17 @@ export function hindrancesOf(
   });
 }
 
-/** The stories whose last iterations brought nothing, the latest first. Those that a run leaves alone are others. */
+/** The open stories whose last iterations brought nothing, the latest first. Those that a run leaves alone are others. */
 export function fruitlessOf(
   state: Pick<RunState, 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
   const lastOf = (id: string) => storyNotes(state, id).lastIteration?.number ?? 0;
   return [...state.storyRecords]
     .filter(
-      ([id, { blocked, failures, skipped, stuckFor }]) =>
+      ([id, { blocked, doneBy, failures, landed, skipped, stuckFor }]) =>
         id !== WHOLE_TASK &&
+        doneBy === undefined &&
+        landed === undefined &&
         blocked === undefined &&
         skipped === undefined &&
         (failures > 0 || stuckFor > 0),

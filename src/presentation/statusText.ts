@@ -80,6 +80,8 @@ function storyFacts(state: RunState): string {
 /** What a new run of the same kind would work on. */
 interface OpenNow {
   readonly ids: readonly string[];
+  /** All that is not done, also what is put aside. */
+  readonly left: ReadonlySet<string>;
   /** Whether an agent could begin with one of them at once. */
   readonly isReady: boolean;
   /** Whether none of the run's stories is left, not even one that is put aside. */
@@ -94,6 +96,7 @@ function openNow({ stories }: StoryList, run: WatchedRun): OpenNow {
   const states = storyStates(stories, { run, states: [run.state] });
   return {
     ids: open.map(({ id }) => shorten(id, 40)),
+    left: new Set(left.map(({ id }) => id)),
     isReady: open.some(story => ['next', 'ready'].includes(states.get(story)?.kind ?? '')),
     allDone: mode !== 'freeForm' && own.length > 0 && left.length === 0,
   };
@@ -124,20 +127,23 @@ function leftLines({ stories }: StoryList, run: WatchedRun): string[] {
 
 /** How a run ended, and what has happened to its work since. */
 function endLines(state: RunState, outcome: RunOutcome, open: OpenNow | undefined): string[] {
-  const end = runEnd(state, outcome);
+  const last = runEnd(state, outcome);
+  const fruitless = last.fruitless?.filter(({ storyId }) => open?.left.has(storyId) !== false);
+  const end: RunEnd = { ...last, fruitless };
+  const { text } = outcomeSentence(end, english);
   const rolledBack = state.rolledBack ? [rolledBackWords(state.rolledBack, english)] : [];
   const ids = open?.ids ?? [];
   const more = ids.length - MAX_NAMED;
   const named = `${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const openWords = `Open now: ${named}. Work on ${ids.length === 1 ? 'it' : 'them'} with "ralph-fresh run".`;
   if (outcome === 'completed' || open === undefined) {
-    const { text } = outcomeSentence(end, english);
     return [text, ...rolledBack, ...(ids.length > 0 ? [openWords] : [])];
   }
-  // What the end advises would not help any more.
+  // What the end advises would not help any more; but a question is still there to be answered.
+  const isAsking = outcome === 'needsHuman' && (end.questions ?? []).length > 0;
   if (open.allDone) {
     return [
-      pastEnd(end),
+      isAsking ? text : pastEnd(end),
       ...rolledBack,
       `${state.onlyStories === undefined ? 'All stories' : 'All chosen stories'} are done now.`,
     ];
@@ -146,7 +152,7 @@ function endLines(state: RunState, outcome: RunOutcome, open: OpenNow | undefine
   const isReset = hindrances.length > 0 && hindrances.every(({ kind }) => kind === 'reset');
   return outcome === 'noReadyStory' && open.isReady && !isReset
     ? [pastEnd(end), ...rolledBack, openWords]
-    : [outcomeSentence(end, english).text, ...rolledBack];
+    : [text, ...rolledBack];
 }
 
 /** The end of a run without its advice, which does not hold any more. */

@@ -251,6 +251,46 @@ describe('a run that is over', { concurrency: 3 }, () => {
     assert.match(await printed(workspace, 'status'), words);
   });
 
+  test('does not name a story that is done by now as one without progress', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const other: readonly Step[] = [{ tick: 'US-001' }, { result: ['I ticked US-001.'] }];
+    const limits = ['--stuck-threshold', '1', '--max-iterations', '4', '--guard', 'off'];
+    const { stdout } = await workspace.script([idle, idle, idle, other], ...limits).finished;
+    assert.match(stdout, /Iteration 4\/4 ===\n.*\n.*US-002: /);
+    assert.match(stdout, /Max iterations reached \(4\) with 1 of 3 stories complete\./);
+    assert.doesNotMatch(stdout, /No progress on US-001 for/);
+  });
+
+  test('does not name a story without progress that has left its file or is done there since', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.script([idle, idle], '--max-iterations', '2').finished;
+    const text = await workspace.read('.omc/prd.json');
+    assert.match(await printed(workspace, 'status'), /No progress on US-001 for 2 iterations;/);
+    for (const now of [
+      text.replace('"passes": false', '"passes": true'),
+      text.replaceAll('US-001', 'US-009'),
+    ]) {
+      await workspace.write('.omc/prd.json', now);
+      const status = await printed(workspace, 'status');
+      assert.match(status, /^Max iterations reached \(2\)/);
+      assert.doesNotMatch(status, /No progress on/);
+    }
+  });
+
+  test('says how to answer what is still asked when all stories are done', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const doneAndAsks: readonly Step[] = [
+      ...[{ write: ['US-001.txt', 'One.'] }, { tick: 'US-001' }, { commit: 'feat: US-001' }],
+      { result: ['<promise>NEEDS_HUMAN: Blue?</promise>'] },
+    ];
+    assert.equal((await workspace.script([doneAndAsks]).finished).code, 2);
+    await printed(workspace, 'tick', 'US-002');
+    assert.match(
+      await printed(workspace, 'status'),
+      /^Needs you: US-001 asks: Blue\? Answer with .*ralph-fresh answer.*\nAll stories are done now\.$/m,
+    );
+  });
+
   test('names the check that refused the story until the iterations were used up', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const limits = ['--verify', 'exit 3', '--max-iterations', '2'];

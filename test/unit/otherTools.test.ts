@@ -322,6 +322,12 @@ test('a line that is almost a checkbox is a problem with its line', () => {
   assert.deepEqual([file.problems[0]?.code, file.problems[0]?.line], ['noStories', 3]);
 });
 
+test('a long line that begins like a checkbox is read', () => {
+  const space = ' '.repeat(200_000);
+  const lines = [`- [${space}`, `- [${space}x`, `- []${space}`, `>${space}x`];
+  assert.deepEqual(codes(parseList('plan.md', ['- [ ] one', ...lines].join('\n'))), []);
+});
+
 test('advice names the tool of a file without stories, and never suggests rewriting it', () => {
   for (const [path, text, tool] of [
     ['.taskmaster/config.json', '{}', 'Task Master'],

@@ -635,6 +635,12 @@ describe('other formats', () => {
     });
   }
 
+  test('a long line that is almost a checkbox becomes an item', () => {
+    const space = ' '.repeat(200_000);
+    const [found] = told(`- [ ] one\n- [${space}]two\n`, 'PLAN.md');
+    assert.deepEqual(found?.texts, ['- [ ] one\n- [ ] two\n']);
+  });
+
   test('a heading that is the group of other items does not become an item', () => {
     const [found] = told('- [ ] one\n\n## [ ] Part\n\n- [ ] two\n', 'PLAN.md');
     assert.deepEqual([found?.code, found?.fixes], ['notAStory', []]);

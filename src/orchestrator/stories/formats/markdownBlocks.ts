@@ -45,7 +45,7 @@ const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\]\*?[\t ]+(\S.*)$/su;
 /** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
 const ALMOST =
-  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*(?:\[\]|\[[\t ]*[xX ~!/][\t ]*\])\*?[\t ]*[^\s([:*]/u;
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** A checkbox without a bullet, or in a quotation: `[ ] text`, `> - [ ] text`. */
 const ODD_PLACE =
   /^[\t ]*(?:(?:>[\t ]*)+(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)?)?\[[xX ]\]\*?[\t ]+[^\s([:*]/u;
