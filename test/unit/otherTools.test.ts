@@ -271,7 +271,14 @@ describe('a second list of stories is a problem with its line and the number of 
         ['notAStory'],
       );
     }
+    userStories.push({ ...story('e'), title: ' Do it\nnow' });
     for (const other of [
+      {
+        tasks: [
+          { title: 'Do it', passes: true },
+          { title: ' Do it\n', status: 'open' },
+        ],
+      },
       { tasks: [story('b')], epics: [{ id: 'E', stories: ['a', { id: 'b', title: 'b' }] }] },
       { features: [{ id: 'f', name: 'Fast' }], tasks: ['lint'], phases: [{ name: 'One' }] },
     ]) {
@@ -286,7 +293,10 @@ describe('a second list of stories is a problem with its line and the number of 
     assert.deepEqual(told(parseList('o.yaml', `${phases}tasks:\n- id: a\n- id: b\n- Test it\n`)), [
       ['notAStory', 7, words],
     ]);
-    assert.deepEqual(told(parseList('o.yaml', `${phases}tasks: []\n`)), []);
+    for (const tasks of ['tasks: []\n', 'tasks:\n- a\n- name: Dig\n- [b]\n-\n']) {
+      const named = `${phases}  - name: Dig\n`;
+      assert.deepEqual(told(parseList('o.yaml', named + tasks)), []);
+    }
   });
 });
 
@@ -302,7 +312,8 @@ test('a line that is almost a checkbox is a problem with its line', () => {
       '### [ ] six',
     ],
     ...['- [ ] ', '- [P] legend', '- [](link)', '- [x]: note', '```', '- [] code', '```'],
-    ...['[ ] T009 nine', '> - [ ] ten', '  [x] eleven', '> > [X] twelve', '> text'],
+    ...['> - [ ] nine', '> > 1. [ ] ten', '> - [x] quoted', '> [ ] quoted', '> text'],
+    ...['[ ] open', '[x] done', '- [ ] eleven', '  [ ] wrapped'],
     ...[
       '[x]: https://example.org',
       '[x](link)',
@@ -316,10 +327,17 @@ test('a line that is almost a checkbox is a problem with its line', () => {
   const list = parseList('openspec/changes/a/tasks.md', text);
   assert.deepEqual(
     codes(list),
-    [3, 4, 5, 6, 7, 15, 16, 17, 18].map(line => ['notAStory', line]),
+    [3, 4, 5, 6, 7, 15, 16].map(line => ['notAStory', line]),
   );
   const file = parseStoryFile('plan.md', '# Plan\n\n- [] two');
   assert.deepEqual([file.problems[0]?.code, file.problems[0]?.line], ['noStories', 3]);
+  for (const [text, line] of [
+    ['# Plan\n\n> [x] ok\n  [ ] wrapped\n[ ] T009 nine\n[x] T010 ten', 5],
+    ['# Plan\n\n> [x] ok\n  [ ] wrapped', 1],
+  ] as const) {
+    const [problem] = parseStoryFile('plan.md', text).problems;
+    assert.deepEqual([problem?.code, problem?.line], ['noStories', line]);
+  }
 });
 
 test('a long line that begins like a checkbox is read', () => {

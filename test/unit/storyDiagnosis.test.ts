@@ -624,7 +624,6 @@ describe('other formats', () => {
     ['* [x]three', '* [x] three'],
     ['  2.[ X ]* three', '  2. [X]* three'],
     ['### [ ] three', '- [ ] three'],
-    ['[x] T003 three', '- [x] T003 three'],
     ['> - [ ] three', '- [ ] three'],
   ] as const) {
     test(`“${almost}” becomes an item`, () => {

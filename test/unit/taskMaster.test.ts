@@ -66,21 +66,36 @@ describe('the tasks of Task Master', () => {
     assert.equal(nextStory(list.stories).story?.id, '2.2');
   });
 
-  test('in tags are read next to a list without a tag, which is a problem with its line', () => {
+  test('without a tag hide tags, which are problems with their lines, and an empty list hides none', () => {
     const master = { tasks: [{ id: 1, title: 'a', status: 'pending' }] };
-    const idsOf = ({ stories }: StoryList) => stories.map(({ id }) => id);
-    const both = parseList(JSON.stringify({ master, tasks: [{ id: 7 }, { id: 8 }] }, null, 1));
-    assert.deepEqual(idsOf(both), ['1']);
+    const told = (root: unknown) => {
+      const { problems, stories } = parseList(JSON.stringify(root, null, 1));
+      return {
+        ids: stories.map(({ id }) => id),
+        problems: problems.map(({ line, message }) => [line, englishOf(message).slice(0, 46)]),
+      };
+    };
+    const archive = { tasks: ['a', { id: 1, status: 'done' }, { id: 2, status: 'done' }] };
     assert.deepEqual(
-      both.problems.map(({ code, line, message }) => [code, line, englishOf(message).slice(0, 42)]),
-      [['notAStory', 12, 'Entries in "tasks" that are not read: 2. O']],
+      told({ tasks: [{ id: 7 }, { id: 8 }], archive, master, other: { tasks: [] } }),
+      {
+        ids: ['7', '8'],
+        problems: [
+          [12, 'This entry is not a task, so it is not read: a'],
+          [13, 'Entries in "archive" that are not read: 2. Onl'],
+          [25, 'Entries in "master" that are not read: 1. Only'],
+        ],
+      },
     );
-    const empty = parseList(JSON.stringify({ master, tasks: [] }));
-    assert.deepEqual([idsOf(empty), empty.problems], [['1'], []]);
-    const old = parseList(
-      JSON.stringify({ tasks: [{ id: 7, title: 'b' }], master: { tasks: [] } }),
-    );
-    assert.deepEqual([idsOf(old), old.problems], [['7'], []]);
+    assert.deepEqual(told({ tasks: [], master }), { ids: ['1'], problems: [] });
+    assert.deepEqual(told({ tasks: ['b'], master }), {
+      ids: ['1'],
+      problems: [[3, 'This entry is not a task, so it is not read: a']],
+    });
+    assert.deepEqual(told({ tasks: [{ id: 7 }], master: { tasks: [] } }), {
+      ids: ['7'],
+      problems: [],
+    });
   });
 
   test('have problems with their lines', () => {

@@ -6,7 +6,7 @@ import type { StoryFix } from './storyDiagnosis.ts';
 
 /** An item of a plan that is almost a checkbox: its bullet if it has one, and its mark. */
 const ALMOST =
-  /^(?:[\t ]*>)*[\t ]*(?:(?:([-*+]|\d+[.)])|#+)[\t ]*)?\[[\t ]*(?:([^\s\]])[\t ]*)?\](\*?)[\t ]*/;
+  /^(?:[\t ]*>)*[\t ]*(?:([-*+]|\d+[.)])|#+)[\t ]*\[[\t ]*(?:([^\s\]])[\t ]*)?\](\*?)[\t ]*/;
 
 /**
  * The fix that makes a line a checkbox. It was tried: with it, the list has one more item, and no other one is changed.

@@ -13,9 +13,15 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
     | { readonly kind: 'plain'; readonly isHidden: boolean }
   );
 
-/** Whether a line looks like a checkbox, but is not written as one. */
-export function isAlmostCheckbox({ kind, text }: MarkdownLine): boolean {
-  return kind !== 'checkbox' && (ALMOST.test(text) || ODD_PLACE.test(text));
+/**
+ * Whether a line looks like a checkbox, but is not written as one.
+ * @param hasCheckboxes whether others in the file are; then a line without a bullet is a legend, and not an item
+ */
+export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: boolean): boolean {
+  return (
+    kind !== 'checkbox' &&
+    (ALMOST.test(text) || QUOTED.test(text) || (!hasCheckboxes && BARE.test(text)))
+  );
 }
 
 /** A task list item. Offsets in UTF-16 units. */
@@ -46,9 +52,10 @@ const CHECKBOX =
 /** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
 const ALMOST =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
-/** A checkbox without a bullet, or in a quotation: `[ ] text`, `> - [ ] text`. */
-const ODD_PLACE =
-  /^[\t ]*(?:(?:>[\t ]*)+(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)?)?\[[xX ]\]\*?[\t ]+[^\s([:*]/u;
+/** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
+const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
+/** Without a bullet: `[ ] text`. */
+const BARE = /^\[[xX ]\]\*?[\t ]+[^\s([:*]/u;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 /** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;

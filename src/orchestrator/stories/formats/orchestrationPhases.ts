@@ -3,7 +3,7 @@ import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { DEPENDENCY_KEYS, type Entry, isEntry } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, type Entry, isEntry, ownId, titleOf } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 import {
   itemOf,
@@ -180,11 +180,15 @@ function outsidePhases(document: Document, root: unknown, phases: readonly Exact
   if (!isEntry(root) || !isMap(document.contents) || !Array.isArray(root['phases'])) {
     return [];
   }
-  const ids = new Set(phases.flatMap(({ tasks }) => tasks.map(({ entry }) => entry.id)));
-  const list = memberOf(document, document.contents, 'tasks');
-  const unread = listOf(root['tasks']).flatMap((task, index) =>
-    isEntry(task) && task.id !== undefined && ids.has(task.id) ? [] : [index],
+  const known = new Set<unknown>(
+    phases.flatMap(({ tasks }) => tasks.flatMap(({ entry }) => [ownId(entry), titleOf(entry)])),
   );
+  known.delete(undefined);
+  const list = memberOf(document, document.contents, 'tasks');
+  const unread = listOf(root['tasks']).flatMap((task, index) => {
+    const name = isEntry(task) ? (ownId(task) ?? titleOf(task)) : task;
+    return (isEntry(task) || typeof task === 'string') && !known.has(name) ? [index] : [];
+  });
   const [first] = unread;
   return first === undefined
     ? []

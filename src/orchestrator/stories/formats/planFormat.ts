@@ -91,7 +91,7 @@ function read(
       'The file has no checkbox with a text outside code fences and comments. {0}',
       fix,
     );
-    const [almost] = notItems(markdown.lines);
+    const [almost] = notItems(markdown.lines, false);
     return (
       hidden ??
       (almost && { ...almost, code: 'noStories' }) ?? {
@@ -120,7 +120,7 @@ function read(
     }),
   );
   const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }), [
-    ...notItems(markdown.lines),
+    ...notItems(markdown.lines, true),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
   const next = once(() =>
@@ -186,9 +186,11 @@ function read(
 }
 
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
-function notItems(lines: readonly MarkdownLine[]): StoryProblem[] {
+function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   return lines
-    .filter(line => isAlmostCheckbox(line) && !(line.kind === 'plain' && line.isHidden))
+    .filter(
+      line => isAlmostCheckbox(line, hasCheckboxes) && !(line.kind === 'plain' && line.isHidden),
+    )
     .map(({ line, text }) => ({
       code: 'notAStory',
       message: say('This looks like a checkbox, but is not read as one. Write it as "- [ ] …".'),

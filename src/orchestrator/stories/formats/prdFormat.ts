@@ -24,6 +24,7 @@ import {
   readStory,
   type StoryArray,
   TITLE_KEYS,
+  titleOf,
 } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -221,7 +222,7 @@ function otherLists(
   const unreadIn = (holder: Entry, from: number, key: (typeof LIST_KEYS)[number]): Span[] => {
     const list = holder[key];
     const isUnread = (item: unknown) =>
-      isListedStory(key, item) && !known.has(ownId(item) ?? firstText(item, TITLE_KEYS) ?? '');
+      isListedStory(key, item) && !known.has(ownId(item) ?? titleOf(item) ?? '');
     return Array.isArray(list) && list.some(isUnread)
       ? elementsOfMember(text, from, key).filter((_, index) => isUnread(list[index]))
       : [];

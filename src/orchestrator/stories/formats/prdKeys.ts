@@ -244,7 +244,7 @@ export function readStory(entry: Entry, position: number, line: number): Story {
   const discoveredFrom = firstText(entry, DISCOVERED_KEYS);
   return {
     id,
-    title: oneLine(firstText(entry, TITLE_KEYS) ?? '') || id,
+    title: titleOf(entry) ?? id,
     description: firstText(entry, DESCRIPTION_KEYS) ?? '',
     criteria: readCriteria(entry),
     done: isDone(entry),
@@ -257,6 +257,11 @@ export function readStory(entry: Entry, position: number, line: number): Story {
     position,
     line,
   };
+}
+
+/** The title in the file, as that of a story. */
+export function titleOf(entry: Entry): string | undefined {
+  return oneLine(firstText(entry, TITLE_KEYS) ?? '') || undefined;
 }
 
 /** The explicit id in the file, as text. */

@@ -7,7 +7,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { newTask, nextTaskNumber } from '../edit/taskMasterAddition.ts';
 import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { findStoryProblems } from '../storyProblems.ts';
+import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -78,8 +78,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
-      ...withoutTag(unread, lines),
-      ...notTasks([...tags, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
+      ...unreadTags(unread, lines),
+      ...notTasks([...tags, ...unread, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
       ...tasks.flatMap(task =>
         nestedSubtasks(text, task).map(({ start }) => ({
           code: 'notAStory' as const,
@@ -261,21 +261,21 @@ function notTasks(lists: readonly TaskList[], lines: TextLines): StoryProblem[] 
   );
 }
 
-/** Tasks next to the tags, as Task Master had them before it knew tags. */
-function withoutTag(list: TaskList | undefined, lines: TextLines): StoryProblem[] {
-  const [first] = list?.spans ?? [];
-  return list === undefined || first === undefined
-    ? []
-    : [
-        {
-          code: 'notAStory',
-          message: say(
-            'Entries in "tasks" that are not read: {0}. Only the tasks in the tags are. Move the others to "tasks" of a tag, or remove them.',
-            list.items.length,
-          ),
-          ...lines.at(first.start),
-        },
-      ];
+/** Tags with tasks next to a list without a tag. */
+function unreadTags(tags: readonly Tag[], lines: TextLines): StoryProblem[] {
+  return tags.flatMap(({ items, name, spans }): StoryProblem[] => {
+    const entries = spans.filter((_, index) => isEntry(items[index]));
+    const [first] = entries;
+    return name === undefined || first === undefined
+      ? []
+      : [
+          {
+            code: 'notAStory',
+            message: otherListMessage(name, entries.length, 'tasks'),
+            ...lines.at(first.start),
+          },
+        ];
+  });
 }
 
 /** Within its list; a task takes its subtasks along. */

@@ -35,22 +35,29 @@ export interface Tag extends TaskList {
 export interface Tags {
   /** Those that have a list of tasks; none if the file has no such list. */
   readonly tags: readonly Tag[];
-  /** The list without a tag, in a file that has tags with tasks. */
-  readonly unread?: TaskList;
+  /** Those that have entries and are not read, next to them. */
+  readonly unread: readonly Tag[];
 }
 
-/** The tags of a file of Task Master, or its only list. A list next to tags with tasks hides none of them. */
+/** The list of a file without tags, as long as it has tasks: what stands next to it may be an archive. Else its tags. */
 export function readTags(text: string, root: unknown): Tags {
   if (!isEntry(root)) {
-    return { tags: [] };
+    return { tags: [], unread: [] };
   }
   const start = skipSpace(text, 0);
   const own = listIn(text, start, root, 'tasks');
   const tags = namedTags(text, start, root);
   if (own === undefined) {
-    return { tags };
+    return { tags, unread: [] };
   }
-  return tags.some(({ items }) => items.some(isEntry)) ? { tags, unread: own } : { tags: [own] };
+  const filled = tags.filter(hasTasks);
+  return hasTasks(own) || filled.length === 0
+    ? { tags: [own], unread: filled }
+    : { tags, unread: [own] };
+}
+
+function hasTasks({ items }: TaskList): boolean {
+  return items.some(isEntry);
 }
 
 function namedTags(text: string, start: number, root: Entry): readonly Tag[] {
