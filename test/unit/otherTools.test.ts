@@ -385,6 +385,14 @@ test('advice names the tool of a file without stories, and never suggests rewrit
   }
 });
 
+test('stories that cannot be read are not taken for settings, whatever their name', () => {
+  const text = 'phases:\n  - name: A\n    tasks:\n      - id: T1\n        name: "One\n';
+  const [problem] = parseStoryFile('ralph.yml', text).problems;
+  assert.equal(problem?.code, 'invalidYaml');
+  assert.doesNotMatch(englishOf(problem.message), /settings/);
+  assert.ok(problem.line > 1);
+});
+
 test('an empty list of tasks names its tool and the form of a task', () => {
   for (const [path, words] of [
     ['.kiro/specs/login/tasks.md', /Let Kiro write .*"- \[ \] 1\. …"/],

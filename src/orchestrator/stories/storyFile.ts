@@ -292,6 +292,10 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
 /** Nobody should rewrite a file of another tool because it has no stories, or comments as in settings. */
 function advised(problem: StoryProblem, path: string, text: string): StoryProblem {
   const { code } = problem;
+  if (code === 'invalidYaml' && /^(?:phases|tasks):/m.test(text)) {
+    // Whoever made it, it has stories, and the place of the error helps more.
+    return problem;
+  }
   const advice =
     code === 'noStories' || code === 'invalidYaml'
       ? foreignAdvice(path, text)
