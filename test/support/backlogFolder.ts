@@ -60,7 +60,7 @@ export function fileOf({ id, title }: Pick<BacklogTaskText, 'id' | 'title'>): st
   return `${id} - ${title.replaceAll(' ', '-')}.md`;
 }
 
-/** All files of a folder, by path from there. */
+/** All files of a folder, by path from there; without those that are gone before they are read, as while one is replaced. */
 export async function filesIn(dir: string): Promise<Record<string, string>> {
   const names = (await readdir(dir, { recursive: true, withFileTypes: true })).filter(entry =>
     entry.isFile(),
@@ -68,7 +68,14 @@ export async function filesIn(dir: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const { name, parentPath } of names) {
     const file = path.join(parentPath, name);
-    files[path.relative(dir, file)] = await readFile(file, 'latin1');
+    const text = await readFile(file, 'latin1').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') {
+        throw error;
+      }
+    });
+    if (text !== undefined) {
+      files[path.relative(dir, file)] = text;
+    }
   }
   return files;
 }
