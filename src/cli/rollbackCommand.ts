@@ -3,13 +3,9 @@ import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
-import { shorten, withoutControls } from '../base/text.ts';
-import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
 import { runGit } from '../orchestrator/git/runGit.ts';
-import { type CommitLine, commitLine } from '../orchestrator/git/takenBack.ts';
 import { changedPaths, namedFiles } from '../orchestrator/git/treeCommit.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
@@ -20,7 +16,7 @@ import { storiesOpenIn } from '../orchestrator/revert/workRevert.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
-import { type RollBack, restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
+import { type RollBack, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import {
   type RollbackTicks,
   restoredCommitLists,
@@ -33,17 +29,11 @@ import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import {
-  namedStories,
-  type SettledTicks,
-  settleTicks,
-  tellOfSettledTicks,
-} from './rollbackTicks.ts';
-import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
+import { type Begin, beginOf } from './rollbackBegin.ts';
+import { effectOf, tellOfLandings, tellOfOwnCommits, tellOfRestored } from './rollbackEffect.ts';
+import { type SettledTicks, settleTicks, tellOfSettledTicks } from './rollbackTicks.ts';
+import { type ChosenRun, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
-
-/** Maximum number of commits that are named. */
-const MAX_NAMED = 8;
 
 /** `ralph-fresh rollback`: returns to the state before an iteration, with a new commit. */
 export function addRollbackCommand(program: Command): void {
@@ -329,170 +319,4 @@ async function tellOfTicks(files: RunFiles, isDryRun: boolean): Promise<void> {
         : `${name} is not in git, so it was not rolled back: stories that were done since then are still marked as done. Mark them as not done with "ralph-fresh untick ID" to have them done again.`,
     );
   }
-}
-
-/** Work of lanes that has reached the branch. */
-type Landed = Extract<RunEvent, { type: 'landing.landed' }>;
-
-/** Where a rollback leads. */
-interface Begin {
-  /** Hash of the commit. */
-  readonly to: string;
-  /** The run had lanes. */
-  readonly isIsolated: boolean;
-  /** What has landed since, in this order; the first is the iteration's own, if it has landed. */
-  readonly gone: readonly Landed[];
-  /** What had landed before. */
-  readonly stays: readonly Landed[];
-}
-
-/**
- * The start of an iteration: its restore point, or, if git no longer has one, the commit that the journal names. The
- * work of lanes overlaps, so there it is the commit on which the iteration landed.
- * @throws {UsageError} naming the iterations that can be rolled back to
- */
-async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<Begin> {
-  const { runId } = chosen;
-  const commits = new Map<number, string>();
-  const landed: Landed[] = [];
-  /** How much had landed when an iteration began. */
-  const landedBefore = new Map<number, number>();
-  /** Of the iterations that began without one. */
-  const withoutCommit: number[] = [];
-  let isIsolated = false;
-  for (const event of await readDecisions(files.journalFile(runId))) {
-    if (event.type === 'iteration.started' && event.startCommit !== undefined) {
-      commits.set(event.iteration, event.startCommit);
-      landedBefore.set(event.iteration, landed.length);
-    } else if (event.type === 'iteration.started') {
-      withoutCommit.push(event.iteration);
-    } else if (event.type === 'run.started' || event.type === 'run.resumed') {
-      isIsolated = event.isolated === true;
-    } else if (event.type === 'landing.landed' && event.commit !== undefined) {
-      landed.push(event);
-    }
-  }
-  for (const point of await restorePoints(files.workspace, runId)) {
-    commits.set(point.iteration, point.commit);
-  }
-  const own = landed.findIndex(event => event.iteration === iteration);
-  const to = landed[own]?.onto ?? commits.get(iteration);
-  if (to === undefined && withoutCommit.includes(iteration)) {
-    throw new UsageError(
-      `Iteration ${iteration} of run ${runId} began before the first commit, so there is nothing to go back to.`,
-    );
-  }
-  if (to === undefined) {
-    throw noIteration(
-      iteration,
-      chosen,
-      [...commits.keys()].sort((a, b) => a - b),
-      withoutCommit.filter(number => !commits.has(number)),
-    );
-  }
-  const from = own === -1 ? (landedBefore.get(iteration) ?? landed.length) : own;
-  return { to, isIsolated, gone: landed.slice(from), stays: landed.slice(0, from) };
-}
-
-/** What a rollback does to the work on stories. Ids of stories, in the order of the work. */
-interface Effect {
-  /** The commits before it. */
-  readonly before: CommitLine;
-  /** Their work had been taken back, and is there again. */
-  readonly restored: readonly string[];
-  /** Their work was there until now. */
-  readonly takenBack: readonly string[];
-  /** What has landed since, as far as it was there until now. */
-  readonly landings: readonly string[];
-  /** What had landed before, without what is restored. */
-  readonly stays: readonly string[];
-}
-
-/** An earlier rollback or revert may have taken back a part of it already. @param head before the rollback */
-async function effectOf(
-  dir: string,
-  states: readonly RunState[],
-  { gone, stays, to }: Begin,
-  head: string,
-): Promise<Effect> {
-  const [before, after] = await Promise.all([commitLine(dir, head), commitLine(dir, to)]);
-  const isBack = (hash: string) => before.gone.has(hash) && after.standing.has(hash);
-  const commits = states.flatMap(state => state.commits);
-  const of = (isAsked: (hash: string) => boolean) => [
-    ...new Set(commits.flatMap(({ hash, storyId }) => (isAsked(hash) ? (storyId ?? []) : []))),
-  ];
-  return {
-    before,
-    restored: of(isBack),
-    takenBack: of(hash => before.standing.has(hash) && !after.standing.has(hash)),
-    landings: storiesOf(gone.filter(({ commit = '' }) => !before.gone.has(commit))),
-    stays: storiesOf(stays.filter(({ commit = '' }) => !isBack(commit))),
-  };
-}
-
-function tellOfRestored(
-  { isIsolated }: Begin,
-  { restored, takenBack }: Effect,
-  isDryRun: boolean,
-): void {
-  if (restored.length > 0) {
-    const back = isDryRun ? 'Would be restored' : 'Restored';
-    const gone = isDryRun ? 'Would be taken back' : 'Taken back';
-    // With lanes, what is taken back is listed with its order.
-    const also = isIsolated ? '' : ` ${gone}: ${namedStories(takenBack)}.`;
-    print(`${back}: ${namedStories(restored)}.${also}`);
-  }
-}
-
-/** With lanes, the numbers of iterations do not say what came before and after. */
-function tellOfLandings(
-  { gone, isIsolated }: Begin,
-  { landings, stays }: Effect,
-  iteration: number,
-  isDryRun: boolean,
-): void {
-  if (!isIsolated) {
-    return;
-  }
-  const hasLanded = gone[0]?.iteration === iteration;
-  const before = hasLanded
-    ? `the work of iteration ${iteration} landed`
-    : `iteration ${iteration} began, whose work has not landed`;
-  print(
-    `Several agents may have worked at once, so this is the state from before ${before}. ${isDryRun ? 'Would be taken' : 'Taken'} back, in the order in which it had landed: ${namedStories(landings)}. Landed before, and kept: ${namedStories(stays)}.`,
-  );
-}
-
-/** Commits of people between the landings are taken back as well. @param head before the rollback */
-async function tellOfOwnCommits(
-  { workspace }: RunFiles,
-  { isIsolated, to }: Begin,
-  head: string,
-  before: CommitLine,
-): Promise<void> {
-  if (!isIsolated) {
-    return;
-  }
-  const format = '--format=%H%x00%h %s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
-  const output = await runGit(workspace, 'log', '--first-parent', format, `${to}..${head}`);
-  const own = output.split('\x01').flatMap(entry => {
-    const [hash = '', line = '', story = ''] = entry.trim().split('\0');
-    return line === '' || story.trim() !== '' || before.gone.has(hash)
-      ? []
-      : [`  ${shorten(withoutControls(line), 100)}`];
-  });
-  const more = own.length - MAX_NAMED;
-  if (own.length > 0) {
-    print(
-      [
-        'Other commits on the branch since then are taken back, too:',
-        ...own.slice(0, MAX_NAMED),
-        ...(more > 0 ? [`  and ${more} more`] : []),
-      ].join('\n'),
-    );
-  }
-}
-
-function storiesOf(landed: readonly Landed[]): string[] {
-  return [...new Set(landed.map(({ storyId }) => storyId))];
 }

@@ -25,7 +25,7 @@ import { isTickDifference } from '../stories/edit/tickDifference.ts';
 import { isFolderPath } from '../stories/formats/folderText.ts';
 import { readStoryBytes } from '../stories/storyFile.ts';
 import { isStoryFolder } from '../stories/storyFolder.ts';
-import { committedStories } from './committedStories.ts';
+import { committedFile, placeInRepository } from './committedStories.ts';
 import { readRefs } from './refs.ts';
 import { isRunId } from './runFiles.ts';
 
@@ -203,10 +203,9 @@ export async function rollBack(
     const changed = await changedPaths(dir, head, tree);
     const edited = new Set(changed);
     const kept = staying.filter(file => !edited.has(file));
-    const ticks = await uncommittedTicks(repository, dir, head, storyFile);
-    const dirty = (await changedTrackedFiles(dir)).filter(
-      file => ticks?.names.includes(file) !== true,
-    );
+    const uncommitted = await changedTrackedFiles(dir);
+    const ticks = await uncommittedTicks(repository, { head, storyFile, uncommitted });
+    const dirty = uncommitted.filter(file => ticks?.names.includes(file) !== true);
     if (changed.length === 0) {
       // A stopped agent may have left uncommitted work.
       await requireClean(dir, dirty);
@@ -275,17 +274,23 @@ async function treeWith(
 /** The story file, if ticks are its only uncommitted change. */
 async function uncommittedTicks(
   repository: GitRepository,
-  dir: string,
-  head: string,
-  storyFile: string | undefined,
+  {
+    head,
+    storyFile,
+    uncommitted,
+  }: {
+    readonly head: string;
+    readonly storyFile: string | undefined;
+    readonly uncommitted: readonly string[];
+  },
 ) {
   const root = storyFile === undefined ? undefined : await repository.root();
   if (storyFile === undefined || root === undefined) {
     return undefined;
   }
-  const name = path.relative(root, storyFile).replaceAll(path.sep, '/');
+  const name = placeInRepository(root, storyFile);
   const isFolder = isStoryFolder(storyFile);
-  const names = (await changedTrackedFiles(dir)).filter(
+  const names = uncommitted.filter(
     file =>
       file === name ||
       (isFolder && file.startsWith(`${name}/`) && isFolderPath(file.slice(name.length + 1))),
@@ -293,7 +298,7 @@ async function uncommittedTicks(
   if (names.length === 0) {
     return undefined;
   }
-  const committed = await committedStories(root, head, name).catch(() => undefined);
+  const committed = await committedFile(root, head, storyFile);
   const now = await (isFolder ? readStoryBytes(storyFile) : readFile(storyFile)).catch(
     () => undefined,
   );
