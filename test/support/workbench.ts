@@ -289,7 +289,8 @@ export class Workbench implements AsyncDisposable {
       try {
         await expect(folders.first()).toBeVisible({ timeout: foldersTryMs });
       } catch (error) {
-        await this.reload();
+        await this.page.reload({ timeout: readyLimitMs });
+        await this.ready();
         throw error;
       }
     }, `${this.workspace} is open without its folders.`).toPass({ timeout: readyLimitMs });
@@ -322,8 +323,12 @@ export class Workbench implements AsyncDisposable {
       .toBe(true);
   }
 
+  /** VS Code's own reload: unlike a browser's, it waits until the open editors are kept for the next window. */
   async reload(): Promise<void> {
-    await this.page.reload({ timeout: readyLimitMs });
+    await Promise.all([
+      this.page.waitForEvent('load', { timeout: readyLimitMs }),
+      this.runCommand('Developer: Reload Window'),
+    ]);
     await this.ready();
   }
 

@@ -110,11 +110,9 @@ test('an agent’s place shows its changes, a conflict is settled in the merge e
     await expect(tab).toContainText('US-002 so far (1 file)', RUN_LIMIT);
     const lines = page.locator('.multiDiffEntry .modified .view-line');
     await expect(lines.filter({ hasText: 'HALF' })).toBeVisible(RUN_LIMIT);
-    // A reload changes nothing. It is VS Code's own: with it the window keeps its editors.
+    // A reload changes nothing.
     await workbench.kept(text => text.includes('US-002 so far'));
-    const loaded = page.waitForEvent('load', RUN_LIMIT);
-    await workbench.runCommand('Developer: Reload Window');
-    await loaded;
+    await workbench.reload();
     await expect(tab).toContainText('US-002 so far (1 file)', RUN_LIMIT);
     await expect(lines.filter({ hasText: 'HALF' })).toBeVisible(RUN_LIMIT);
     // Nothing is taken from a person who writes elsewhere.

@@ -59,10 +59,8 @@ test('a run that ends while the window is closed has its complete terminal in th
 
   await test.step('a reload restores the terminal without an empty shell', async () => {
     await keepWelcomes(workbench.page);
-    // VS Code's own reload: with it the window keeps that the panel is open, and starts a shell in it by itself.
-    const loaded = workbench.page.waitForEvent('load');
-    await workbench.runCommand('Developer: Reload Window');
-    await loaded;
+    // The window keeps that the panel is open, and starts a shell in it by itself.
+    await workbench.reload();
     await expect(workbench.statusBarItem('Ralph US-001 0/2')).toBeVisible(RUN_LIMIT);
     await expect(tab()).toHaveText(/Ralph: Fresh Run/);
     await terminalHolds('I look at the list');
