@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
 import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
@@ -435,90 +435,6 @@ test.describe('in one folder', () => {
     await writeFile(file, (await readFile(file, 'utf8')).replace('status: Done', 'status: To Do'));
     await expect(workbench.treeItem(/^task-1 Data model, next/)).toBeVisible();
     await workbench.screenshot('storiesView-backlog');
-  });
-
-  test('files of other tools have actions above each story, and their stories are dragged', async () => {
-    const { page } = workbench;
-    const lenses = page.locator('.codelens-decoration');
-    const write = async (file: string, text: string) => {
-      await mkdir(path.dirname(path.join(workspace, file)), { recursive: true });
-      await writeFile(path.join(workspace, file), text);
-      return text;
-    };
-    const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-    const task = (id: number, title: string) => ({
-      ...{ id, title, description: '', status: 'pending', dependencies: [], subtasks: [] },
-    });
-    const feature = (description: string, passes: unknown) => ({
-      ...{ category: 'functional', description, steps: ['Try it'], passes },
-    });
-    for (const { drag, file, ticked, text } of [
-      {
-        file: '.taskmaster/tasks/tasks.json',
-        text: json({ master: { tasks: [task(1, 'Alpha'), task(2, 'Beta')] } }),
-        ticked: /"Alpha",\s+"description": "",\s+"status": "done"/,
-        drag: /Beta[\s\S]*Alpha/,
-      },
-      {
-        file: 'feature_list.json',
-        text: json([feature('Alpha', false), feature('Beta', 'true')]),
-        ticked: /"Alpha",\s+"steps": \[\s+"Try it"\s+\],\s+"passes": true/,
-        drag: /Beta[\s\S]*Alpha/,
-      },
-      {
-        file: 'specs/001-shop/tasks.md',
-        text: '# Tasks\n\n- [ ] T001 Alpha\n- [ ] T002 Beta\n',
-        ticked: /- \[x\] T001 Alpha/,
-        drag: /T002 Beta\n- \[x\] T001 Alpha/,
-      },
-    ]) {
-      const place = path.join(workspace, file);
-      const now = () => readFile(place, 'utf8');
-      await write(file, text);
-      await expect(workbench.treeItem(/Alpha/)).toBeVisible();
-      await workbench.runCommand('Ralph: Open the Story File');
-      // In the order of the page, the lines may come in any order.
-      const next = lenses.filter({ hasText: /next.*Run.*Tick/ });
-      await expect(next).toHaveCount(1);
-      if (file === 'feature_list.json') {
-        await expect(page.locator('.squiggly-warning')).toHaveCount(1);
-        await workbench.runCommand('Fix All');
-        await expect(page.locator('.squiggly-warning')).toHaveCount(0);
-        await page.keyboard.press('Control+z');
-      }
-      await workbench.clickLens(next, 'Tick', async () => ticked.test(await now()));
-      // VS Code may miss changes in a folder that has just been created.
-      await workbench.runCommand('File: Revert File');
-      await expect(lenses.filter({ hasText: /done by hand.*Untick/ })).toHaveCount(1);
-      await workbench.treeItem(/Beta/).dragTo(workbench.treeItem(/Alpha/));
-      await expect.poll(now).toMatch(drag);
-      await workbench.screenshot(`storiesView-lenses-${path.basename(file)}`);
-      await rm(place);
-      await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
-      await workbench.tidy();
-    }
-
-    const backlog = path.join(workspace, 'backlog');
-    await writeBacklog(backlog, [
-      { id: 'task-1', title: 'Alpha' },
-      { id: 'task-2', title: 'Beta' },
-    ]);
-    await workbench.treeItem(/^task-2/).click();
-    await workbench.runCommand('Ralph: Open the Story File');
-    await workbench.screenshot('storiesView-lenses-backlogFolder');
-    await page.keyboard.press('Control+p');
-    await page.locator('.quick-input-widget input[type="text"]').fill('task-2 - Beta.md');
-    await expect(page.locator('.quick-input-widget .monaco-list-row').first()).toContainText(
-      'Beta',
-    );
-    await page.keyboard.press('Enter');
-    await expect(lenses).toHaveText([/ready.*Run.*Tick/]);
-    await workbench.clickLens(lenses, 'Tick', async () =>
-      /^status: Done$/m.test((await filesIn(backlog))['tasks/task-2 - Beta.md'] ?? ''),
-    );
-    await expect(lenses).toHaveText([/done by hand.*Untick/]);
-    await workbench.screenshot('storiesView-lenses-backlog');
-    expect(workbench.consoleErrors()).toEqual([]);
   });
 
   test('a run on another list than the visible one is shown, with a button for its stories', async () => {
