@@ -535,8 +535,14 @@ describe('what lanes share', () => {
 
   test('all agents share one budget', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(6) });
-    // Each call costs 0.25 USD.
-    const run = workspace.scriptOf({}, '--lanes', '3', '--budget', '0.75');
+    // Each call costs 0.25 USD, and none ends before all have reserved their share: else the rest is for one more.
+    const together: readonly Step[] = [{ wait: 'all' }, 'work'];
+    const run = workspace.scriptOf(
+      { 'US-001': [together], 'US-002': [together], 'US-003': [together] },
+      ...['--lanes', '3', '--budget', '0.75'],
+    );
+    await workspace.agent(3);
+    await workspace.note('all');
     assert.equal((await run.finished).code, 1);
     const [end] = await workspace.events('run.ended');
     assert.equal(end?.['outcome'], 'budget');
