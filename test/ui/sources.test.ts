@@ -22,12 +22,8 @@ interface Source {
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 /** A list of objects within others. */
-const inJson = (wrap: (list: readonly string[]) => unknown) => (first: string, second: string) =>
-  json(wrap(['FIRST', 'SECOND']))
-    .replace(/^( *)"FIRST"/m, (_, indent: string) => indented(first, indent))
-    .replace(/^( *)"SECOND"/m, (_, indent: string) => indented(second, indent));
-const indented = (text: string, indent: string) =>
-  text.replaceAll(/^/gm, indent).replaceAll(/\n +$/g, '\n');
+const inJson = (wrap: (list: readonly unknown[]) => unknown) => (first: string, second: string) =>
+  json(wrap([JSON.parse(first), JSON.parse(second)]));
 const objects = (make: (title: string, n: number) => unknown) =>
   [JSON.stringify(make('Alpha', 1), null, 2), JSON.stringify(make('Beta', 2), null, 2)] as const;
 const lines = (make: (title: string, n: number) => unknown) =>
@@ -228,7 +224,7 @@ for (const [name, source] of Object.entries(SOURCES)) {
       await workbench.runCommand('Ralph: Open the Story File');
       // In the order of the page, the lines may come in any order.
       await expect(lenses.filter({ hasText: /next.*Run.*Tick/ })).toHaveCount(1);
-      await workbench.screenshot(`sources-${path.basename(file)}`);
+      await workbench.screenshot(`sources-${name.replaceAll(' ', '-')}`);
       const done = lenses.filter({ hasText: /done by hand.*Untick/ });
       await workbench.clickLens(done, 'Untick', async () => (await now()) === original);
       await expect(workbench.treeItem(/Alpha, next/)).toBeVisible();
