@@ -134,7 +134,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
     text: (first, second) => `tasks:\n${first}\n${second}\n`,
     tick: ['completed: false', 'completed: true'],
     odd: ['completed: false # later', 'completed: false # later\n    depends_on: [Alpa]'],
-    fixed: ['[Alpa]', '[]'],
+    fixed: ['[Alpa]', '[Alpha]'],
   },
   BMAD: {
     file: '_bmad-output/implementation-artifacts/sprint-status.yaml',
@@ -213,6 +213,8 @@ for (const [name, source] of Object.entries(SOURCES)) {
     const { entries, file, fixed, odd, text, tick } = source;
     const [alpha, beta] = entries;
     const original = text(alpha, beta);
+    const wrong = beta.replace(...odd);
+    const right = fixed ? wrong.replace(...fixed) : beta;
     const now = () => readFile(path.join(workspace, file), 'utf8');
     await write(file, original);
     await expect(workbench.treeItem(/Beta/)).toBeVisible();
@@ -237,10 +239,16 @@ for (const [name, source] of Object.entries(SOURCES)) {
     });
 
     await test.step('a problem with a quick fix', async () => {
-      const wrong = beta.replace(...odd);
       await write(file, text(alpha, wrong));
       await fixTheProblem();
-      await expect.poll(now).toBe(text(alpha, fixed ? wrong.replace(...fixed) : beta));
+      await expect.poll(now).toBe(text(alpha, right));
+    });
+
+    await test.step('a tick above the text', async () => {
+      const next = lenses.filter({ hasText: /next.*Run.*Tick/ });
+      const ticked = text(alpha.replace(...tick), right);
+      await workbench.clickLens(next, 'Tick', async () => (await now()) === ticked);
+      await expect(workbench.treeItem(/Alpha, done by hand/)).toBeVisible();
     });
     expect(workbench.consoleErrors()).toEqual([]);
   });

@@ -403,6 +403,32 @@ describe('other formats', () => {
     });
   }
 
+  test('a misspelled title is corrected where stories wait for others by their titles', () => {
+    const text = (needs: string, ...titles: readonly string[]) =>
+      `tasks:\n${['Show prices', ...titles].map(title => `  - title: ${title}\n`).join('')}  - title: Show the total\n    depends_on: ${needs}\n`;
+    const [found, ...others] = told(text('[show price]'), '.ralphy/tasks.yaml');
+    assert.deepEqual(others, []);
+    assert.deepEqual(found?.fixes, [
+      'replaceDependency show price Show prices',
+      'removeDependency show price',
+    ]);
+    assert.deepEqual(found?.texts, [text('[Show prices]'), text('[]')]);
+    assert.equal(fixAll('tasks.yaml', text('[show price]')), text('[Show prices]'));
+
+    // Nobody knows which one is meant, a title that two stories have means neither, and none waits for itself.
+    for (const [needs, ...titles] of [
+      ['Show pricex', 'Show pricey'],
+      ['Show price', 'Show prices'],
+      ['Show the totals'],
+      ['Show prices, Show price'],
+    ] as const) {
+      const [first] = told(text(`[${needs}]`, ...titles), 'tasks.yaml');
+      const wrong = needs.split(', ').at(-1);
+      assert.deepEqual(first?.fixes, [`removeDependency ${wrong}`]);
+    }
+    assert.equal(fixAll('tasks.yaml', text('[Gone]')), text('[]'));
+  });
+
   test('a dependency that is named twice is corrected or taken out at both places', () => {
     for (const [before, replaced, removed] of [
       ['[t2, t2]', '[T-2, T-2]', '[]'],

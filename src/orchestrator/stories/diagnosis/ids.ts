@@ -27,19 +27,20 @@ function highest(taken: ReadonlySet<string>, stem: string): number {
 }
 
 /**
- * The one id that was probably meant: the same numbers, and almost the same letters.
+ * The one id, or title, that was probably meant: the same numbers, and almost the same letters.
+ * @param ids its keys are tried
  * @param canBe only called for ids with the same numbers
  */
 export function closestId(
   wrong: string,
-  ids: ReadonlySet<string>,
+  ids: Pick<ReadonlySet<string>, 'keys'>,
   canBe: (id: string) => boolean,
 ): string | undefined {
   const meant = partsOf(wrong);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   let isOnly = true;
-  for (const id of ids) {
+  for (const id of ids.keys()) {
     const { letters, numbers } = partsOf(id);
     if (id === wrong || numbers !== meant.numbers || !canBe(id)) {
       continue;

@@ -59,6 +59,8 @@ export class PartDiagnoses {
   private readonly stories: ReadonlyMap<number, Story>;
   private readonly names: () => StoryNames;
   private readonly ids: () => ReadonlySet<string>;
+  /** The ids of the stories that are called by their titles. */
+  private readonly titles: () => ReadonlyMap<string, string>;
   private readonly candidates = new Map<StoryDiagnosis, () => readonly Trial[]>();
 
   constructor(file: Parted) {
@@ -67,6 +69,15 @@ export class PartDiagnoses {
     this.stories = new Map(stories.map(story => [story.position, story]));
     this.names = once(() => new StoryNames(stories));
     this.ids = once(() => new Set(stories.flatMap(({ id }) => (isNumberId(id) ? [] : id))));
+    this.titles = once(
+      () =>
+        new Map(
+          stories.flatMap(({ id, title }) => {
+            const [only, ...others] = this.names().meantBy(title);
+            return only === id && others.length === 0 ? [[title, id] as const] : [];
+          }),
+        ),
+    );
   }
 
   /** @param plain the diagnosis of the problem by its line, if its part has no place */
@@ -218,28 +229,43 @@ export class PartDiagnoses {
     own: string,
     position: number,
   ): Candidate[] {
-    const meant = closestId(
-      id,
-      this.ids(),
-      other => other !== own && this.dependencies(position, other).length === 0,
-    );
+    const meant = this.meant(id, own, position);
     const replace: Candidate[] =
       meant === undefined
         ? []
         : [
             {
-              ...{ kind: 'replaceDependency', values: [id, meant], isClear: true },
-              edits: parts.map(part => part.write?.(meant)),
+              ...{ kind: 'replaceDependency', values: [id, meant.name], isClear: true },
+              edits: parts.map(part => part.write?.(meant.name)),
               becomes: story => ({
                 ...story,
-                dependsOn: story.dependsOn.map(need => (need === id ? meant : need)),
+                dependsOn: story.dependsOn.map(need => (need === id ? meant.id : need)),
               }),
-              touched: [id, meant],
+              touched: [id, meant.id],
             },
           ];
     // Several ids in one text: a person has to write them apart.
     const isList = id.split(/[\s,;]+/).some(one => this.ids().has(one));
     return [...replace, this.notToWait(position, id, meant === undefined && !isList)];
+  }
+
+  /** The story that an unknown name probably means, and the id or title that it is to be named by. */
+  private meant(
+    wrong: string,
+    own: string,
+    position: number,
+  ): { readonly id: string; readonly name: string } | undefined {
+    const named = new Set(
+      this.file.parts.dependencies(position).flatMap(({ id }) => [id, ...this.names().meantBy(id)]),
+    );
+    const canBe = (id: string | undefined) => id !== own && !named.has(id ?? '');
+    const id = closestId(wrong, this.ids(), canBe);
+    if (id !== undefined) {
+      return { id, name: id };
+    }
+    const titles = this.titles();
+    const name = closestId(wrong, titles, title => canBe(titles.get(title)));
+    return name === undefined ? undefined : { id: titles.get(name) ?? name, name };
   }
 
   private notToWait(position: number, id: string, isClear: boolean): Candidate {
