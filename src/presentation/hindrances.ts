@@ -22,6 +22,8 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'noProgress'; readonly iterations: number }
+  /** A person has removed it from the story file. */
+  | { readonly kind: 'gone' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /**
    * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
@@ -41,9 +43,12 @@ type Limit = 'hardLimit' | 'idleLimit';
 
 /** Why the run has left its open stories alone, in their order. */
 export function hindrancesOf(
-  state: Pick<RunState, 'aside' | 'open' | 'storyRecords' | 'storyNotes'>,
+  state: Pick<RunState, 'aside' | 'gone' | 'open' | 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
   return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
+    if (state.gone?.includes(storyId)) {
+      return [{ storyId, kind: 'gone' }];
+    }
     const record = state.storyRecords.get(storyId);
     const status = record && openStatus(record, 0);
     switch (status?.kind) {
@@ -138,6 +143,8 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
       return door === 'window'
         ? t('{0} gets another chance when you start again.', id)
         : t('{0} gets another chance with "{1}".', id, 'ralph-fresh run --resume');
+    case 'gone':
+      return t('{0} is gone from the story file. Put it back, or run again without it.', id);
     case 'aside': {
       const { on, status } = hindrance;
       return asideWords({ id: hindrance.storyId, on, status }, t, door);

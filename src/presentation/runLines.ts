@@ -136,6 +136,10 @@ export function warningWords(
       'The story file cannot be read; its last readable stories count: {0}',
       words,
     ),
+    storiesGone: t(
+      'Gone from the story file without being done, so still open: {0}. Put them back, or run again without them.',
+      words,
+    ),
     duplicatesUnknown: t(
       'Whether the new code repeats code that was there is not known: {0}',
       words,

@@ -356,7 +356,7 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
           next,
         );
   }
-  return end.hindrances?.every(({ kind }) => kind === 'reset')
+  return end.hindrances?.every(({ kind }) => kind === 'reset' || kind === 'gone')
     ? `${t('No story was ready: {0}.', detail)} ${causes}`
     : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
 }

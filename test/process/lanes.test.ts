@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { gitThat, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { failed, verdict } from '../support/scenarioSteps.ts';
 
@@ -531,6 +531,55 @@ describe('what lanes share', () => {
     assert.equal((await workspace.cli('resume').finished).code, 0);
     assert.equal((await run.finished).code, 0, run.stderr);
     assert.equal((await workspace.events('iteration.started')).length, 3);
+  });
+
+  describe('a story that a person removes while agents work', () => {
+    /** Removes US-003 while two agents work on others. */
+    async function removed(t: Pick<TestContext, 'after'>, last: readonly Step[]) {
+      const workspace = await Workspace.create(t, { stories: openStories(4) });
+      const waits: Step[] = [{ wait: 'go' }, 'work'];
+      const calls = { 'US-001': [waits], 'US-002': [waits], 'US-004': [last] };
+      const run = workspace.scriptOf(calls, '--lanes', '2');
+      await workspace.agent(2);
+      const file = JSON.parse(await workspace.read('.omc/prd.json'));
+      const story = file.userStories[2];
+      file.userStories.splice(2, 1);
+      await workspace.write('.omc/prd.json', JSON.stringify(file, null, 2));
+      await workspace.note('go');
+      return { run, story, workspace };
+    }
+    const given = async (workspace: Workspace) =>
+      (await workspace.events('iteration.started')).map(({ storyId }) => storyId).sort();
+
+    test('is given to no agent, and the run does not end as complete', async t => {
+      const { run, workspace } = await removed(t, ['work']);
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 1, stdout);
+      assert.deepEqual(await given(workspace), ['US-001', 'US-002', 'US-004']);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-004']);
+      assert.match(stdout, /Gone from the story file without being done, so still open: US-003/);
+      assert.match(
+        stdout,
+        /No story was ready: US-003\. US-003 is gone from the story file\. Put it back, or run again without it\.$/m,
+      );
+      const again = await workspace.scriptOf({}, '--lanes', '2').finished;
+      assert.equal(again.code, 0, again.stdout);
+      assert.match(again.stdout, /All stories are complete; there is nothing to do/);
+    });
+
+    test('is worked on when it is back', async t => {
+      const { run, story, workspace } = await removed(t, [{ wait: 'back' }, 'work']);
+      await workspace.agent(3);
+      await until('the first two stories', async () => (await workspace.done()).length === 2);
+      assert.deepEqual(await given(workspace), ['US-001', 'US-002', 'US-004']);
+      const file = JSON.parse(await workspace.read('.omc/prd.json'));
+      file.userStories.push(story);
+      await workspace.write('.omc/prd.json', JSON.stringify(file, null, 2));
+      await workspace.note('back');
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(await given(workspace), ['US-001', 'US-002', 'US-003', 'US-004']);
+    });
   });
 
   test('all agents share one budget', async t => {

@@ -22,6 +22,7 @@ const story = { storyId: 'US-001', storyTitle: DATA };
 /** The codes of warnings; a test compares them with the code. */
 export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
+  'storiesGone',
   ...[
     'hintsNotTold',
     'duplicatesUnknown',

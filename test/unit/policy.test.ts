@@ -353,6 +353,16 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     },
     'noReadyStory: S1',
   ],
+  [
+    'what a person removes while agents work gets no agent',
+    { ...usual, stories: storyList({}, {}), gone: ['S1'] },
+    '3 S2',
+  ],
+  [
+    'what a person removes while agents work is not done',
+    { ...usual, stories: storyList({}, { done: true }), gone: ['S1'] },
+    'noReadyStory: S1',
+  ],
   ['no story left in the file', { ...usual, stories: [] }, 'noReadyStory: '],
   [
     'no ready story comes before the maximum',

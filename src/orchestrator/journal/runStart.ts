@@ -59,6 +59,7 @@ function continuedRun(
     open: undefined,
     circle: undefined,
     aside: undefined,
+    gone: undefined,
     uncommitted: undefined,
     pause: undefined,
     stopMode: undefined,

@@ -212,6 +212,8 @@ export interface RunState {
     readonly on: string;
     readonly status?: string | undefined;
   }[];
+  /** The ones among them that were removed from the file. */
+  readonly gone?: readonly string[];
   /** At the end of the run: stories that are done without a commit, and the files that are not committed. */
   readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;

@@ -226,6 +226,7 @@ export class FreshRun {
       stopRequested: run.stop.requested,
       verdict: this.problemNow ?? verdict ?? this.lanes?.verdict,
       otherMode,
+      gone: this.lanes && snapshot.gone,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
       freeLanes: this.ids.haveMoved ? 0 : this.lanes?.free,
@@ -322,6 +323,10 @@ export class FreshRun {
     }
     const snapshot = this.lanes ? { ...found, ...(await this.lanes.target()) } : found;
     this.snapshot = snapshot;
+    const gone = snapshot.gone?.filter(id => before.gone?.includes(id) !== true) ?? [];
+    if (this.lanes && gone.length > 0) {
+      warn(run.journal, 'storiesGone', gone.join(', '));
+    }
     this.otherMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
     const changes = storyChanges({
@@ -357,7 +362,7 @@ export class FreshRun {
     return elsewhere ?? missingWork(run, history);
   }
 
-  async end({ aside, circle, detail, open, outcome }: RunEnd): Promise<RunState> {
+  async end({ aside, circle, detail, gone, open, outcome }: RunEnd): Promise<RunState> {
     const { desk, place, run } = this;
     const { files, id, journal, marker } = run;
     try {
@@ -402,6 +407,7 @@ export class FreshRun {
       open: open === undefined ? undefined : [...open],
       circle: circle === undefined ? undefined : [...circle],
       aside: aside === undefined ? undefined : [...aside],
+      gone: gone === undefined ? undefined : [...gone],
       uncommitted,
       head,
       stories: storyCountOf(this.lanes ? withLanded(this.snapshot, run.state()) : this.snapshot),

@@ -9,6 +9,8 @@ import { noStoryFile, problemWords, readStoryFile } from '../stories/storyFile.t
 export interface Snapshot {
   /** The last readable version of the story file; absent in free-form mode. */
   readonly stories?: StoryList;
+  /** Ids among them that are gone from the file although they were not done; absent if there are none. */
+  readonly gone?: readonly string[];
   /** Why the story file cannot be read now, if so; `stories` is then older. */
   readonly storyFileProblem?: Message;
   /** HEAD; absent before the first commit. */
@@ -43,26 +45,29 @@ export async function readSnapshot(
 export async function readStories(
   storyFile: string | undefined,
   before?: Snapshot,
-): Promise<Pick<Snapshot, 'stories' | 'storyFileProblem'>> {
+): Promise<Pick<Snapshot, 'gone' | 'stories' | 'storyFileProblem'>> {
   if (storyFile === undefined) {
     return {};
   }
   const read = await readStoryFile(storyFile);
   if (read?.kind === 'stories') {
-    const gone = openStoriesGone(before?.stories, read);
+    const stories = openStoriesGone(before?.stories, read);
+    const gone = stories.map(({ id }) => id);
     return gone.length === 0
-      ? { stories: read }
+      ? { stories: read, gone: undefined }
       : {
           // Removing a story from the file does not complete it.
-          stories: { ...read, stories: [...read.stories, ...gone] },
+          stories: { ...read, stories: [...read.stories, ...stories] },
+          gone,
           storyFileProblem: say(
             'Stories that were not done are gone from it: {0}.',
-            gone.map(({ id }) => id).join(', '),
+            gone.join(', '),
           ),
         };
   }
   return {
     stories: before?.stories,
+    gone: before?.gone,
     storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemWords(read.problems[0]),
   };
 }

@@ -24,4 +24,6 @@ export interface RunEnd {
   readonly circle?: readonly string[];
   /** Open stories that wait for one that is put aside; absent if there are none. */
   readonly aside?: readonly WaitsAside[];
+  /** Open stories that were removed from the file; absent if there are none. */
+  readonly gone?: readonly string[];
 }

@@ -113,6 +113,8 @@ export function runSchemas() {
       aside: z
         .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))
         .optional(),
+      /** For `noReadyStory`: ids of stories that were removed from the file before they were done. */
+      gone: z.array(z.string()).optional(),
       uncommitted: uncommitted.optional(),
       /** HEAD, if an iteration is not judged yet: later commits are not its work. '' before the first commit. */
       head: z.string().optional(),
