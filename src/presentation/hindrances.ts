@@ -22,7 +22,7 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'noProgress'; readonly iterations: number }
-  /** A person has removed it from the story file. */
+  /** It is not in the story file any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /**

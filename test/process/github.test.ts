@@ -309,6 +309,32 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     );
   });
 
+  for (const lanes of ['1', '2']) {
+    test(`an issue that loses its label during a run is given to no agent, with ${lanes} at a time`, async t => {
+      const { github, workspace } = await start(
+        t,
+        [1, 2, 3, 4].map(number => ({
+          ...{ number, title: `Issue ${number}`, labels: LABEL },
+          // GitHub is not asked again within seconds, unless a story is done.
+          body: number > 2 ? 'Depends on #1' : '',
+        })),
+      );
+      const first: Step[] = [{ wait: 'go' }, 'work'];
+      const calls = Array.from({ length: Number(lanes) }, () => first);
+      const run = workspace.script(calls, ...source(github), '--lanes', lanes);
+      await workspace.agent(Number(lanes));
+      github.issue(3).labels = [];
+      github.deleted.add(4);
+      await workspace.note('go');
+      const { code, stdout, stderr } = await run.finished;
+      assert.equal(code, 0, stdout + stderr);
+      const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+      assert.deepEqual(given.sort(), ['GH-1', 'GH-2']);
+      assert.deepEqual([...github.comments.keys()].sort(), [1, 2]);
+      assert.deepEqual(await workspace.events('warning'), []);
+    });
+  }
+
   test('what a person does in the copy stays, until the same changes on GitHub', async t => {
     const { github, workspace } = await start(t, [
       { number: 1, title: 'One', labels: [...LABEL, 'P2'] },

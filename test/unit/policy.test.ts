@@ -354,12 +354,12 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'noReadyStory: S1',
   ],
   [
-    'what a person removes while agents work gets no agent',
+    'what is gone from the file gets no agent',
     { ...usual, stories: storyList({}, {}), gone: ['S1'] },
     '3 S2',
   ],
   [
-    'what a person removes while agents work is not done',
+    'what is gone from the file is not done',
     { ...usual, stories: storyList({}, { done: true }), gone: ['S1'] },
     'noReadyStory: S1',
   ],

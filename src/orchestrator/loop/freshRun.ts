@@ -226,7 +226,7 @@ export class FreshRun {
       stopRequested: run.stop.requested,
       verdict: this.problemNow ?? verdict ?? this.lanes?.verdict,
       otherMode,
-      gone: this.lanes && snapshot.gone,
+      gone: snapshot.gone,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
       freeLanes: this.ids.haveMoved ? 0 : this.lanes?.free,
@@ -303,10 +303,11 @@ export class FreshRun {
 
   /** Reads the files between two iterations; changes by others do not count as the agent's. */
   async refresh(): Promise<void> {
-    const { desk, place, run, snapshot: before } = this;
+    const { desk, place, run } = this;
     await desk.look();
     await this.accepted.add();
-    await syncTracker(run, this.options.tracker, this.snapshot, run.stop.endSignal);
+    await this.syncTracker();
+    const { snapshot: before } = this;
     const [read, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
@@ -324,7 +325,7 @@ export class FreshRun {
     const snapshot = this.lanes ? { ...found, ...(await this.lanes.target()) } : found;
     this.snapshot = snapshot;
     const gone = snapshot.gone?.filter(id => before.gone?.includes(id) !== true) ?? [];
-    if (this.lanes && gone.length > 0) {
+    if (gone.length > 0) {
       warn(run.journal, 'storiesGone', gone.join(', '));
     }
     this.otherMode = otherMode?.mode;
@@ -346,6 +347,18 @@ export class FreshRun {
       this.ids.settle();
     }
     this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
+  }
+
+  /** What leaves the list on the tracker is no story of the run any more. */
+  private async syncTracker(): Promise<void> {
+    const { place, run, snapshot } = this;
+    const { tracker } = this.options;
+    if (tracker !== undefined) {
+      const { stories: listed } = await readStories(place.storyFile);
+      await syncTracker(run, tracker, snapshot, run.stop.endSignal);
+      const { stories: left } = await readStories(place.storyFile);
+      this.snapshot = withoutRemoved(snapshot, listed, left);
+    }
   }
 
   /** @returns what ends the run, if its work is not on its branch */

@@ -35,7 +35,7 @@ export interface Situation {
   readonly verdict?: Verdict;
   /** Another mode that has become active in this folder. */
   readonly otherMode?: string;
-  /** Ids of stories that a person has removed from the file while agents work in places of their own. */
+  /** Ids of stories that are gone from the file although they were not done: an agent could not tick them. */
   readonly gone?: readonly string[];
   /** What agents are working on now; absent: no agent is working. */
   readonly working?: readonly Start[];
