@@ -582,6 +582,49 @@ describe('what lanes share', () => {
     });
   });
 
+  describe('a story file that a person breaks while agents work', () => {
+    /** Two agents have ended since, and one story is left. */
+    async function broken(t: Pick<TestContext, 'after'>) {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const waits: Step[] = [{ wait: 'go' }, 'work'];
+      const run = workspace.scriptOf({ 'US-001': [waits], 'US-002': [waits] }, '--lanes', '2');
+      await workspace.agent(2);
+      const text = await workspace.read('.omc/prd.json');
+      await workspace.write('.omc/prd.json', text.slice(0, -9));
+      await workspace.note('go');
+      await until('both stories', async () => (await outcomes(workspace)).length === 2);
+      return { run, text, workspace };
+    }
+
+    test('gets no further agent, until it is repaired', async t => {
+      const { run, text, workspace } = await broken(t);
+      await until('the warning', async () =>
+        (await workspace.events('warning')).some(({ code }) => code === 'storyFileUnreadable'),
+      );
+      assert.equal((await workspace.events('iteration.started')).length, 2);
+      await workspace.write('.omc/prd.json', text);
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    });
+
+    test('ends the run with its place if nobody repairs it, and nothing is lost', async t => {
+      const { run, text, workspace } = await broken(t);
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 1, stdout);
+      assert.match(stdout, /Cannot continue: \S+prd\.json: Line \d+: /);
+      assert.equal((await workspace.events('iteration.started')).length, 2);
+      await workspace.write('.omc/prd.json', text);
+      const again = await workspace.scriptOf({}, '--lanes', '2').finished;
+      assert.equal(again.code, 0, again.stdout);
+      assert.deepEqual(subjects(workspace).sort(), [
+        'First commit',
+        ...['US-001', 'US-002', 'US-003'].map(id => `feat: ${id}`),
+      ]);
+    });
+  });
+
   test('all agents share one budget', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(6) });
     // Each call costs 0.25 USD, and none ends before all have reserved their share: else the rest is for one more.

@@ -37,6 +37,7 @@ import type { RunEnd, Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { problemOfFile } from '../stories/storyFile.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { AcceptedWork } from './acceptedWork.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
@@ -70,6 +71,9 @@ export interface RunParts {
   readonly inboxFrom: number;
 }
 
+/** How long a run whose agents have all ended waits for a story file that cannot be read: somebody may be typing. */
+const UNREADABLE_MS = 20_000;
+
 /** The steps of one run. */
 export class FreshRun {
   readonly run: Run;
@@ -89,6 +93,8 @@ export class FreshRun {
   private verdict: Verdict | undefined;
   /** What would end the run by its files as they are now; a person may still put them right while agents work. */
   private problemNow: Verdict | undefined;
+  /** Since when the story file cannot be read, with lanes: its agents have nothing to tick, and cannot repair it. */
+  private unreadableSince: number | undefined;
   private otherMode: string | undefined;
   private readonly ids: StoryIds;
   /** Whether the progress log is kept short; not after a problem, which is reported once. */
@@ -234,7 +240,12 @@ export class FreshRun {
     if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
     }
-    return isComplete(decision) && this.lanes?.landedTicks.isInDoubt ? { kind: 'wait' } : decision;
+    const isInDoubt = isComplete(decision) && this.lanes?.landedTicks.isInDoubt;
+    const isTyped =
+      decision.kind === 'end' &&
+      decision.outcome === 'error' &&
+      Date.now() - (this.unreadableSince ?? 0) < UNREADABLE_MS;
+    return isInDoubt || isTyped ? { kind: 'wait' } : decision;
   }
 
   /** With lanes, only starts the iteration. */
@@ -346,7 +357,22 @@ export class FreshRun {
     if (this.lanes?.working.length === 0) {
       this.ids.settle();
     }
-    this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
+    this.problemNow =
+      problemOfIds ?? this.problemOfFile(before) ?? (await this.lookAtHistory(before));
+  }
+
+  private problemOfFile(before: Snapshot): Verdict | undefined {
+    const { lanes, place, run, snapshot } = this;
+    const { gone, storyFileProblem: problem } = snapshot;
+    if (lanes === undefined || gone !== undefined || problem === undefined) {
+      this.unreadableSince = undefined;
+      return undefined;
+    }
+    if (before.storyFileProblem === undefined) {
+      warn(run.journal, 'storyFileUnreadable', problem);
+    }
+    this.unreadableSince ??= Date.now();
+    return { kind: 'fatal', message: problemOfFile(place.storyFile ?? '', problem) };
   }
 
   /** What leaves the list on the tracker is no story of the run any more. */

@@ -163,12 +163,7 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   }
   // If earlier stories are known, the guard handles a broken file: its agent died while writing it.
   if (snapshot.storyFileProblem !== undefined && snapshot.stories === undefined) {
-    // For a missing file, the problem already includes the path.
-    throw new HumanError(
-      existsSync(storyFile)
-        ? problemOfFile(storyFile, snapshot.storyFileProblem)
-        : snapshot.storyFileProblem,
-    );
+    throw new HumanError(problemOfFile(storyFile, snapshot.storyFileProblem));
   }
   if (snapshot.stories?.stories.length === 0) {
     throw new HumanError(

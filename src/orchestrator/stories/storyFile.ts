@@ -135,9 +135,9 @@ export function problemWords({
   return isWhole ? message : say('Line {0}: {1}', line, message);
 }
 
-/** Words of {@link problemWords} after the path, unless they already begin with it. */
+/** Words of {@link problemWords} after the path, unless they already name it. */
 export function problemOfFile(path: string, words: Words): Words {
-  return englishOf(words).startsWith(path) ? words : say('{0}: {1}', path, words);
+  return englishOf(words).includes(path) ? words : say('{0}: {1}', path, words);
 }
 
 /** The problem if the file is outside of the repository, so that it is not read. */
