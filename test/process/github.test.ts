@@ -315,17 +315,18 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
         t,
         [1, 2, 3, 4].map(number => ({
           ...{ number, title: `Issue ${number}`, labels: LABEL },
-          // GitHub is not asked again within seconds, unless a story is done.
-          body: number > 2 ? 'Depends on #1' : '',
+          body: number > 2 ? 'Depends on #1, #2' : '',
         })),
       );
-      const first: Step[] = [{ wait: 'go' }, 'work'];
-      const calls = Array.from({ length: Number(lanes) }, () => first);
+      const calls = ['go', 'on'].map((wait): Step[] => [{ wait }, 'work']);
       const run = workspace.script(calls, ...source(github), '--lanes', lanes);
       await workspace.agent(Number(lanes));
       github.issue(3).labels = [];
       github.deleted.add(4);
       await workspace.note('go');
+      // When the first story is done, GitHub is asked again.
+      await until('the new list', async () => (await mirror(workspace)).length === 2);
+      await workspace.note('on');
       const { code, stdout, stderr } = await run.finished;
       assert.equal(code, 0, stdout + stderr);
       const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { withTexts } from '../../base/say.ts';
@@ -73,6 +74,8 @@ export interface RunParts {
 
 /** How long a run whose agents have all ended waits for a story file that cannot be read: somebody may be typing. */
 const UNREADABLE_MS = 20_000;
+/** After this time, a file is read again: git removes a file before it writes it anew, also when something lands. */
+const SECOND_READ_MS = 250;
 
 /** The steps of one run. */
 export class FreshRun {
@@ -320,7 +323,7 @@ export class FreshRun {
     await this.syncTracker();
     const { snapshot: before } = this;
     const [read, otherMode] = await Promise.all([
-      readSnapshot(place.storyFile, place.git, before),
+      this.readFiles(before),
       activeOtherMode(run.files),
     ]);
     const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);
@@ -359,6 +362,20 @@ export class FreshRun {
     }
     this.problemNow =
       problemOfIds ?? this.problemOfFile(before) ?? (await this.lookAtHistory(before));
+  }
+
+  private async readFiles(before: Snapshot): Promise<Snapshot> {
+    const { git, storyFile } = this.place;
+    const read = await readSnapshot(storyFile, git, before);
+    if (
+      this.lanes === undefined ||
+      read.gone !== undefined ||
+      read.storyFileProblem === undefined
+    ) {
+      return read;
+    }
+    await sleep(SECOND_READ_MS);
+    return readSnapshot(storyFile, git, before);
   }
 
   private problemOfFile(before: Snapshot): Verdict | undefined {
