@@ -601,12 +601,22 @@ describe('what lanes share', () => {
       await until('the warning', async () =>
         (await workspace.events('warning')).some(({ code }) => code === 'storyFileUnreadable'),
       );
-      assert.equal((await workspace.events('iteration.started')).length, 2);
       await workspace.write('.omc/prd.json', text);
       const { code, stdout } = await run.finished;
       assert.equal(code, 0, stdout);
       assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
       assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    });
+
+    test('can be repaired in a pause', async t => {
+      const { run, text, workspace } = await broken(t);
+      assert.equal((await workspace.cli('pause').finished).code, 0);
+      await workspace.event('pause.started');
+      await workspace.write('.omc/prd.json', text);
+      assert.equal((await workspace.cli('resume').finished).code, 0);
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
     });
 
     test('ends the run with its place if nobody repairs it, and nothing is lost', async t => {

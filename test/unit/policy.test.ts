@@ -353,16 +353,6 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     },
     'noReadyStory: S1',
   ],
-  [
-    'what is gone from the file gets no agent',
-    { ...usual, stories: storyList({}, {}), gone: ['S1'] },
-    '3 S2',
-  ],
-  [
-    'what is gone from the file is not done',
-    { ...usual, stories: storyList({}, { done: true }), gone: ['S1'] },
-    'noReadyStory: S1',
-  ],
   ['no story left in the file', { ...usual, stories: [] }, 'noReadyStory: '],
   [
     'no ready story comes before the maximum',

@@ -427,6 +427,14 @@ describe('other formats', () => {
       assert.deepEqual(first?.fixes, [`removeDependency ${wrong}`]);
     }
     assert.equal(fixAll('tasks.yaml', text('[Gone]')), text('[]'));
+    const long = `Show ${'the prices of all things '.repeat(3)}`;
+    assert.equal(fixAll('tasks.yaml', text(`[${long}1]`, `${long}2`)), text('[]', `${long}2`));
+
+    // In a task graph, ids alone count.
+    const line = (id: string, ...blockedBy: string[]) =>
+      JSON.stringify({ id, title: `Task ${id}`, status: 'ready', blockedBy });
+    const graph = (...needs: string[]) => `${line('T-1')}\n${line('T-2', ...needs)}`;
+    assert.equal(fixAll('.ralph/tasks.jsonl', graph('task-T1')), graph());
   });
 
   test('a dependency that is named twice is corrected or taken out at both places', () => {

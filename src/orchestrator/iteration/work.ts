@@ -201,10 +201,8 @@ async function checkBranch(
   return { astray, isMoved };
 }
 
-function warnOfProblems(scope: Scope, { gitProblem, gone, storyFileProblem }: Snapshot): void {
-  if (gone !== undefined) {
-    warn(scope, 'storiesGone', gone.join(', '));
-  } else if (storyFileProblem !== undefined) {
+function warnOfProblems(scope: Scope, { gitProblem, storyFileProblem }: Snapshot): void {
+  if (storyFileProblem !== undefined) {
     warn(scope, 'storyFileUnreadable', storyFileProblem);
   }
   if (gitProblem !== undefined) {

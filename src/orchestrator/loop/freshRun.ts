@@ -38,12 +38,12 @@ import type { RunEnd, Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
-import { problemOfFile } from '../stories/storyFile.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { AcceptedWork } from './acceptedWork.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { keepProgressShort } from './compactProgress.ts';
+import { FolderList } from './folderList.ts';
 import { followBranch } from './followBranch.ts';
 import { Lanes } from './lanes.ts';
 import type { Isolation } from './laneWork.ts';
@@ -72,8 +72,6 @@ export interface RunParts {
   readonly inboxFrom: number;
 }
 
-/** How long a run whose agents have all ended waits for a story file that cannot be read: somebody may be typing. */
-const UNREADABLE_MS = 20_000;
 /** After this time, a file is read again: git removes a file before it writes it anew, also when something lands. */
 const SECOND_READ_MS = 250;
 
@@ -96,8 +94,8 @@ export class FreshRun {
   private verdict: Verdict | undefined;
   /** What would end the run by its files as they are now; a person may still put them right while agents work. */
   private problemNow: Verdict | undefined;
-  /** Since when the story file cannot be read, with lanes: its agents have nothing to tick, and cannot repair it. */
-  private unreadableSince: number | undefined;
+  /** With lanes and stories. */
+  private folderList: FolderList | undefined;
   private otherMode: string | undefined;
   private readonly ids: StoryIds;
   /** Whether the progress log is kept short; not after a problem, which is reported once. */
@@ -139,6 +137,8 @@ export class FreshRun {
       skipSignal: iteration => desk.skipSignal(iteration),
       endSkips: iteration => desk.endSkips(iteration),
     });
+    this.folderList =
+      place.storyFile === undefined ? undefined : new FolderList(run, place.storyFile);
   }
 
   async start(): Promise<void> {
@@ -235,7 +235,6 @@ export class FreshRun {
       stopRequested: run.stop.requested,
       verdict: this.problemNow ?? verdict ?? this.lanes?.verdict,
       otherMode,
-      gone: snapshot.gone,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
       freeLanes: this.ids.haveMoved ? 0 : this.lanes?.free,
@@ -243,12 +242,11 @@ export class FreshRun {
     if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
     }
-    const isInDoubt = isComplete(decision) && this.lanes?.landedTicks.isInDoubt;
-    const isTyped =
-      decision.kind === 'end' &&
-      decision.outcome === 'error' &&
-      Date.now() - (this.unreadableSince ?? 0) < UNREADABLE_MS;
-    return isInDoubt || isTyped ? { kind: 'wait' } : decision;
+    if (isComplete(decision) && this.lanes?.landedTicks.isInDoubt) {
+      return { kind: 'wait' };
+    }
+    const isAnyWorking = (this.lanes?.working.length ?? 0) > 0;
+    return this.folderList?.settle(decision, isAnyWorking) ?? decision;
   }
 
   /** With lanes, only starts the iteration. */
@@ -328,7 +326,8 @@ export class FreshRun {
     ]);
     const problemOfIds = this.lanes && this.ids.problem(read.stories?.stories);
     // Like a list that cannot be read: the last one that could still counts.
-    const found = problemOfIds === undefined ? read : { ...read, stories: before.stories };
+    const here = problemOfIds === undefined ? read : { ...read, stories: before.stories };
+    const found = this.folderList?.look(here) ?? here;
     const handled = new Map([
       ...(this.lanes?.landedTicks.known(run.state(), found) ?? []),
       ...(problemOfIds === undefined ? desk.takeHandled() : []),
@@ -338,10 +337,6 @@ export class FreshRun {
     }
     const snapshot = this.lanes ? { ...found, ...(await this.lanes.target()) } : found;
     this.snapshot = snapshot;
-    const gone = snapshot.gone?.filter(id => before.gone?.includes(id) !== true) ?? [];
-    if (gone.length > 0) {
-      warn(run.journal, 'storiesGone', gone.join(', '));
-    }
     this.otherMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
     const changes = storyChanges({
@@ -360,36 +355,17 @@ export class FreshRun {
     if (this.lanes?.working.length === 0) {
       this.ids.settle();
     }
-    this.problemNow =
-      problemOfIds ?? this.problemOfFile(before) ?? (await this.lookAtHistory(before));
+    this.problemNow = problemOfIds ?? (await this.lookAtHistory(before));
   }
 
   private async readFiles(before: Snapshot): Promise<Snapshot> {
     const { git, storyFile } = this.place;
     const read = await readSnapshot(storyFile, git, before);
-    if (
-      this.lanes === undefined ||
-      read.gone !== undefined ||
-      read.storyFileProblem === undefined
-    ) {
+    if (this.folderList === undefined || read.storyFileProblem === undefined) {
       return read;
     }
     await sleep(SECOND_READ_MS);
     return readSnapshot(storyFile, git, before);
-  }
-
-  private problemOfFile(before: Snapshot): Verdict | undefined {
-    const { lanes, place, run, snapshot } = this;
-    const { gone, storyFileProblem: problem } = snapshot;
-    if (lanes === undefined || gone !== undefined || problem === undefined) {
-      this.unreadableSince = undefined;
-      return undefined;
-    }
-    if (before.storyFileProblem === undefined) {
-      warn(run.journal, 'storyFileUnreadable', problem);
-    }
-    this.unreadableSince ??= Date.now();
-    return { kind: 'fatal', message: problemOfFile(place.storyFile ?? '', problem) };
   }
 
   /** What leaves the list on the tracker is no story of the run any more. */

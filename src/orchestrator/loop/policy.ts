@@ -35,8 +35,6 @@ export interface Situation {
   readonly verdict?: Verdict;
   /** Another mode that has become active in this folder. */
   readonly otherMode?: string;
-  /** Ids of stories that are gone from the file although they were not done: an agent could not tick them. */
-  readonly gone?: readonly string[];
   /** What agents are working on now; absent: no agent is working. */
   readonly working?: readonly Start[];
   /** Number of further agents that may start; default: one. */
@@ -96,14 +94,14 @@ function provenStories({ state, stories, working = [] }: Situation): readonly St
 
 /** The next stories; those that agents are working on are skipped. */
 function turnOf(situation: Situation) {
-  const { gone = [], state, working = [] } = situation;
+  const { state, working = [] } = situation;
   const only = state.onlyStories && new Set(state.onlyStories);
   const taken = working.flatMap(({ story }) => story?.id ?? []);
   // With several lanes, the others continue while one story waits for a person.
   const asking = !state.isolated
     ? []
     : [...state.storyNotes].flatMap(([id, notes]) => (notes.question ? [id] : []));
-  const skip = new Set([...leftAlone(situation), ...taken, ...asking, ...gone]);
+  const skip = new Set([...leftAlone(situation), ...taken, ...asking]);
   return { skip, last: comeLast(state), only };
 }
 
@@ -159,7 +157,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined
       ? undefined
-      : (onlyPaused(situation) ?? notReady(stories, situation))) ??
+      : (onlyPaused(situation) ?? notReady(stories, state))) ??
     (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
     (lastIteration(situation) >= config.maxIterations
       ? { kind: 'end', outcome: 'maxIterations' }
@@ -315,10 +313,7 @@ function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
   return { kind: 'pause', reason: 'person', lanes: paused };
 }
 
-function notReady(
-  stories: readonly Story[] | undefined,
-  { gone = [], state }: Situation,
-): Decision {
+function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
   const aside = waitsForAside(stories ?? []).slice(0, MAX_ASIDE);
@@ -330,7 +325,6 @@ function notReady(
     open,
     circle,
     aside: aside.length > 0 ? aside : undefined,
-    gone: gone.length > 0 ? gone : undefined,
   };
 }
 

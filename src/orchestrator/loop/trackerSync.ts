@@ -11,14 +11,14 @@ const LAST_SYNC_MS = 5_000;
 export async function syncTracker(
   run: Run,
   tracker: Tracker | undefined,
-  { gone, stories, storyFileProblem }: Snapshot,
+  { stories, storyFileProblem }: Snapshot,
   signal: AbortSignal,
 ): Promise<void> {
   if (tracker === undefined) {
     return;
   }
   const settled =
-    stories === undefined || (storyFileProblem !== undefined && gone === undefined)
+    stories === undefined || storyFileProblem !== undefined
       ? undefined
       : settledStories(stories.stories, run.state());
   for (const { code, detail } of await tracker.sync(settled, signal)) {

@@ -9,7 +9,7 @@ import { noStoryFile, problemWords, readStoryFile } from '../stories/storyFile.t
 export interface Snapshot {
   /** The last readable version of the story file; absent in free-form mode. */
   readonly stories?: StoryList;
-  /** Ids among them that are gone from the file although they were not done; absent if there are none. */
+  /** Ids among them that are not in the file any more although they were not done; absent if there are none. */
   readonly gone?: readonly string[];
   /** Why the story file cannot be read now, if so; `stories` is then older. */
   readonly storyFileProblem?: Message;
@@ -51,23 +51,22 @@ export async function readStories(
   }
   const read = await readStoryFile(storyFile);
   if (read?.kind === 'stories') {
-    const stories = openStoriesGone(before?.stories, read);
-    const gone = stories.map(({ id }) => id);
+    const gone = openStoriesGone(before?.stories, read);
     return gone.length === 0
-      ? { stories: read, gone: undefined }
+      ? { stories: read, gone: undefined, storyFileProblem: undefined }
       : {
           // Removing a story from the file does not complete it.
-          stories: { ...read, stories: [...read.stories, ...stories] },
-          gone,
+          stories: { ...read, stories: [...read.stories, ...gone] },
+          gone: gone.map(({ id }) => id),
           storyFileProblem: say(
             'Stories that were not done are gone from it: {0}.',
-            gone.join(', '),
+            gone.map(({ id }) => id).join(', '),
           ),
         };
   }
   return {
     stories: before?.stories,
-    gone: before?.gone,
+    gone: undefined,
     storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemWords(read.problems[0]),
   };
 }

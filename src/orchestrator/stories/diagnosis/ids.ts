@@ -36,13 +36,16 @@ export function closestId(
   ids: Pick<ReadonlySet<string>, 'keys'>,
   canBe: (id: string) => boolean,
 ): string | undefined {
+  if (isLong(wrong)) {
+    return undefined;
+  }
   const meant = partsOf(wrong);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   let isOnly = true;
   for (const id of ids.keys()) {
     const { letters, numbers } = partsOf(id);
-    if (id === wrong || numbers !== meant.numbers || !canBe(id)) {
+    if (id === wrong || isLong(id) || numbers !== meant.numbers || !canBe(id)) {
       continue;
     }
     const changes = distance(meant.letters, letters);
@@ -59,8 +62,12 @@ export function closestId(
 }
 
 const MAX_CHANGES = 2;
-/** Longer ids are not compared letter by letter. */
+/** Longer ids and titles may differ in many ways. */
 const MAX_LENGTH = 60;
+
+function isLong(id: string): boolean {
+  return id.length > MAX_LENGTH;
+}
 
 interface IdParts {
   readonly letters: string;
@@ -85,7 +92,7 @@ function partsOf(id: string): IdParts {
 }
 
 function readParts(id: string): IdParts {
-  const text = id.slice(0, MAX_LENGTH).toLowerCase();
+  const text = id.toLowerCase();
   return {
     letters: text.replaceAll(/[^\p{L}]/gu, ''),
     numbers: (text.match(/\d+/g) ?? []).map(digits => digits.replace(/^0+(?=\d)/, '')).join('.'),

@@ -23,6 +23,9 @@ const OF_TOOLS: ReadonlySet<StoryFormatName> = new Set([
   'taskMaster',
 ]);
 
+/** Formats whose stories may wait for others by their titles. */
+const WITH_TITLES: ReadonlySet<StoryFormatName> = new Set(['prd', 'orchestration']);
+
 /** A story file whose stories have parts with known places. */
 export interface Parted {
   readonly list: StoryList;
@@ -69,10 +72,11 @@ export class PartDiagnoses {
     this.stories = new Map(stories.map(story => [story.position, story]));
     this.names = once(() => new StoryNames(stories));
     this.ids = once(() => new Set(stories.flatMap(({ id }) => (isNumberId(id) ? [] : id))));
+    const titled = WITH_TITLES.has(file.list.format) ? stories : [];
     this.titles = once(
       () =>
         new Map(
-          stories.flatMap(({ id, title }) => {
+          titled.flatMap(({ id, title }) => {
             const [only, ...others] = this.names().meantBy(title);
             return only === id && others.length === 0 ? [[title, id] as const] : [];
           }),

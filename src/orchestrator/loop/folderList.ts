@@ -1,0 +1,114 @@
+import type { Message } from '../../base/say.ts';
+import { storyRecord } from '../journal/runState.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { warn } from '../run/warn.ts';
+import { problemOfFile } from '../stories/storyFile.ts';
+import type { Decision } from './policy.ts';
+
+/** How long a run whose agents have all ended waits for a person, who may be typing in the story file. */
+const PATIENCE_MS = 20_000;
+
+/**
+ * The story file in the user's folder, while agents work in places of their own. What is missing or unreadable in it, a
+ * person has done: no agent can tick it, or repair it, so none starts on it.
+ */
+export class FolderList {
+  private readonly run: Run;
+  private readonly storyFile: string;
+  /** Ids of stories that are not in the file any more and were not done. */
+  private gone: ReadonlySet<string> = new Set();
+  private problem: Message | undefined;
+  /** The folder's branch when nothing was missing. Another one may have another list, or none. */
+  private branch: string | undefined;
+  /** Since when only a person can help. */
+  private since: number | undefined;
+
+  /** @param storyFile absolute path */
+  constructor(run: Run, storyFile: string) {
+    this.run = run;
+    this.storyFile = storyFile;
+  }
+
+  /**
+   * Takes note of what a person has done to the list.
+   * @param found the files in the user's folder, with their branch
+   * @returns them without the stories that are gone
+   */
+  look(found: Snapshot): Snapshot {
+    const { branch, gone = [], stories: list, storyFileProblem } = found;
+    const isUnreadable = storyFileProblem !== undefined && gone.length === 0;
+    const isWhole = storyFileProblem === undefined;
+    const isSame = isWhole || branch === this.branch;
+    const problem = isUnreadable && isSame ? storyFileProblem : undefined;
+    if (problem !== undefined && this.problem === undefined) {
+      warn(this.run.journal, 'storyFileUnreadable', problem);
+    }
+    this.problem = problem;
+    if (isUnreadable || !isSame || list === undefined) {
+      return found;
+    }
+    if (isWhole) {
+      this.branch = branch;
+    }
+    const stories = list.stories.filter(({ id }) => !gone.includes(id));
+    const here = new Set(stories.map(({ id }) => id));
+    const news = gone.filter(id => !this.hasLanded(id));
+    if (news.length > 0) {
+      warn(this.run.journal, 'storiesGone', news.join(', '));
+    }
+    this.gone = new Set([...this.gone, ...news].filter(id => !here.has(id)));
+    return {
+      ...found,
+      stories: { ...list, stories },
+      gone: undefined,
+      storyFileProblem: undefined,
+    };
+  }
+
+  /**
+   * What follows from a decision that does not know of it.
+   * @param isAnyWorking whether agents work, or their work lands
+   */
+  settle(decision: Decision, isAnyWorking: boolean): Decision {
+    const end = this.endInsteadOf(decision);
+    if (end === undefined || isAnyWorking) {
+      this.since = undefined;
+      return end === undefined ? decision : { kind: 'wait' };
+    }
+    this.since ??= Date.now();
+    const isPatient = Date.now() - this.since < PATIENCE_MS && !this.run.stop.requested;
+    return isPatient ? { kind: 'wait' } : end;
+  }
+
+  private endInsteadOf(decision: Decision): Decision | undefined {
+    switch (decision.kind) {
+      case 'start':
+      case 'skip':
+      case 'later':
+        return (
+          this.problem && {
+            kind: 'end',
+            outcome: 'error',
+            detail: problemOfFile(this.storyFile, this.problem),
+          }
+        );
+      case 'end': {
+        const gone = [...this.gone].filter(id => !this.hasLanded(id));
+        const isOver = decision.outcome === 'completed' || decision.outcome === 'noReadyStory';
+        if (gone.length === 0 || !isOver) {
+          return undefined;
+        }
+        const open = [...(decision.open ?? []), ...gone];
+        // For people; an id may contain any character, so programs use the list.
+        return { ...decision, outcome: 'noReadyStory', detail: open.join(', '), open, gone };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  private hasLanded(id: string): boolean {
+    return storyRecord(this.run.state(), id).landed === true;
+  }
+}
