@@ -535,11 +535,15 @@ describe('what lanes share', () => {
 
   describe('a story that a person removes while agents work', () => {
     /** Removes US-003 while two agents work on others. */
-    async function removed(t: Pick<TestContext, 'after'>, last: readonly Step[]) {
+    async function removed(
+      t: Pick<TestContext, 'after'>,
+      last: readonly Step[],
+      ...args: readonly string[]
+    ) {
       const workspace = await Workspace.create(t, { stories: openStories(4) });
       const waits: Step[] = [{ wait: 'go' }, 'work'];
       const calls = { 'US-001': [waits], 'US-002': [waits], 'US-004': [last] };
-      const run = workspace.scriptOf(calls, '--lanes', '2');
+      const run = workspace.scriptOf(calls, '--lanes', '2', ...args);
       await workspace.agent(2);
       const file = JSON.parse(await workspace.read('.omc/prd.json'));
       const story = file.userStories[2];
@@ -567,6 +571,39 @@ describe('what lanes share', () => {
       assert.match(again.stdout, /All stories are complete; there is nothing to do/);
     });
 
+    test('does not matter if it was not chosen', async t => {
+      const { run, workspace } = await removed(t, [], '--story', 'US-001', '--story', 'US-002');
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(await given(workspace), ['US-001', 'US-002']);
+    });
+
+    test('can be put back in a pause after the last agent has ended', async t => {
+      const { run, story, workspace } = await removed(t, [{ wait: 'back' }, 'work']);
+      await workspace.agent(3);
+      assert.equal((await workspace.cli('pause').finished).code, 0);
+      await workspace.note('back');
+      await workspace.event('pause.started');
+      const file = JSON.parse(await workspace.read('.omc/prd.json'));
+      file.userStories.push(story);
+      await workspace.write('.omc/prd.json', JSON.stringify(file, null, 2));
+      assert.equal((await workspace.cli('resume').finished).code, 0);
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(await given(workspace), ['US-001', 'US-002', 'US-003', 'US-004']);
+    });
+
+    test('is given to no agent when the run continues after a stop', async t => {
+      const { run, workspace } = await removed(t, [{ wait: 'never' }, 'work']);
+      await workspace.agent(3);
+      assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
+      await run.finished;
+      const again = await workspace.scriptOf({}, '--lanes', '2').finished;
+      assert.equal(again.code, 0, again.stdout);
+      assert.ok(!(await given(workspace)).includes('US-003'));
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-004']);
+    });
+
     test('is worked on when it is back', async t => {
       const { run, story, workspace } = await removed(t, [{ wait: 'back' }, 'work']);
       await workspace.agent(3);
@@ -584,13 +621,14 @@ describe('what lanes share', () => {
 
   describe('a story file that a person breaks while agents work', () => {
     /** Two agents have ended since, and one story is left. */
-    async function broken(t: Pick<TestContext, 'after'>) {
+    async function broken(t: Pick<TestContext, 'after'>, then?: (workspace: Workspace) => unknown) {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const waits: Step[] = [{ wait: 'go' }, 'work'];
       const run = workspace.scriptOf({ 'US-001': [waits], 'US-002': [waits] }, '--lanes', '2');
       await workspace.agent(2);
       const text = await workspace.read('.omc/prd.json');
       await workspace.write('.omc/prd.json', text.slice(0, -9));
+      await then?.(workspace);
       await workspace.note('go');
       await until('both stories', async () => (await outcomes(workspace)).length === 2);
       return { run, text, workspace };
@@ -610,8 +648,10 @@ describe('what lanes share', () => {
     });
 
     test('can be repaired in a pause', async t => {
-      const { run, text, workspace } = await broken(t);
-      assert.equal((await workspace.cli('pause').finished).code, 0);
+      const { run, text, workspace } = await broken(
+        t,
+        workspace => workspace.cli('pause').finished,
+      );
       await workspace.event('pause.started');
       await workspace.write('.omc/prd.json', text);
       assert.equal((await workspace.cli('resume').finished).code, 0);

@@ -3,6 +3,7 @@ import { storyRecord } from '../journal/runState.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import type { Story } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
 import type { Decision } from './policy.ts';
 
@@ -19,15 +20,19 @@ export class FolderList {
   /** Ids of stories that are not in the file any more and were not done. */
   private gone: ReadonlySet<string> = new Set();
   private problem: Message | undefined;
-  /** The folder's branch when nothing was missing. Another one may have another list, or none. */
-  private branch: string | undefined;
+  /** The folder's branch at the start. Another one may have another list, or none. */
+  private readonly branch: string | undefined;
   /** Since when only a person can help. */
   private since: number | undefined;
 
-  /** @param storyFile absolute path */
-  constructor(run: Run, storyFile: string) {
+  /**
+   * @param storyFile absolute path
+   * @param branch that of the folder now
+   */
+  constructor(run: Run, storyFile: string, branch: string | undefined) {
     this.run = run;
     this.storyFile = storyFile;
+    this.branch = branch;
   }
 
   /**
@@ -38,22 +43,20 @@ export class FolderList {
   look(found: Snapshot): Snapshot {
     const { branch, gone = [], stories: list, storyFileProblem } = found;
     const isUnreadable = storyFileProblem !== undefined && gone.length === 0;
-    const isWhole = storyFileProblem === undefined;
-    const isSame = isWhole || branch === this.branch;
+    const isSame = branch === this.branch;
     const problem = isUnreadable && isSame ? storyFileProblem : undefined;
     if (problem !== undefined && this.problem === undefined) {
       warn(this.run.journal, 'storyFileUnreadable', problem);
     }
     this.problem = problem;
-    if (isUnreadable || !isSame || list === undefined) {
+    if (isUnreadable || list === undefined || (gone.length > 0 && !isSame)) {
       return found;
-    }
-    if (isWhole) {
-      this.branch = branch;
     }
     const stories = list.stories.filter(({ id }) => !gone.includes(id));
     const here = new Set(stories.map(({ id }) => id));
-    const news = gone.filter(id => !this.hasLanded(id));
+    const news = list.stories.flatMap(story =>
+      gone.includes(story.id) && this.isToDo(story) ? story.id : [],
+    );
     if (news.length > 0) {
       warn(this.run.journal, 'storiesGone', news.join(', '));
     }
@@ -76,8 +79,13 @@ export class FolderList {
       this.since = undefined;
       return end === undefined ? decision : { kind: 'wait' };
     }
+    const { state, stop } = this.run;
+    if (state().pauseRequested && !stop.requested) {
+      this.since = undefined;
+      return { kind: 'pause', reason: 'person' };
+    }
     this.since ??= Date.now();
-    const isPatient = Date.now() - this.since < PATIENCE_MS && !this.run.stop.requested;
+    const isPatient = Date.now() - this.since < PATIENCE_MS && !stop.requested;
     return isPatient ? { kind: 'wait' } : end;
   }
 
@@ -99,13 +107,21 @@ export class FolderList {
         if (gone.length === 0 || !isOver) {
           return undefined;
         }
-        const open = [...(decision.open ?? []), ...gone];
+        // A chosen one that is not in the list is open already.
+        const open = [...new Set([...(decision.open ?? []), ...gone])];
         // For people; an id may contain any character, so programs use the list.
         return { ...decision, outcome: 'noReadyStory', detail: open.join(', '), open, gone };
       }
       default:
         return undefined;
     }
+  }
+
+  /** Whether the run would not be complete without it. */
+  private isToDo({ id, parked }: Story): boolean {
+    const { onlyStories } = this.run.state();
+    const isChosen = onlyStories === undefined || onlyStories.includes(id);
+    return isChosen && parked !== true && !this.hasLanded(id);
   }
 
   private hasLanded(id: string): boolean {

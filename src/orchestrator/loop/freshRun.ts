@@ -73,7 +73,7 @@ export interface RunParts {
 }
 
 /** After this time, a file is read again: git removes a file before it writes it anew, also when something lands. */
-const SECOND_READ_MS = 250;
+const SECOND_READ_MS = 1_000;
 
 /** The steps of one run. */
 export class FreshRun {
@@ -138,7 +138,9 @@ export class FreshRun {
       endSkips: iteration => desk.endSkips(iteration),
     });
     this.folderList =
-      place.storyFile === undefined ? undefined : new FolderList(run, place.storyFile);
+      place.storyFile === undefined
+        ? undefined
+        : new FolderList(run, place.storyFile, snapshot.branch);
   }
 
   async start(): Promise<void> {
@@ -373,7 +375,7 @@ export class FreshRun {
     const { place, run, snapshot } = this;
     const { tracker } = this.options;
     if (tracker !== undefined) {
-      const { stories: listed } = await readStories(place.storyFile);
+      const { stories: listed = snapshot.stories } = await readStories(place.storyFile);
       await syncTracker(run, tracker, snapshot, run.stop.endSignal);
       const { stories: left } = await readStories(place.storyFile);
       this.snapshot = withoutRemoved(snapshot, listed, left);

@@ -133,8 +133,11 @@ export class LaneWork {
   private async isWanted(at: LaneStart, snapshot: Snapshot): Promise<boolean> {
     const { config, state, storyFile } = this.run;
     const { stories = snapshot.stories } = await readStories(storyFile, snapshot);
+    // As the run sees the list now: without what a person has removed.
+    const { stories: listed } = this.hands.snapshot();
     return (
       this.isAllowed(at) &&
+      listed?.stories.some(({ id }) => id === at.story.id) !== false &&
       isStillToDo(at.story.id, { config, state: state(), stories: stories?.stories })
     );
   }
