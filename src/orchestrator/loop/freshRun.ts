@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { withTexts } from '../../base/say.ts';
@@ -229,6 +230,14 @@ export class FreshRun {
   }
 
   async decide(): Promise<Decision> {
+    const decision = this.nextStep();
+    if (decision.kind !== 'start' && decision.kind !== 'wait') {
+      await this.finishIterations();
+    }
+    return decision;
+  }
+
+  private nextStep(): Decision {
     const { otherMode, run, snapshot, verdict } = this;
     const decision = decide({
       state: run.state(),
@@ -241,9 +250,6 @@ export class FreshRun {
       // Until the agents have ended, their stories have two numbers.
       freeLanes: this.ids.haveMoved ? 0 : this.lanes?.free,
     });
-    if (decision.kind !== 'start' && decision.kind !== 'wait') {
-      await this.finishIterations();
-    }
     if (isComplete(decision) && this.lanes?.landedTicks.isInDoubt) {
       return { kind: 'wait' };
     }
@@ -290,12 +296,16 @@ export class FreshRun {
     journal.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
   }
 
-  /** Waits for a person, or for a stop. */
+  /** Waits for a person, or for a stop, if that is still the next step. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
     const { detail, lanes: pausedLanes, reason, settling, stories, storyId } = decision;
     const { desk, lanes, place, run } = this;
     const { journal } = run;
     const { stories: listed } = await readStories(place.storyFile);
+    if (!isDeepStrictEqual(this.nextStep(), decision)) {
+      // A request that was taken meanwhile could not end a pause that had not begun.
+      return;
+    }
     const continued = desk.continued(run.state().pauseRequested);
     journal.append({
       type: 'pause.started',
