@@ -5,8 +5,9 @@ import { isStatusKey } from '../formats/prdKeys.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryFormatName, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
+import { exactTrials, type Trial } from './fixTrials.ts';
 import { itemFix } from './itemFix.ts';
-import { PartDiagnoses, type Trial } from './partDiagnoses.ts';
+import { PartDiagnoses } from './partDiagnoses.ts';
 import { checkEntries } from './prdChecks.ts';
 import { PrdDocument } from './prdDocument.ts';
 import type { StoryDiagnosis, StoryFix } from './storyDiagnosis.ts';
@@ -84,12 +85,12 @@ export function diagnoseTaskFile(
   };
 }
 
+interface PartedDiagnoses extends DiagnosedStories {
+  readonly parted: PartDiagnoses | undefined;
+}
+
 /** @param only the file that is asked for, of a folder of tasks */
-function diagnose(
-  path: string,
-  content: string | Uint8Array,
-  only?: string,
-): DiagnosedStories & { readonly parted: PartDiagnoses | undefined } {
+function diagnose(path: string, content: string | Uint8Array, only?: string): PartedDiagnoses {
   const { file, parts, text } = parseStoryText(path, content);
   const lines = new TextLines(text);
   const list = file.kind === 'stories' ? file : undefined;
@@ -121,8 +122,7 @@ export function fixAll(path: string, content: string): string {
   const bom = content.startsWith('\uFEFF') ? '\uFEFF' : '';
   let text = content.slice(bom.length);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const { diagnoses, parted } = diagnose(path, text);
-    const edits = clearEdits(diagnoses, parted);
+    const edits = clearEdits(diagnose(path, text));
     if (edits.length === 0) {
       break;
     }
@@ -132,19 +132,16 @@ export function fixAll(path: string, content: string): string {
 }
 
 /** The edits of clear fixes that do not overlap. @param failed fixes that may not stand in the way of others */
-function clearEdits(
-  diagnoses: readonly StoryDiagnosis[],
-  parted: PartDiagnoses | undefined,
-  failed: ReadonlySet<Trial> = new Set(),
-): Edit[] {
+function clearEdits(found: PartedDiagnoses, failed: ReadonlySet<Trial> = new Set()): Edit[] {
+  const { diagnoses, file, parted, text } = found;
   const taken: Edit[] = [];
   const trials: Trial[] = [];
   let end = -1;
-  for (const found of diagnoses) {
-    const own = parted?.clearTrials(found)?.filter(trial => !failed.has(trial));
+  for (const diagnosis of diagnoses) {
+    const own = parted?.clearTrials(diagnosis)?.filter(trial => !failed.has(trial));
     const edits =
       own?.flatMap(trial => trial.edits) ??
-      found.fixes().find(({ isClear }) => isClear)?.edits ??
+      diagnosis.fixes().find(({ isClear }) => isClear)?.edits ??
       [];
     const sorted = [...edits].sort((a, b) => a.offset - b.offset);
     const [first] = sorted;
@@ -156,9 +153,9 @@ function clearEdits(
     }
   }
   // Trying them one by one would read a long list for each.
-  const exact = parted?.exactOf(trials) ?? [];
+  const exact = file.kind === 'stories' ? exactTrials({ list: file, text }, trials) : [];
   return trials.length > 0 && exact.length === 0 && taken.length === 0
-    ? clearEdits(diagnoses, parted, new Set([...failed, ...trials]))
+    ? clearEdits(found, new Set([...failed, ...trials]))
     : [...taken, ...exact.flatMap(trial => trial.edits)];
 }
 
