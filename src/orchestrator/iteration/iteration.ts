@@ -76,7 +76,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
       markActive(run),
       keepRestorePoint(run, scope),
       // What cannot be removed now is tried again, and reported, when the run ends or waits.
-      run.keptStories.removeJudged().catch(() => undefined),
+      run.keptStories.removeJudged(() => recorded).catch(() => undefined),
     ]);
     marks.catch(() => undefined);
     return marks;

@@ -81,17 +81,18 @@ export class KeptStories {
     this.judged.add(iteration);
   }
 
-  get hasJudged(): boolean {
-    return this.judged.size > 0;
-  }
-
   /**
-   * Removes the copies of judged iterations: after a thousand iterations they would fill the disk. Call it once the
-   * ends of those iterations are on the disk: before that, a power failure could make it necessary to judge them
-   * again.
+   * Removes the copies of judged iterations: after a thousand iterations they would fill the disk.
+   * @param sync brings the ends of those iterations to the disk: before that, a power failure could make it necessary
+   * to judge them again
    */
-  async removeJudged(): Promise<void> {
-    for (const iteration of [...this.judged]) {
+  async removeJudged(sync: () => Promise<void>): Promise<void> {
+    const judged = [...this.judged];
+    if (judged.length === 0) {
+      return;
+    }
+    await sync();
+    for (const iteration of judged) {
       const dir = this.files.iterationDir(this.runId, iteration);
       for (const name of existsSync(dir) ? readdirSync(dir) : []) {
         if ([STORIES_BEFORE, STORIES_LEFT].includes(path.parse(name).name)) {

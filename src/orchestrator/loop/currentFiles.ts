@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
+import type { Place } from '../places/place.ts';
+import { readSnapshot, readStories, type Snapshot, withoutRemoved } from '../places/snapshot.ts';
+import { activeOtherMode } from '../preconditions/modes.ts';
+import { recordOwedCommits } from '../run/commitRecord.ts';
+import type { Run } from '../run/run.ts';
+import type { Verdict } from '../run/verdict.ts';
+import type { StoryList } from '../stories/story.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
+import type { Tracker } from '../trackers/tracker.ts';
+import { FolderList } from './folderList.ts';
+import { followBranch } from './followBranch.ts';
+import type { Lanes } from './lanes.ts';
+import type { Decision } from './policy.ts';
+import { StoryIds } from './storyIds.ts';
+import { syncTracker } from './trackerSync.ts';
+
+/** After this time, a file is read again: git removes a file before it writes it anew, also when something lands. */
+const SECOND_READ_MS = 1_000;
+
+/** The files of a run as they were last read, and what follows from the changes that people make in them. */
+export class CurrentFiles {
+  /** The latest state of the files. */
+  snapshot: Snapshot;
+  /** What would end the run by its files as they are now; a person may still put them right while agents work. */
+  problem: Verdict | undefined;
+  otherMode: string | undefined;
+  private readonly run: Run;
+  private readonly place: Place;
+  private readonly ids: StoryIds;
+  /** Absent: one agent works in the user's tree. */
+  private lanes: Lanes | undefined;
+  /** With lanes and stories. */
+  private folderList: FolderList | undefined;
+
+  /**
+   * @param place the user's tree
+   * @param snapshot the files at the start
+   */
+  constructor(run: Run, place: Place, snapshot: Snapshot) {
+    this.run = run;
+    this.place = place;
+    this.snapshot = snapshot;
+    this.ids = new StoryIds(run);
+  }
+
+  /** From now on, agents work in places of their own. */
+  isolate(lanes: Lanes): void {
+    const { place, run, snapshot } = this;
+    this.lanes = lanes;
+    this.folderList =
+      place.storyFile === undefined
+        ? undefined
+        : new FolderList(run, place.storyFile, snapshot.branch);
+  }
+
+  /** Whether numbers mean other stories than those that agents work on. */
+  get haveNumbersMoved(): boolean {
+    return this.ids.haveMoved;
+  }
+
+  /**
+   * What follows from a decision that does not know what a person has done to the list.
+   * @param isAnyWorking whether agents work, or their work lands
+   */
+  settle(decision: Decision, isAnyWorking: boolean): Decision {
+    return this.folderList?.settle(decision, isAnyWorking) ?? decision;
+  }
+
+  /**
+   * Reads the files between two iterations; changes by others do not count as the agent's.
+   * @param takeHandled gives the stories whose changes are recorded already, with whether they are done
+   */
+  async refresh(takeHandled: () => ReadonlyMap<string, boolean>): Promise<void> {
+    const { ids, lanes, place, run, snapshot: before } = this;
+    const [read, otherMode] = await Promise.all([this.read(), activeOtherMode(run.files)]);
+    const problemOfIds = lanes && ids.problem(read.stories?.stories);
+    // Like a list that cannot be read: the last one that could still counts.
+    const here = problemOfIds === undefined ? read : { ...read, stories: before.stories };
+    const found = this.folderList?.look(here) ?? here;
+    const handled = new Map([
+      ...(lanes?.landedTicks.known(run.state(), found) ?? []),
+      ...(problemOfIds === undefined ? takeHandled() : []),
+    ]);
+    for (const storyId of (await lanes?.unticked(found)) ?? []) {
+      run.journal.append({ type: 'story.changed', storyId, done: false, by: 'outside' });
+    }
+    const snapshot = lanes ? { ...found, ...(await lanes.target()) } : found;
+    this.snapshot = snapshot;
+    this.otherMode = otherMode?.mode;
+    await recordOwedCommits(run, place.git, snapshot);
+    const changes = storyChanges({
+      storiesBefore: before.stories?.stories ?? [],
+      storiesAfter: snapshot.stories?.stories ?? [],
+      handled,
+    });
+    if (lanes) {
+      ids.follow(snapshot.stories?.stories, lanes.working);
+    }
+    for (const change of changes) {
+      if (ids.isCertain(change.storyId)) {
+        run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
+      }
+    }
+    if (lanes?.working.length === 0) {
+      ids.settle();
+    }
+    this.problem = problemOfIds ?? (await this.lookAtHistory(before));
+  }
+
+  /** Reads the stories alone, whatever a person has done to them. */
+  async refreshStories(): Promise<void> {
+    const { place, snapshot } = this;
+    this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
+  }
+
+  /** What leaves the list on the tracker is no story of the run any more. */
+  async sync(tracker: Tracker | undefined): Promise<void> {
+    if (tracker !== undefined) {
+      const accept = await this.watchRemovals(this.snapshot.stories);
+      await syncTracker(this.run, tracker, this.snapshot, this.run.stop.endSignal);
+      await accept();
+    }
+  }
+
+  /**
+   * @param known the list as it was, in case it cannot be read now
+   * @returns a function after which no story that has left the list since now is one of the run any more
+   */
+  async watchRemovals(known?: StoryList): Promise<() => Promise<void>> {
+    const { storyFile } = this.place;
+    const { stories: listed = known } = await readStories(storyFile);
+    return async () => {
+      const { stories: left } = await readStories(storyFile);
+      this.snapshot = withoutRemoved(this.snapshot, listed, left);
+    };
+  }
+
+  private async read(): Promise<Snapshot> {
+    const { git, storyFile } = this.place;
+    const read = await readSnapshot(storyFile, git, this.snapshot);
+    if (this.folderList === undefined || read.storyFileProblem === undefined) {
+      return read;
+    }
+    await sleep(SECOND_READ_MS);
+    return readSnapshot(storyFile, git, this.snapshot);
+  }
+
+  /** @returns what ends the run, if its work is not on its branch */
+  private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
+    const { lanes, place, run, snapshot } = this;
+    const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
+    const history = { place, now: snapshot };
+    if (elsewhere === undefined) {
+      // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
+      const open = new Set(snapshot.stories?.stories.flatMap(({ done, id }) => (done ? [] : id)));
+      const done = before.stories?.stories.filter(({ id }) => !open.has(id)) ?? [];
+      await lookForLostCommits(run, history, done);
+    }
+    return elsewhere ?? missingWork(run, history);
+  }
+}
