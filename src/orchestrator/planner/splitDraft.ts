@@ -7,12 +7,8 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
-import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  findStoryArray,
-  TITLE_KEYS,
-} from '../stories/formats/prdKeys.ts';
+import { findStoryArray } from '../stories/formats/prdEntry.ts';
+import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { PLAN_LIMITS } from './planDraft.ts';

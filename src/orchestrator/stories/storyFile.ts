@@ -6,25 +6,11 @@ import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, type Words } from '../../base/say.ts';
 import { backlog } from './formats/backlogFormat.ts';
 import { ofFile } from './formats/backlogProblems.ts';
-import { beads } from './formats/beadsFormat.ts';
-import { bmad, isBmadText } from './formats/bmadFormat.ts';
-import { folderParts, isFolderText } from './formats/folderText.ts';
+import { folderParts } from './formats/folderText.ts';
 import { foreignAdvice } from './formats/foreignFile.ts';
+import { formatOf } from './formats/formatOf.ts';
 import { findTooDeep } from './formats/nesting.ts';
-import { orchestration } from './formats/orchestrationFormat.ts';
-import {
-  kiroPlan,
-  openSpecPlan,
-  plan,
-  specKitPlan,
-  specsIndex,
-  tasksPlan,
-} from './formats/planFormat.ts';
-import { prd } from './formats/prdFormat.ts';
-import { isRalphOrchestratorText, ralphOrchestrator } from './formats/ralphOrchestratorFormat.ts';
-import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
-import { isTaskMasterText, taskMaster } from './formats/taskMasterFormat.ts';
-import { isTaskGraphText, tasks } from './formats/tasksFormat.ts';
+import { isStoryText, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
@@ -311,81 +297,4 @@ function unreadable(path: string, message: Message): InvalidStoryFile {
   // Nothing was read; the hash of an empty file differs from that of every story file.
   const hash = createHash('sha256').digest('hex');
   return { kind: 'invalid', format: formatOf(path, '').name, path, problems: [problem], hash };
-}
-
-/**
- * Recognizes the format of a story file by its name, and by its content if the extension is ambiguous. A Markdown
- * file is an index of specifications if it is the INDEX.md or README.md of a folder `specs`.
- */
-export function formatOf(path: string, text: string): StoryFormat {
-  if (isFolderText(text)) {
-    return backlog;
-  }
-  switch (/\.(\w+)$/.exec(path)?.[1]?.toLowerCase()) {
-    case 'json':
-      return isTaskMaster(path, text) ? taskMaster : prd;
-    case 'jsonl':
-    case 'ndjson':
-      // A graph can have the ids of the list that it was made from.
-      return isTaskGraph(path) || (!isOfOtherTool(path) && isTaskGraphText(text))
-        ? tasks
-        : isRalphOrchestrator(path, text)
-          ? ralphOrchestrator
-          : beads;
-    case 'yaml':
-    case 'yml':
-      return isBmadText(text) ? bmad : orchestration;
-    case 'md':
-    case 'markdown':
-    case 'mdx':
-      return markdownFormat(path);
-    default:
-      return formatOfContent(text);
-  }
-}
-
-function markdownFormat(path: string): StoryFormat {
-  if (/(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path)) {
-    return specsIndex;
-  }
-  if (/(?:^|[\\/])\.kiro[\\/]specs[\\/]/.test(path)) {
-    return kiroPlan;
-  }
-  if (!/(?:^|[\\/])tasks\.md$/i.test(path)) {
-    return plan;
-  }
-  if (/(?:^|[\\/])openspec[\\/]changes[\\/]/.test(path)) {
-    return openSpecPlan;
-  }
-  return /(?:^|[\\/])specs[\\/]\d{3}-[^\\/]+[\\/]/.test(path) ? specKitPlan : tasksPlan;
-}
-
-function isTaskMaster(path: string, text: string): boolean {
-  return (
-    /(?:^|[\\/])\.taskmaster[\\/]/.test(path) ||
-    (/(?:^|[\\/])tasks\.json$/i.test(path) && isTaskMasterText(text))
-  );
-}
-
-function isRalphOrchestrator(path: string, text: string): boolean {
-  return /(?:^|[\\/])\.ralph[\\/]agent[\\/]/.test(path) || isRalphOrchestratorText(text);
-}
-
-function formatOfContent(text: string): StoryFormat {
-  if (/^\s*[[{]/.test(text)) {
-    return prd;
-  }
-  if (/^phases:/m.test(text)) {
-    return orchestration;
-  }
-  return /^[\t ]*(?:[-*+]|\d+[.)])[\t ]+\[[ xX]\]/m.test(text) ? plan : prd;
-}
-
-/** The file of our own task graph. Other tools keep a file of that name in a folder of their own. */
-function isTaskGraph(path: string): boolean {
-  return /(?:^|[\\/])tasks\.(?:jsonl|ndjson)$/i.test(path) && !isOfOtherTool(path);
-}
-
-function isOfOtherTool(path: string): boolean {
-  return /(?:^|[\\/])\.?(?:agent|beads)[\\/][^\\/]+$/i.test(path);
 }

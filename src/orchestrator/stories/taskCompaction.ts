@@ -1,7 +1,8 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import type { JsonLine } from './formats/jsonLines.ts';
-import { firstText, isDone, ownId, TITLE_KEYS } from './formats/prdKeys.ts';
+import { firstText, isDone, ownId } from './formats/prdEntry.ts';
+import { TITLE_KEYS } from './formats/prdKeys.ts';
 import { COMPACTED_TYPE, readTaskGraph } from './formats/tasksFormat.ts';
 
 /** Finished tasks that stay, unless another number is given. */

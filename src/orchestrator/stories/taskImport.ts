@@ -2,17 +2,8 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { plainText } from './formats/plainText.ts';
-import {
-  DEPENDENCY_KEYS,
-  DONE_KEYS,
-  type Entry,
-  findStoryArray,
-  isDoneWord,
-  isEntry,
-  ownId,
-  readStory,
-  STATUS_KEYS,
-} from './formats/prdKeys.ts';
+import { type Entry, findStoryArray, isEntry, ownId, readStory } from './formats/prdEntry.ts';
+import { DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './formats/prdKeys.ts';
 import { meaningOf } from './formats/statusWord.ts';
 import { GRAPH_TYPE } from './formats/tasksFormat.ts';
 import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';

@@ -6,13 +6,8 @@ import {
   type Span,
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
-import {
-  DONE_KEYS,
-  findStoryArray,
-  isEntry,
-  readStory,
-  STATUS_KEYS,
-} from '../../stories/formats/prdKeys.ts';
+import { findStoryArray, isEntry, readStory } from '../../stories/formats/prdEntry.ts';
+import { DONE_KEYS, STATUS_KEYS } from '../../stories/formats/prdKeys.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
 import {

@@ -3,16 +3,13 @@ import { unreadOf } from '../formats/backlogTask.ts';
 import { CHOICE_KEYS } from '../formats/callChoice.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
+import { type Entry, findStoryArray, isEntry, readCriteria } from '../formats/prdEntry.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
   DESCRIPTION_KEYS,
   DONE_KEYS,
-  type Entry,
   EPIC_KEYS,
-  findStoryArray,
-  isEntry,
-  readCriteria,
   STATUS_KEYS,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { formatOf } from '../formats/formatOf.ts';
 import type { StoryFormatName } from '../story.ts';
-import { formatOf } from '../storyFile.ts';
 import { isSameFile } from '../targetFile.ts';
 import { TARGETS, type Target } from './conversion.ts';
 

@@ -1,12 +1,6 @@
 import { say } from '../../../base/say.ts';
-import {
-  doneKeyOf,
-  type Entry,
-  isDone,
-  isDoneWord,
-  isEntry,
-  isStatusKey,
-} from '../formats/prdKeys.ts';
+import { doneKeyOf, type Entry, isDone, isEntry } from '../formats/prdEntry.ts';
+import { isDoneWord, isStatusKey } from '../formats/prdKeys.ts';
 import {
   meaningOf,
   notBooleanMessage,

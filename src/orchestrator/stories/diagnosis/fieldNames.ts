@@ -1,10 +1,5 @@
-import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  DONE_KEYS,
-  type Entry,
-  isDoneWord,
-} from '../formats/prdKeys.ts';
+import type { Entry } from '../formats/prdEntry.ts';
+import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord } from '../formats/prdKeys.ts';
 
 /** A field whose key no program reads. */
 export interface Misnamed {

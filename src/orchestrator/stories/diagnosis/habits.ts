@@ -1,14 +1,16 @@
 import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  type DONE_KEYS,
   doneKeyOf,
   type Entry,
   firstText,
   isEntry,
-  isStatusKey,
   ownId,
   readCriteria,
+} from '../formats/prdEntry.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  type DONE_KEYS,
+  isStatusKey,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import type { PrdDocument } from './prdDocument.ts';

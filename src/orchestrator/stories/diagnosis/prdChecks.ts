@@ -2,12 +2,7 @@ import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
-import { notAStoryMessage } from '../formats/prdFormat.ts';
 import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  DESCRIPTION_KEYS,
-  DONE_KEYS,
   dependencyId,
   doneKeyOf,
   type Entry,
@@ -15,6 +10,13 @@ import {
   ownId,
   readCriteria,
   readPriority,
+} from '../formats/prdEntry.ts';
+import { notAStoryMessage } from '../formats/prdFormat.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DESCRIPTION_KEYS,
+  DONE_KEYS,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import type { Complaint, Surroundings } from './complaint.ts';

@@ -1,6 +1,6 @@
 import { type Member, memberOf, membersOf, type Span, skipSpace } from '../formats/jsonOutline.ts';
+import { type Entry, findStoryArray, isEntry, ownId } from '../formats/prdEntry.ts';
 import { findEntries } from '../formats/prdFormat.ts';
-import { type Entry, findStoryArray, isEntry, ownId } from '../formats/prdKeys.ts';
 
 /** A parsed `prd.json`, with the positions of its parts. */
 export class PrdDocument {

@@ -1,11 +1,9 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { doneKeyOf, type Entry, isDone } from '../formats/prdEntry.ts';
 import {
   DONE_KEYS,
   type DoneKey,
-  doneKeyOf,
-  type Entry,
-  isDone,
   isStatusKey,
   STATUS_KEYS,
   type StatusKey,

@@ -1,15 +1,11 @@
 import type { Edit } from 'jsonc-parser';
 import { memberOf, membersOf, type Span } from '../formats/jsonOutline.ts';
+import { doneKeyOf, type Entry, isDone, isEntry, readPriority } from '../formats/prdEntry.ts';
 import {
   DESCRIPTION_KEYS,
   DISCOVERED_KEYS,
   DONE_KEYS,
-  doneKeyOf,
-  type Entry,
-  isDone,
-  isEntry,
   isStatusKey,
-  readPriority,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { meaningOf, openWord } from '../formats/statusWord.ts';

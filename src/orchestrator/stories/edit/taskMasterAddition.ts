@@ -1,4 +1,4 @@
-import type { Entry } from '../formats/prdKeys.ts';
+import type { Entry } from '../formats/prdEntry.ts';
 import type { Value } from './entryAddition.ts';
 import { type NewStory, originLines } from './newStory.ts';
 

@@ -3,7 +3,8 @@ import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { CONFIGS, type FolderPart, offsetOfBytes } from './folderText.ts';
 import { plainText } from './plainText.ts';
-import { isDoneWord, isEntry } from './prdKeys.ts';
+import { isEntry } from './prdEntry.ts';
+import { isDoneWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 
 /** As the tool has them if its settings name none. */

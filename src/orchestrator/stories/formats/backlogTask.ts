@@ -2,7 +2,7 @@ import type { Criterion } from '../story.ts';
 import { type FolderPart, TASKS } from './folderText.ts';
 import { type FrontMatter, listOf, readFrontMatter, textOf, valueIn } from './frontMatter.ts';
 import { sectionOf } from './markdownSection.ts';
-import { readPriority } from './prdKeys.ts';
+import { readPriority } from './prdEntry.ts';
 
 /** One file of Backlog.md: https://github.com/MrLesk/Backlog.md. */
 export interface BacklogTask {

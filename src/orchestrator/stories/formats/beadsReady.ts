@@ -1,4 +1,5 @@
-import { type Entry, isDoneWord, isEntry, ownId } from './prdKeys.ts';
+import { type Entry, isEntry, ownId } from './prdEntry.ts';
+import { isDoneWord } from './prdKeys.ts';
 
 /**
  * Which issues of Beads are work that can begin, by the rules of `bd ready` (its `ready_work.go` and `blocked_state.go`

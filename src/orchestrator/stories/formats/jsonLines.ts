@@ -3,7 +3,7 @@ import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
 import { type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isEntry } from './prdKeys.ts';
+import { type Entry, isEntry } from './prdEntry.ts';
 import type { TextLines } from './textLines.ts';
 
 /** One object of a file with a JSON object per line. */

@@ -1,6 +1,7 @@
 import { literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import { elementsOf, memberOf, membersOf, type Span } from './jsonOutline.ts';
-import { DEPENDENCY_KEYS, dependencyId } from './prdKeys.ts';
+import { dependencyId } from './prdEntry.ts';
+import { DEPENDENCY_KEYS } from './prdKeys.ts';
 import type { DependencyPart, StoryPart, StoryParts } from './storyFormat.ts';
 
 /** How a format whose stories are JSON objects names other stories. */

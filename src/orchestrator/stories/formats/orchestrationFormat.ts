@@ -27,15 +27,8 @@ import {
   tasksOf,
 } from './orchestrationPhases.ts';
 import { plainText } from './plainText.ts';
-import {
-  DEPENDENCY_KEYS,
-  type Entry,
-  isDone,
-  isEntry,
-  readHeading,
-  readStory,
-  STATUS_KEYS,
-} from './prdKeys.ts';
+import { type Entry, isDone, isEntry, readHeading, readStory } from './prdEntry.ts';
+import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';

@@ -3,7 +3,8 @@ import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { DEPENDENCY_KEYS, type Entry, isEntry, ownId, titleOf } from './prdKeys.ts';
+import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { DEPENDENCY_KEYS } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 import {
   itemOf,

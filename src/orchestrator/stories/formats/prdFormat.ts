@@ -11,21 +11,19 @@ import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from '.
 import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
 import {
-  DEPENDENCY_KEYS,
   dependencyId,
   type Entry,
   findStoryArray,
   firstText,
   isEntry,
   isListedStory,
-  LIST_KEYS,
   ownId,
   readHeading,
   readStory,
   type StoryArray,
-  TITLE_KEYS,
   titleOf,
-} from './prdKeys.ts';
+} from './prdEntry.ts';
+import { DEPENDENCY_KEYS, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { type NamedGroup, StoryNames } from './storyNames.ts';

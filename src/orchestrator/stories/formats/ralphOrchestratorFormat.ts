@@ -7,7 +7,7 @@ import { findChoiceProblems } from './callChoice.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
-import { ownId, readStory } from './prdKeys.ts';
+import { ownId, readStory } from './prdEntry.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';

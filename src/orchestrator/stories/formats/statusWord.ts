@@ -1,7 +1,8 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainText, quoted } from './plainText.ts';
-import { type DoneKey, doneKeyOf, type Entry, isDoneWord, isStatusKey } from './prdKeys.ts';
+import { doneKeyOf, type Entry } from './prdEntry.ts';
+import { type DoneKey, isDoneWord, isStatusKey } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
 export interface StatusUse {

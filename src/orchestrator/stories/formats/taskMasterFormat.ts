@@ -14,15 +14,14 @@ import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
-  DEPENDENCY_KEYS,
   dependencyId,
   type Entry,
   firstText,
   isEntry,
   readHeading,
   readStory,
-  TITLE_KEYS,
-} from './prdKeys.ts';
+} from './prdEntry.ts';
+import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';

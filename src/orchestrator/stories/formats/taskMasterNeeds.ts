@@ -1,4 +1,4 @@
-import { readDependencies } from './prdKeys.ts';
+import { readDependencies } from './prdEntry.ts';
 import { isCancelled, isParked, type NamedTask, type Task } from './taskMasterTasks.ts';
 
 /** What tasks wait for, as ids of stories. */

@@ -1,5 +1,6 @@
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { DONE_KEYS, type Entry, isEntry, ownId } from './prdKeys.ts';
+import { type Entry, isEntry, ownId } from './prdEntry.ts';
+import { DONE_KEYS } from './prdKeys.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
 export interface TaskList {

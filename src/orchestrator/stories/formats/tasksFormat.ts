@@ -12,16 +12,8 @@ import { findChoiceProblems } from './callChoice.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
-import {
-  DEPENDENCY_KEYS,
-  type Entry,
-  isDone,
-  isEntry,
-  ownId,
-  readHeading,
-  readStory,
-  TITLE_KEYS,
-} from './prdKeys.ts';
+import { type Entry, isDone, isEntry, ownId, readHeading, readStory } from './prdEntry.ts';
+import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { TextLines } from './textLines.ts';

@@ -1,0 +1,299 @@
+import type { Criterion, Story, StoryFileHeading } from '../story.ts';
+import { readCallChoice } from './callChoice.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DESCRIPTION_KEYS,
+  DISCOVERED_KEYS,
+  DONE_KEYS,
+  type DoneKey,
+  EPIC_KEYS,
+  isDoneWord,
+  isStatusKey,
+  LIST_KEYS,
+  PRIORITY_WORDS,
+  STATUS_KEYS,
+  TITLE_KEYS,
+} from './prdKeys.ts';
+
+const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
+/** Additional done keys of criteria. */
+const OTHER_DONE_KEYS = ['done', 'checked'];
+
+/** A JSON object with unvalidated values. */
+export interface Entry {
+  readonly [key: string]: unknown;
+  readonly id?: unknown;
+  readonly status?: unknown;
+  readonly priority?: unknown;
+  readonly project?: unknown;
+  readonly feature?: unknown;
+  readonly meta?: unknown;
+  readonly metadata?: unknown;
+  readonly items?: unknown;
+  readonly properties?: unknown;
+  readonly $schema?: unknown;
+}
+
+/** The stories of a file: `key` is absent if the file is the list itself. */
+export interface StoryArray {
+  readonly key?: string;
+  readonly entries: readonly unknown[];
+}
+
+/** Whether it is a JSON object, which may be a story: not a list, not null. */
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Finds the list of stories: the file itself, or the first known key with a list that looks like stories.
+ * `undefined` for other kinds of JSON (a schema, a product specification, a card database, nested phases): treating
+ * it as an empty list would end a run as complete.
+ */
+export function findStoryArray(root: unknown): StoryArray | undefined {
+  if (Array.isArray(root)) {
+    return root.length === 0 || root.some(hasStoryShape) ? { entries: root } : undefined;
+  }
+  if (!isEntry(root)) {
+    return undefined;
+  }
+  let empty: StoryArray | undefined;
+  for (const key of LIST_KEYS) {
+    const entries = root[key];
+    if (!Array.isArray(entries)) {
+      continue;
+    }
+    if (isListOfStories(key, entries)) {
+      return { key, entries };
+    }
+    if (entries.length === 0) {
+      empty ??= { key, entries };
+    }
+  }
+  return empty;
+}
+
+/** Whether an item of a list under this key is a story that is meant to be worked on, and not prose about a product. */
+export function isListedStory(key: (typeof LIST_KEYS)[number], item: unknown): item is Entry {
+  switch (key) {
+    case 'userStories':
+    case 'stories':
+    case 'tasks':
+      return hasStoryShape(item);
+    default:
+      return isEntry(item) && doneKeyOf(item) !== undefined;
+  }
+}
+
+function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unknown[]): boolean {
+  switch (key) {
+    case 'userStories':
+    case 'stories':
+      return entries.some(isEntry);
+    case 'user_stories':
+      // Product specifications use this key for prose; the list of a loop has a done key.
+      return entries.some(entry => isEntry(entry) && doneKeyOf(entry) !== undefined);
+    default:
+      return entries.some(hasStoryShape);
+  }
+}
+
+function hasStoryShape(value: unknown): boolean {
+  if (!isEntry(value)) {
+    return false;
+  }
+  const has = (keys: readonly string[]) => keys.some(key => value[key] !== undefined);
+  return (
+    doneKeyOf(value) !== undefined ||
+    has(DEPENDENCY_KEYS) ||
+    (has(['id']) && has(TITLE_KEYS)) ||
+    (has(['title', 'description']) && has(CRITERIA_KEYS))
+  );
+}
+
+/** Reads project, branch and description, which have several names; empty if there are none. */
+export function readHeading(root: unknown): StoryFileHeading {
+  if (!isEntry(root)) {
+    return { project: '', branchName: '', description: '' };
+  }
+  const parts = [root, ...[root.project, root.feature, root.meta, root.metadata].filter(isEntry)];
+  const find = (keys: readonly string[]) => {
+    for (const part of parts) {
+      const found = firstText(part, keys);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    return '';
+  };
+  return {
+    project: oneLine(
+      find(['project', 'projectName', 'productName', 'product_name', 'name', 'title']),
+    ),
+    branchName: oneLine(find(['branchName', 'branch_name', 'branch'])),
+    description: find(['description']),
+  };
+}
+
+/** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
+export function readStory(entry: Entry, position: number, line: number): Story {
+  const id = ownId(entry) ?? `#${position + 1}`;
+  const status = STATUS_KEYS.map(key => entry[key]).find(word => typeof word === 'string');
+  const priority = readPriority(entry.priority);
+  const epic = firstText(entry, EPIC_KEYS);
+  const discoveredFrom = firstText(entry, DISCOVERED_KEYS);
+  return {
+    id,
+    title: titleOf(entry) ?? id,
+    description: firstText(entry, DESCRIPTION_KEYS) ?? '',
+    criteria: readCriteria(entry),
+    done: isDone(entry),
+    status,
+    priority,
+    dependsOn: readDependencies(entry),
+    epic: epic === undefined ? undefined : oneLine(epic),
+    ...(discoveredFrom !== undefined && { discoveredFrom: oneLine(discoveredFrom) }),
+    ...readCallChoice(entry),
+    position,
+    line,
+  };
+}
+
+/** The title in the file, as that of a story. */
+export function titleOf(entry: Entry): string | undefined {
+  return oneLine(firstText(entry, TITLE_KEYS) ?? '') || undefined;
+}
+
+/** The explicit id in the file, as text. */
+export function ownId(entry: Entry): string | undefined {
+  const id = asText(entry.id);
+  return id === undefined || id.trim() === '' ? undefined : id;
+}
+
+/**
+ * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value;
+ * otherwise the first of `STATUS_KEYS` with a word (or `null`, a word not yet written).
+ */
+export function doneKeyOf(entry: Entry): DoneKey | undefined {
+  return (
+    DONE_KEYS.find(key => Object.hasOwn(entry, key)) ??
+    STATUS_KEYS.find(key => typeof entry[key] === 'string' || entry[key] === null)
+  );
+}
+
+/** Done means a deciding key with a word that means done, or a done key that is `true`; anything unclear is not done. */
+export function isDone(entry: Entry): boolean {
+  const key = doneKeyOf(entry);
+  return (
+    key !== undefined && (isDoneWord(entry[key]) || (!isStatusKey(key) && entry[key] === true))
+  );
+}
+
+/**
+ * Reads a priority as a number, lowest first: numbers, numerals, and words such as `high` or `P1`.
+ * @returns `undefined` for anything without an order
+ */
+export function readPriority(value: unknown): number | undefined {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? value : undefined;
+  }
+  if (typeof value !== 'string') {
+    return undefined;
+  }
+  const word = value.trim().toLowerCase();
+  const numeral = /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : undefined;
+  return PRIORITY_WORDS.get(word) ?? (Number.isFinite(numeral) ? numeral : undefined);
+}
+
+/** What an entry waits for, as it names it. */
+export function readDependencies(entry: Entry): readonly string[] {
+  const ids: string[] = [];
+  for (const key of DEPENDENCY_KEYS) {
+    const value = entry[key];
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        addDependency(ids, item);
+      }
+    } else if (value !== undefined) {
+      addDependency(ids, value);
+    }
+  }
+  return ids.length < 2 ? ids : [...new Set(ids)];
+}
+
+function addDependency(ids: string[], value: unknown): void {
+  const id = dependencyId(value);
+  if (id !== undefined) {
+    ids.push(id);
+  }
+}
+
+/** The id of one dependency, as text or in an object. */
+export function dependencyId(value: unknown): string | undefined {
+  const id = isEntry(value) ? ownId(value) : asText(value);
+  return id === undefined || id.trim() === '' ? undefined : id;
+}
+
+/** The acceptance criteria under the first known key that has any; invalid ones are omitted. */
+export function readCriteria(entry: Entry): readonly Criterion[] {
+  for (const key of CRITERIA_KEYS) {
+    const value = entry[key];
+    if (value === undefined) {
+      continue;
+    }
+    const criteria: Criterion[] = [];
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const criterion = readCriterion(item);
+      if (criterion !== undefined) {
+        criteria.push(criterion);
+      }
+    }
+    if (criteria.length > 0) {
+      return criteria;
+    }
+  }
+  return [];
+}
+
+function readCriterion(value: unknown): Criterion | undefined {
+  if (!isEntry(value)) {
+    const text = asText(value);
+    return text === undefined || text.trim() === '' ? undefined : { text };
+  }
+  const text = firstText(value, CRITERION_TEXT_KEYS);
+  if (text === undefined) {
+    return undefined;
+  }
+  // A criterion with `null` has not been checked; that is less than "not done".
+  const told = [...DONE_KEYS, ...OTHER_DONE_KEYS].some(key => typeof value[key] === 'boolean');
+  const done = isDone(value) || OTHER_DONE_KEYS.some(key => value[key] === true);
+  return told || done ? { text, done } : { text };
+}
+
+/** The first of these keys with a non-blank text, or a number as a text; returned as written. */
+export function firstText(entry: Entry, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const text = asText(entry[key]);
+    if (text !== undefined && text.trim() !== '') {
+      return text;
+    }
+  }
+  return undefined;
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    return String(value);
+  }
+  return typeof value === 'string' ? value : undefined;
+}
+
+function oneLine(text: string): string {
+  return (
+    text
+      .trim()
+      .split(/[\r\n]/, 1)[0]
+      ?.trim() ?? ''
+  );
+}
