@@ -18,7 +18,7 @@ import { print, tellWarning } from './print.ts';
 const LOOK_MS = 50;
 /**
  * Maximum time in ms until a loop restores its removed state. It checks once a second, and gives a removal two half
- * seconds to finish (`RequestWatcher`, `FreshRun`).
+ * seconds to finish (`RequestWatcher`, `RequestDesk`).
  */
 const PUT_BACK_MS = 3_000;
 

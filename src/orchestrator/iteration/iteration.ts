@@ -64,6 +64,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     handoffBytes,
     stuckFor: storyRecord(run.state(), story?.id ?? WHOLE_TASK).stuckFor,
   });
+  const { judged } = run.keptStories;
   // On the disk before the agent starts, together with the end of the previous iteration.
   const recorded = run.journal.syncInParallel();
   // The call handles it; until then a failure must not count as unhandled.
@@ -76,7 +77,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
       markActive(run),
       keepRestorePoint(run, scope),
       // What cannot be removed now is tried again, and reported, when the run ends or waits.
-      run.keptStories.removeJudged(() => recorded).catch(() => undefined),
+      recorded.then(() => run.keptStories.removeJudged(judged)).catch(() => undefined),
     ]);
     marks.catch(() => undefined);
     return marks;

@@ -23,9 +23,6 @@ const SECOND_READ_MS = 1_000;
 export class CurrentFiles {
   /** The latest state of the files. */
   snapshot: Snapshot;
-  /** What would end the run by its files as they are now; a person may still put them right while agents work. */
-  problem: Verdict | undefined;
-  otherMode: string | undefined;
   private readonly run: Run;
   private readonly place: Place;
   private readonly ids: StoryIds;
@@ -33,6 +30,8 @@ export class CurrentFiles {
   private lanes: Lanes | undefined;
   /** With lanes and stories. */
   private folderList: FolderList | undefined;
+  private verdict: Verdict | undefined;
+  private activeMode: string | undefined;
 
   /**
    * @param place the user's tree
@@ -55,6 +54,16 @@ export class CurrentFiles {
         : new FolderList(run, place.storyFile, snapshot.branch);
   }
 
+  /** What would end the run by its files as they are now; a person may still put them right while agents work. */
+  get problem(): Verdict | undefined {
+    return this.verdict;
+  }
+
+  /** Another mode of the workspace that is active now. */
+  get otherMode(): string | undefined {
+    return this.activeMode;
+  }
+
   /** Whether numbers mean other stories than those that agents work on. */
   get haveNumbersMoved(): boolean {
     return this.ids.haveMoved;
@@ -74,7 +83,7 @@ export class CurrentFiles {
    */
   async refresh(takeHandled: () => ReadonlyMap<string, boolean>): Promise<void> {
     const { ids, lanes, place, run, snapshot: before } = this;
-    const [read, otherMode] = await Promise.all([this.read(), activeOtherMode(run.files)]);
+    const [read, otherMode] = await Promise.all([this.read(before), activeOtherMode(run.files)]);
     const problemOfIds = lanes && ids.problem(read.stories?.stories);
     // Like a list that cannot be read: the last one that could still counts.
     const here = problemOfIds === undefined ? read : { ...read, stories: before.stories };
@@ -88,7 +97,7 @@ export class CurrentFiles {
     }
     const snapshot = lanes ? { ...found, ...(await lanes.target()) } : found;
     this.snapshot = snapshot;
-    this.otherMode = otherMode?.mode;
+    this.activeMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
     const changes = storyChanges({
       storiesBefore: before.stories?.stories ?? [],
@@ -106,29 +115,30 @@ export class CurrentFiles {
     if (lanes?.working.length === 0) {
       ids.settle();
     }
-    this.problem = problemOfIds ?? (await this.lookAtHistory(before));
+    this.verdict = problemOfIds ?? (await this.lookAtHistory(before));
   }
 
-  /** Reads the stories alone, whatever a person has done to them. */
+  /** Reads the stories alone, for the end: what has left the file stays in the snapshot. */
   async refreshStories(): Promise<void> {
     const { place, snapshot } = this;
     this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
   }
 
   /** What leaves the list on the tracker is no story of the run any more. */
-  async sync(tracker: Tracker | undefined): Promise<void> {
+  async syncTracker(tracker: Tracker | undefined): Promise<void> {
     if (tracker !== undefined) {
-      const accept = await this.watchRemovals(this.snapshot.stories);
-      await syncTracker(this.run, tracker, this.snapshot, this.run.stop.endSignal);
+      const { run, snapshot } = this;
+      const accept = await this.noteList(snapshot.stories);
+      await syncTracker(run, tracker, snapshot, run.stop.endSignal);
       await accept();
     }
   }
 
   /**
    * @param known the list as it was, in case it cannot be read now
-   * @returns a function after which no story that has left the list since now is one of the run any more
+   * @returns a function after which no open story that has left the list since now is one of the run any more
    */
-  async watchRemovals(known?: StoryList): Promise<() => Promise<void>> {
+  async noteList(known?: StoryList): Promise<() => Promise<void>> {
     const { storyFile } = this.place;
     const { stories: listed = known } = await readStories(storyFile);
     return async () => {
@@ -137,14 +147,14 @@ export class CurrentFiles {
     };
   }
 
-  private async read(): Promise<Snapshot> {
+  private async read(before: Snapshot): Promise<Snapshot> {
     const { git, storyFile } = this.place;
-    const read = await readSnapshot(storyFile, git, this.snapshot);
+    const read = await readSnapshot(storyFile, git, before);
     if (this.folderList === undefined || read.storyFileProblem === undefined) {
       return read;
     }
     await sleep(SECOND_READ_MS);
-    return readSnapshot(storyFile, git, this.snapshot);
+    return readSnapshot(storyFile, git, before);
   }
 
   /** @returns what ends the run, if its work is not on its branch */

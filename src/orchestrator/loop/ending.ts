@@ -25,21 +25,21 @@ import { lastSyncSignal, syncTracker } from './trackerSync.ts';
 interface EndingParts {
   /** The user's tree. */
   readonly place: Place;
-  readonly files: CurrentFiles;
+  readonly current: CurrentFiles;
   readonly desk: RequestDesk;
   readonly briefer: Briefer;
   /** Absent: one agent worked in the user's tree. */
   readonly lanes: Lanes | undefined;
   readonly tracker: Tracker | undefined;
-  /** Waits until what old runs have left is removed. */
+  /** Removes what old runs have left, if that has not been done; nothing in a run that was continued. */
   readonly tidy: () => Promise<void>;
-  /** Brings the ends of iterations to the disk. */
+  /** Brings the ends of iterations to the disk, and removes what was kept to judge them. */
   readonly finishIterations: () => Promise<void>;
 }
 
 /**
- * Ends a run: waits for what still lands, settles what is owed to others, and records the end. Whatever fails before
- * it, the end is recorded.
+ * Ends a run: waits for what still lands, settles what is owed to others, and records the end. What fails on the way
+ * is a warning where possible, because the end itself must be recorded.
  * @returns the final state of the run
  */
 export async function endRun(
@@ -47,15 +47,15 @@ export async function endRun(
   { aside, circle, detail, gone, open, outcome }: RunEnd,
   parts: EndingParts,
 ): Promise<RunState> {
-  const { briefer, desk, files, lanes, place, tracker } = parts;
+  const { briefer, current, desk, lanes, place, tracker } = parts;
   const { id, journal, marker } = run;
   try {
     await lanes?.idle();
     if (lanes) {
       // Something may have landed and been ticked since the files were last read.
-      await files.refreshStories();
+      await current.refreshStories();
     }
-    await syncTracker(run, tracker, files.snapshot, lastSyncSignal(run.stop));
+    await syncTracker(run, tracker, current.snapshot, lastSyncSignal(run.stop));
   } catch (error) {
     // The branch or its repository may be gone; the end must be recorded in any case.
     warn(journal, 'gitUnreadable', saidOf(error));
@@ -72,7 +72,7 @@ export async function endRun(
   await endLeftovers(undefined, id);
   try {
     await briefer.end(
-      { iteration: Math.max(1, run.state().iteration), place, before: files.snapshot },
+      { iteration: Math.max(1, run.state().iteration), place, before: current.snapshot },
       { completed: outcome === 'completed', message: detail },
       () => !marker.isDisplaced,
     );
@@ -84,7 +84,7 @@ export async function endRun(
   const head = await keepBoundary(journal, place.git, {
     ...{ state: run.state(), files: run.files, runId: id, storyFile: run.storyFile },
   });
-  const { snapshot } = files;
+  const { snapshot } = current;
   journal.append({
     type: 'run.ended',
     outcome,
@@ -121,7 +121,7 @@ export async function endRun(
 /** An interrupted iteration need not have committed its work. */
 async function leftUncommitted(
   run: Run,
-  { files: { snapshot }, place }: Pick<EndingParts, 'files' | 'place'>,
+  { current: { snapshot }, place }: Pick<EndingParts, 'current' | 'place'>,
 ): Promise<UncommittedWork | undefined> {
   const state = run.state();
   const stories = snapshot.stories?.stories ?? [];

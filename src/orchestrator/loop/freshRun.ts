@@ -61,7 +61,7 @@ export class FreshRun {
   /** Absent: one agent works in the user's tree. */
   private lanes: Lanes | undefined;
   private readonly accepted: AcceptedWork;
-  private readonly files: CurrentFiles;
+  private readonly current: CurrentFiles;
   /** Removes what old runs have left, once. */
   private tidy: (() => Promise<void>) | undefined;
   private verdict: Verdict | undefined;
@@ -82,34 +82,34 @@ export class FreshRun {
     });
     this.run = run;
     this.accepted = new AcceptedWork(run);
-    this.files = new CurrentFiles(run, place, snapshot);
+    this.current = new CurrentFiles(run, place, snapshot);
     this.desk = new RequestDesk(run, { ...options, inboxFrom });
     this.briefer = new Briefer(run, template, snapshot);
   }
 
   /** Opens the places of agents, as soon as the stories and their branch are known. */
   private async isolate(): Promise<void> {
-    const { desk, files, openPlaces, place, run, template } = this;
+    const { desk, current, openPlaces, place, run, template } = this;
     if (openPlaces === undefined || this.lanes !== undefined) {
       return;
     }
-    const { snapshot } = files;
+    const { snapshot } = current;
     const isolation = await openPlaces(snapshot);
     run.branch = isolation.target.branch;
     this.lanes = new Lanes(run, {
       ...isolation,
       userPlace: place,
-      snapshot: () => files.snapshot,
+      snapshot: () => current.snapshot,
       newBriefer: () => new Briefer(run, template, snapshot),
       skipSignal: iteration => desk.skipSignal(iteration),
       endSkips: iteration => desk.endSkips(iteration),
     });
-    files.isolate(this.lanes);
+    current.isolate(this.lanes);
   }
 
   async start(): Promise<void> {
     const { options, place, run } = this;
-    const { snapshot } = this.files;
+    const { snapshot } = this.current;
     const { config, onlyStories, planDir, prepare, runId, storyFile } = options;
     const { head } = snapshot;
     const relative = (file: string) => relativePath(options.files.workspace, file);
@@ -160,7 +160,7 @@ export class FreshRun {
     await this.open();
     for (const cutOff of run.state().running) {
       await (this.lanes && (cutOff.lane !== undefined || cutOff.settled)
-        ? this.lanes.recover(cutOff, this.files.snapshot)
+        ? this.lanes.recover(cutOff, this.current.snapshot)
         : this.landCutOff(cutOff));
     }
     const { iteration: last } = run.state();
@@ -179,12 +179,12 @@ export class FreshRun {
    * Creates the stories of the run, if necessary. @returns the end of the run if there are none to continue with
    */
   async prepare(): Promise<RunEnd | undefined> {
-    const { files, options, place, run } = this;
-    const prepared = await prepareStories(run, place.git, options.prepare, files.snapshot);
+    const { current, options, place, run } = this;
+    const prepared = await prepareStories(run, place.git, options.prepare, current.snapshot);
     if ('kind' in prepared) {
       return prepared;
     }
-    files.snapshot = prepared.snapshot;
+    current.snapshot = prepared.snapshot;
     if (this.openPlaces !== undefined) {
       await this.isolate();
     } else if (options.prepare !== undefined) {
@@ -202,8 +202,8 @@ export class FreshRun {
   }
 
   private nextStep(): Decision {
-    const { files, run, verdict } = this;
-    const { otherMode, problem, snapshot } = files;
+    const { current, run, verdict } = this;
+    const { otherMode, problem, snapshot } = current;
     const decision = decide({
       state: run.state(),
       stories: snapshot.stories ? snapshot.stories.stories : undefined,
@@ -213,28 +213,28 @@ export class FreshRun {
       otherMode,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.
-      freeLanes: files.haveNumbersMoved ? 0 : this.lanes?.free,
+      freeLanes: current.haveNumbersMoved ? 0 : this.lanes?.free,
     });
     if (isComplete(decision) && this.lanes?.landedTicks.isInDoubt) {
       return { kind: 'wait' };
     }
     const isAnyWorking = (this.lanes?.working.length ?? 0) > 0;
-    return files.settle(decision, isAnyWorking);
+    return current.settle(decision, isAnyWorking);
   }
 
   /** With lanes, only starts the iteration. */
   async iterate(start: Start): Promise<void> {
-    const { files, run } = this;
+    const { current, run } = this;
     const { iteration, story } = start;
     if (this.lanes) {
-      this.lanes.start(start, files.snapshot);
+      this.lanes.start(start, current.snapshot);
       return;
     }
     if (this.keepsShort && story !== undefined) {
       this.keepsShort = await keepProgressShort(run);
     }
     const forgetHints = await tellPendingHints(run, story?.id);
-    const scope = this.scopeOf(iteration, story, files.snapshot);
+    const scope = this.scopeOf(iteration, story, current.snapshot);
     const work = await runIteration(run, scope, this.briefer);
     await this.land(work);
     await forgetHints();
@@ -264,9 +264,9 @@ export class FreshRun {
   /** Waits for a person, or for a stop, if that is still the next step. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
     const { detail, lanes: pausedLanes, reason, settling, stories, storyId } = decision;
-    const { desk, files, lanes, place, run } = this;
+    const { desk, current, lanes, place, run } = this;
     const { journal } = run;
-    const acceptRemovals = await files.watchRemovals();
+    const acceptRemovals = await current.noteList();
     if (!isDeepStrictEqual(this.nextStep(), decision)) {
       // A request that was taken meanwhile could not end a pause that had not begun.
       return;
@@ -291,17 +291,17 @@ export class FreshRun {
 
   /** Reads the files between two iterations, and what people have asked for. */
   async refresh(): Promise<void> {
-    const { accepted, desk, files, options } = this;
+    const { accepted, desk, current, options } = this;
     await desk.look();
     await accepted.add();
-    await files.sync(options.tracker);
-    await files.refresh(() => desk.takeHandled());
+    await current.syncTracker(options.tracker);
+    await current.refresh(() => desk.takeHandled());
   }
 
   end(end: RunEnd): Promise<RunState> {
-    const { briefer, desk, files, lanes, options, place, run } = this;
+    const { briefer, desk, current, lanes, options, place, run } = this;
     return endRun(run, end, {
-      ...{ briefer, desk, files, lanes, place, tracker: options.tracker },
+      ...{ briefer, current, desk, lanes, place, tracker: options.tracker },
       tidy: async () => this.tidy?.(),
       finishIterations: () => this.finishIterations(),
     });
@@ -323,16 +323,16 @@ export class FreshRun {
   private async land(work: Work): Promise<void> {
     const { after, verdict } = await land(this.run, work);
     this.desk.endSkips(work.scope.iteration);
-    this.files.snapshot = after;
+    this.current.snapshot = after;
     this.verdict = verdict;
   }
 
   /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
-  private async landCutOff(current: CurrentIteration): Promise<void> {
-    const { files, run } = this;
-    const { kept, left, stories } = await readBoundary(run, current, files.snapshot.stories);
-    const story = stories?.stories.find(({ id }) => id === current.storyId);
-    const scope = this.scopeOf(current.number, story, { stories, head: current.startCommit });
+  private async landCutOff(cutOff: CurrentIteration): Promise<void> {
+    const { current, run } = this;
+    const { kept, left, stories } = await readBoundary(run, cutOff, current.snapshot.stories);
+    const story = stories?.stories.find(({ id }) => id === cutOff.storyId);
+    const scope = this.scopeOf(cutOff.number, story, { stories, head: cutOff.startCommit });
     await this.land(await collectWork(run, { scope, kept, left }));
   }
 
@@ -342,12 +342,16 @@ export class FreshRun {
    */
   private async finishIterations(): Promise<void> {
     const { journal, keptStories } = this.run;
-    await keptStories.removeJudged(() => journal.syncInParallel());
+    const { judged } = keptStories;
+    if (judged.length > 0) {
+      await journal.syncInParallel();
+      await keptStories.removeJudged(judged);
+    }
   }
 
   private async facts() {
     const { lanes, openPlaces, options, place } = this;
-    const { snapshot } = this.files;
+    const { snapshot } = this.current;
     const branch = lanes?.branch ?? snapshot.branch ?? (await place.git.branch());
     return startFacts(options, { branch, isIsolated: openPlaces !== undefined, snapshot });
   }
@@ -356,7 +360,7 @@ export class FreshRun {
     this.run.journal.sync();
     await this.run.marker.write(true);
     this.desk.listen();
-    warnAtStart(this.run, this.options, this.files.snapshot);
+    warnAtStart(this.run, this.options, this.current.snapshot);
   }
 }
 

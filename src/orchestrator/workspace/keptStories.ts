@@ -20,7 +20,7 @@ export class KeptStories {
   private readonly runId: string;
   private readonly storyFile: string | undefined;
   /** Judged iterations; their end events may not have been synced to the disk yet. */
-  private readonly judged = new Set<number>();
+  private readonly judgedIterations = new Set<number>();
 
   /** @param storyFile absolute path; nothing is kept if absent */
   constructor(files: RunFiles, runId: string, storyFile: string | undefined) {
@@ -78,20 +78,20 @@ export class KeptStories {
 
   /** The copy is no longer needed once the end of the iteration is on the disk. */
   noteJudged(iteration: number): void {
-    this.judged.add(iteration);
+    this.judgedIterations.add(iteration);
+  }
+
+  /** The iterations that were judged so far and whose copies are still there. */
+  get judged(): readonly number[] {
+    return [...this.judgedIterations];
   }
 
   /**
-   * Removes the copies of judged iterations: after a thousand iterations they would fill the disk.
-   * @param sync brings the ends of those iterations to the disk: before that, a power failure could make it necessary
-   * to judge them again
+   * Removes the copies of judged iterations: after a thousand iterations they would fill the disk. Call it once the
+   * ends of those iterations are on the disk: before that, a power failure could make it necessary to judge them
+   * again.
    */
-  async removeJudged(sync: () => Promise<void>): Promise<void> {
-    const judged = [...this.judged];
-    if (judged.length === 0) {
-      return;
-    }
-    await sync();
+  async removeJudged(judged: readonly number[]): Promise<void> {
     for (const iteration of judged) {
       const dir = this.files.iterationDir(this.runId, iteration);
       for (const name of existsSync(dir) ? readdirSync(dir) : []) {
@@ -99,7 +99,7 @@ export class KeptStories {
           await rm(path.join(dir, name), { force: true });
         }
       }
-      this.judged.delete(iteration);
+      this.judgedIterations.delete(iteration);
     }
   }
 

@@ -6,8 +6,9 @@ import {
   type Span,
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
-import { findStoryArray, isEntry, readStory } from '../../stories/formats/prdEntry.ts';
+import { isEntry, readStory } from '../../stories/formats/prdEntry.ts';
 import { DONE_KEYS, STATUS_KEYS } from '../../stories/formats/prdKeys.ts';
+import { findStoryArray } from '../../stories/formats/prdRoot.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
 import {

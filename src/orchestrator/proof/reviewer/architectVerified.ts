@@ -10,7 +10,7 @@ import {
   membersOf,
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
-import { findStoryArray } from '../../stories/formats/prdEntry.ts';
+import { findStoryArray } from '../../stories/formats/prdRoot.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
 
 const KEY = 'architectVerified';

@@ -3,7 +3,7 @@ import { unreadOf } from '../formats/backlogTask.ts';
 import { CHOICE_KEYS } from '../formats/callChoice.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
-import { type Entry, findStoryArray, isEntry, readCriteria } from '../formats/prdEntry.ts';
+import { type Entry, isEntry, readCriteria } from '../formats/prdEntry.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -13,6 +13,7 @@ import {
   STATUS_KEYS,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
+import { findStoryArray } from '../formats/prdRoot.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 

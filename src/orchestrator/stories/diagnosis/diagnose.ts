@@ -85,12 +85,13 @@ export function diagnoseTaskFile(
   };
 }
 
-interface PartedDiagnoses extends DiagnosedStories {
+/** With what finds the problems of single parts, if the format knows their places. */
+interface DiagnosedWithParts extends DiagnosedStories {
   readonly parted: PartDiagnoses | undefined;
 }
 
 /** @param only the file that is asked for, of a folder of tasks */
-function diagnose(path: string, content: string | Uint8Array, only?: string): PartedDiagnoses {
+function diagnose(path: string, content: string | Uint8Array, only?: string): DiagnosedWithParts {
   const { file, parts, text } = parseStoryText(path, content);
   const lines = new TextLines(text);
   const list = file.kind === 'stories' ? file : undefined;
@@ -132,7 +133,7 @@ export function fixAll(path: string, content: string): string {
 }
 
 /** The edits of clear fixes that do not overlap. @param failed fixes that may not stand in the way of others */
-function clearEdits(found: PartedDiagnoses, failed: ReadonlySet<Trial> = new Set()): Edit[] {
+function clearEdits(found: DiagnosedWithParts, failed: ReadonlySet<Trial> = new Set()): Edit[] {
   const { diagnoses, file, parted, text } = found;
   const taken: Edit[] = [];
   const trials: Trial[] = [];

@@ -4,8 +4,8 @@ import type { Story, StoryList, StoryProblem } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
 
-/** A story file as it was read. */
-interface ReadFile {
+/** The story file that the fixes are for. */
+interface TriedFile {
   readonly list: StoryList;
   readonly text: string;
 }
@@ -29,7 +29,7 @@ export interface Trial extends Candidate {
 const MAX_TRIES = 20;
 
 /** Those trials that can be applied together: all of them, or else what can be added to those before. */
-export function exactTrials(file: ReadFile, trials: readonly Trial[]): readonly Trial[] {
+export function exactTrials(file: TriedFile, trials: readonly Trial[]): readonly Trial[] {
   let tries = MAX_TRIES;
   let exact: readonly Trial[] = [];
   const add = (some: readonly Trial[]): void => {
@@ -51,7 +51,7 @@ export function exactTrials(file: ReadFile, trials: readonly Trial[]): readonly 
 }
 
 /** Whether all of these together do what each says, and nothing else. */
-export function areExact({ list, text }: ReadFile, trials: readonly Trial[]): boolean {
+export function areExact({ list, text }: TriedFile, trials: readonly Trial[]): boolean {
   const edits = trials.flatMap(trial => trial.edits);
   const after = parseStoryFile(list.path, applyEdits(text, edits));
   if (after.kind !== 'stories' || after.stories.length !== list.stories.length) {

@@ -1,6 +1,7 @@
 import { type Member, memberOf, membersOf, type Span, skipSpace } from '../formats/jsonOutline.ts';
-import { type Entry, findStoryArray, isEntry, ownId } from '../formats/prdEntry.ts';
+import { type Entry, isEntry, ownId } from '../formats/prdEntry.ts';
 import { findEntries } from '../formats/prdFormat.ts';
+import { findStoryArray } from '../formats/prdRoot.ts';
 
 /** A parsed `prd.json`, with the positions of its parts. */
 export class PrdDocument {

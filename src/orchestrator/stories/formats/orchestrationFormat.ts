@@ -27,8 +27,9 @@ import {
   tasksOf,
 } from './orchestrationPhases.ts';
 import { plainText } from './plainText.ts';
-import { type Entry, isDone, isEntry, readHeading, readStory } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
+import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';

@@ -1,4 +1,4 @@
-import type { Criterion, Story, StoryFileHeading } from '../story.ts';
+import type { Criterion, Story } from '../story.ts';
 import { readCallChoice } from './callChoice.ts';
 import {
   CRITERIA_KEYS,
@@ -10,7 +10,6 @@ import {
   EPIC_KEYS,
   isDoneWord,
   isStatusKey,
-  LIST_KEYS,
   PRIORITY_WORDS,
   STATUS_KEYS,
   TITLE_KEYS,
@@ -35,105 +34,9 @@ export interface Entry {
   readonly $schema?: unknown;
 }
 
-/** The stories of a file: `key` is absent if the file is the list itself. */
-export interface StoryArray {
-  readonly key?: string;
-  readonly entries: readonly unknown[];
-}
-
 /** Whether it is a JSON object, which may be a story: not a list, not null. */
 export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * Finds the list of stories: the file itself, or the first known key with a list that looks like stories.
- * `undefined` for other kinds of JSON (a schema, a product specification, a card database, nested phases): treating
- * it as an empty list would end a run as complete.
- */
-export function findStoryArray(root: unknown): StoryArray | undefined {
-  if (Array.isArray(root)) {
-    return root.length === 0 || root.some(hasStoryShape) ? { entries: root } : undefined;
-  }
-  if (!isEntry(root)) {
-    return undefined;
-  }
-  let empty: StoryArray | undefined;
-  for (const key of LIST_KEYS) {
-    const entries = root[key];
-    if (!Array.isArray(entries)) {
-      continue;
-    }
-    if (isListOfStories(key, entries)) {
-      return { key, entries };
-    }
-    if (entries.length === 0) {
-      empty ??= { key, entries };
-    }
-  }
-  return empty;
-}
-
-/** Whether an item of a list under this key is a story that is meant to be worked on, and not prose about a product. */
-export function isListedStory(key: (typeof LIST_KEYS)[number], item: unknown): item is Entry {
-  switch (key) {
-    case 'userStories':
-    case 'stories':
-    case 'tasks':
-      return hasStoryShape(item);
-    default:
-      return isEntry(item) && doneKeyOf(item) !== undefined;
-  }
-}
-
-function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unknown[]): boolean {
-  switch (key) {
-    case 'userStories':
-    case 'stories':
-      return entries.some(isEntry);
-    case 'user_stories':
-      // Product specifications use this key for prose; the list of a loop has a done key.
-      return entries.some(entry => isEntry(entry) && doneKeyOf(entry) !== undefined);
-    default:
-      return entries.some(hasStoryShape);
-  }
-}
-
-function hasStoryShape(value: unknown): boolean {
-  if (!isEntry(value)) {
-    return false;
-  }
-  const has = (keys: readonly string[]) => keys.some(key => value[key] !== undefined);
-  return (
-    doneKeyOf(value) !== undefined ||
-    has(DEPENDENCY_KEYS) ||
-    (has(['id']) && has(TITLE_KEYS)) ||
-    (has(['title', 'description']) && has(CRITERIA_KEYS))
-  );
-}
-
-/** Reads project, branch and description, which have several names; empty if there are none. */
-export function readHeading(root: unknown): StoryFileHeading {
-  if (!isEntry(root)) {
-    return { project: '', branchName: '', description: '' };
-  }
-  const parts = [root, ...[root.project, root.feature, root.meta, root.metadata].filter(isEntry)];
-  const find = (keys: readonly string[]) => {
-    for (const part of parts) {
-      const found = firstText(part, keys);
-      if (found !== undefined) {
-        return found;
-      }
-    }
-    return '';
-  };
-  return {
-    project: oneLine(
-      find(['project', 'projectName', 'productName', 'product_name', 'name', 'title']),
-    ),
-    branchName: oneLine(find(['branchName', 'branch_name', 'branch'])),
-    description: find(['description']),
-  };
 }
 
 /** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
@@ -289,7 +192,8 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function oneLine(text: string): string {
+/** The first line of a text, without white space around it. */
+export function oneLine(text: string): string {
   return (
     text
       .trim()

@@ -13,17 +13,14 @@ import { readJson } from './jsonText.ts';
 import {
   dependencyId,
   type Entry,
-  findStoryArray,
   firstText,
   isEntry,
-  isListedStory,
   ownId,
-  readHeading,
   readStory,
-  type StoryArray,
   titleOf,
 } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { findStoryArray, isListedStory, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { type NamedGroup, StoryNames } from './storyNames.ts';

@@ -1,6 +1,6 @@
 /**
- * How the dialects of `prd.json` are read. Existing loops agree on no key except `id`, so each field is looked up
- * under several keys, and the first one present is used. `docs/story-files.md` documents the same order.
+ * The keys and words of the dialects of `prd.json`. Existing loops agree on no key except `id`, so each field is looked
+ * up under several keys, and the first one present is used. `docs/story-files.md` documents the same order.
  */
 
 /** Keys with the value `true`, or a word such as `passing`, for a done story, in order of precedence. */

@@ -13,15 +13,9 @@ import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOut
 import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
-import {
-  dependencyId,
-  type Entry,
-  firstText,
-  isEntry,
-  readHeading,
-  readStory,
-} from './prdEntry.ts';
+import { dependencyId, type Entry, firstText, isEntry, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
