@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-import { fakeAgent, openStories } from '../support/ralph.ts';
-import { scriptedRun } from '../support/scriptedRun.ts';
+import { fakeAgent } from '../support/ralph.ts';
 import { expect, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
@@ -221,43 +220,6 @@ test('actions are shown above each story, and completion follows the schema', as
     );
     await expect(lenses(workbench)).toHaveCount(0);
   });
-  expect(workbench.consoleErrors()).toEqual([]);
-});
-
-test('the actions are not drawn again whenever an agent says something', async () => {
-  const attempts = ['first', 'second', 'third', 'fourth'];
-  const sayings = (attempt: string) => [1, 2, 3].map(at => `${attempt}-${at}`);
-  const says = (name: string) => [{ wait: name }, { text: `This is the ${name} one.` }];
-  await using run = await scriptedRun({
-    stories: openStories(2),
-    calls: [[...attempts.flatMap(sayings).flatMap(says), { wait: 'end' }, 'work']],
-  });
-  const { env, settings } = run;
-  await using workbench = await Workbench.open({ workspace: run.workspace, env, settings });
-  const { page } = workbench;
-  await workbench.view('Ralph');
-  await expect(workbench.treeItem(/US-001/)).toBeVisible();
-  await workbench.runCommand('Ralph: Open the Story File');
-  await workbench.runCommand('Ralph: Start Fresh Run');
-  await expect(lenses(workbench).first()).toContainText('running');
-  const seen = page.locator('.codelens-decoration [data-seen]');
-  const left = [...attempts];
-  // What came before may still be drawn in the first attempt.
-  await expect(async () => {
-    const attempt = left.shift() ?? '';
-    await lenses(workbench)
-      .first()
-      .locator('span, a')
-      .first()
-      .evaluate(node => node.setAttribute('data-seen', ''));
-    for (const name of sayings(attempt)) {
-      await run.release(name);
-      await expect.poll(() => workbench.terminalText(), SLOW).toContain(`This is the ${name} one.`);
-      // VS Code draws what has changed in the next pause.
-      await workbench.hover(workbench.treeItem(/US-002/), 'US-002');
-    }
-    expect(await seen.count()).toBe(1);
-  }).toPass(SLOW);
   expect(workbench.consoleErrors()).toEqual([]);
 });
 

@@ -1,5 +1,4 @@
 import {
-  type CancellationToken,
   CodeLens,
   type CodeLensProvider,
   commands,
@@ -84,18 +83,18 @@ export function storyLenses(
     return list?.kind === 'stories' ? { folder, list, stories: list.stories } : undefined;
   }
 
-  async function lensesOf(document: TextDocument): Promise<StoryLens[]> {
-    const found = isOn.value ? await storiesOf(document) : undefined;
-    if (found === undefined) {
+  async function provideCodeLenses(document: TextDocument): Promise<StoryLens[]> {
+    const shown = isOn.value ? await storiesOf(document) : undefined;
+    if (shown === undefined) {
       return [];
     }
-    const { folder, list } = found;
+    const { folder, list } = shown;
     const { states, current: run } = folder.runs;
     const facts = runsOnFile(list.path, folder.path, { run, states });
     const standing = storyStates(list.stories, facts);
     const commits = commitsByStory(facts.states);
     const lastLine = document.lineCount - 1;
-    return found.stories.flatMap(story => {
+    return shown.stories.flatMap(story => {
       const state = standing.get(story);
       if (state === undefined) {
         return [];
@@ -107,38 +106,7 @@ export function storyLenses(
     });
   }
 
-  /** What is above each text, by its URI. */
-  const shown = new Map<string, string>();
-
-  async function provideCodeLenses(
-    document: TextDocument,
-    token: CancellationToken,
-  ): Promise<StoryLens[]> {
-    const uri = document.uri.toString();
-    // Until it is known, everything is a change.
-    shown.set(uri, '');
-    const lenses = await lensesOf(document);
-    if (!token.isCancellationRequested) {
-      shown.set(uri, wordsOf(lenses));
-    }
-    return lenses;
-  }
-
-  /** An agent changes its run several times a second, and a click on actions that are just drawn again is lost. */
-  async function showChanges(): Promise<void> {
-    for (const document of workspace.textDocuments) {
-      const before = shown.get(document.uri.toString());
-      if (before !== undefined && wordsOf(await lensesOf(document)) !== before) {
-        changeEmitter.fire();
-        return;
-      }
-    }
-  }
-
-  const follow = store.add(
-    new Throttle(() => void showChanges().catch(error => log.error(error)), FOLLOW_MS),
-  );
-  store.add(workspace.onDidCloseTextDocument(({ uri }) => shown.delete(uri.toString())));
+  const follow = store.add(new Throttle(() => changeEmitter.fire(), FOLLOW_MS));
   store.add(isOn.onDidChange(() => changeEmitter.fire()));
   store.add(workspace.onDidGrantWorkspaceTrust(() => changeEmitter.fire()));
   store.add(
@@ -183,16 +151,6 @@ function actionsOf(
     ...(hasCommits ? (['changes'] as const) : []),
     ...(hasIterations ? (['receipt'] as const) : []),
   ];
-}
-
-/** Everything that a person sees of them. */
-function wordsOf(lenses: readonly StoryLens[]): string {
-  return JSON.stringify(
-    lenses.map(lens => {
-      const { title, tooltip } = commandOf(lens);
-      return [lens.range.start.line, title, tooltip];
-    }),
-  );
 }
 
 function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
