@@ -7,7 +7,7 @@ import { KeptStories } from '../../src/orchestrator/workspace/keptStories.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
-test('the copy of an iteration is kept until its own end is on the disk', async () => {
+test('only the copies of the named iterations are removed', async () => {
   await using temp = await tempDir('ralph-fresh-kept-');
   const files = new RunFiles(temp.path);
   const kept = new KeptStories(files, 'run', path.join(temp.path, 'prd.json'));

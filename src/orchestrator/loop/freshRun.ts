@@ -89,7 +89,7 @@ export class FreshRun {
 
   /** Opens the places of agents, as soon as the stories and their branch are known. */
   private async isolate(): Promise<void> {
-    const { desk, current, openPlaces, place, run, template } = this;
+    const { current, desk, openPlaces, place, run, template } = this;
     if (openPlaces === undefined || this.lanes !== undefined) {
       return;
     }
@@ -264,7 +264,7 @@ export class FreshRun {
   /** Waits for a person, or for a stop, if that is still the next step. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
     const { detail, lanes: pausedLanes, reason, settling, stories, storyId } = decision;
-    const { desk, current, lanes, place, run } = this;
+    const { current, desk, lanes, place, run } = this;
     const { journal } = run;
     const acceptRemovals = await current.noteList();
     if (!isDeepStrictEqual(this.nextStep(), decision)) {
@@ -291,7 +291,7 @@ export class FreshRun {
 
   /** Reads the files between two iterations, and what people have asked for. */
   async refresh(): Promise<void> {
-    const { accepted, desk, current, options } = this;
+    const { accepted, current, desk, options } = this;
     await desk.look();
     await accepted.add();
     await current.syncTracker(options.tracker);
@@ -299,7 +299,7 @@ export class FreshRun {
   }
 
   end(end: RunEnd): Promise<RunState> {
-    const { briefer, desk, current, lanes, options, place, run } = this;
+    const { briefer, current, desk, lanes, options, place, run } = this;
     return endRun(run, end, {
       ...{ briefer, current, desk, lanes, place, tracker: options.tracker },
       tidy: async () => this.tidy?.(),

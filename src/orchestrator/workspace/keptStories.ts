@@ -81,7 +81,7 @@ export class KeptStories {
     this.judgedIterations.add(iteration);
   }
 
-  /** The iterations that were judged so far and whose copies are still there. */
+  /** The iterations that were judged so far and whose copies may still be there. */
   get judged(): readonly number[] {
     return [...this.judgedIterations];
   }
