@@ -128,7 +128,7 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
   if (json) {
     printJson(data);
   } else {
-    print(nextText(data, list));
+    print(nextText(data, list, named));
   }
 }
 

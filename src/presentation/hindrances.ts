@@ -147,7 +147,7 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
       return t('{0} is gone from the story file. Put it back, or run again without it.', id);
     case 'aside': {
       const { on, status } = hindrance;
-      return asideWords({ id: hindrance.storyId, on, status }, t, door);
+      return asideWords({ id: hindrance.storyId, on, status }, t);
     }
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
@@ -194,19 +194,18 @@ function failureWords(
   return sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON));
 }
 
-/** That a story waits for one that is put aside, and what a person can do. */
-export function asideWords(
-  { id, on, status }: WaitsAside,
-  t: Translate,
-  door: 'window' | 'terminal',
-): string {
+/**
+ * That a story waits for one that is put aside, and what a person can do.
+ * @param tick the command that marks a story of this file as done, without its id
+ */
+export function asideWords({ id, on, status }: WaitsAside, t: Translate, tick?: string): string {
   const story = shorten(id, MAX_ID);
   const other = shorten(on, MAX_ID);
   const waits =
     status === undefined
       ? t('{0} waits for {1}, which is put aside.', story, other)
       : t('{0} waits for {1}, which is put aside ({2}).', story, other, shorten(status, MAX_ID));
-  return door === 'window'
+  return tick === undefined
     ? `${waits} ${t('Reopen {0} in the story file, or mark it as done.', other)}`
-    : `${waits} ${t('Reopen {0} in the story file, or run: {1}', other, `ralph-fresh tick ${shellWord(on)}`)}`;
+    : `${waits} ${t('Reopen {0} in the story file, or run "{1}".', other, `${tick} ${shellWord(on)}`)}`;
 }

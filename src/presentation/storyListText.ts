@@ -112,9 +112,17 @@ function problemLines(problems: StoryListData['problems']): string[] {
   ];
 }
 
-/** The next story in one line, or why there is none. */
-export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | StoryList): string {
+/**
+ * The next story in one line, or why there is none.
+ * @param file the list, as it was named with `--file`
+ */
+export function nextText(
+  next: NextData,
+  list: Pick<StoryList, 'stories'> | StoryList,
+  file?: string,
+): string {
   const { stories } = list;
+  const flags = fileFlags(file);
   if (next.id !== null) {
     const title = stories.find(story => story.id === next.id)?.title ?? '';
     const facts = [shorten(titleNextTo(next.id, title), MAX_TITLE), ...choiceWords(next, english)];
@@ -125,7 +133,10 @@ export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | Stor
     case 'empty':
       return 'The story file contains no stories yet.';
     case 'allDone':
-      return nothingToDo('All stories are', aside.length, 'problems' in list ? list : undefined);
+      return nothingToDo('All stories are', aside.length, {
+        list: 'problems' in list ? list : undefined,
+        file,
+      });
     case 'unjudged': {
       const { unjudged = [] } = next;
       const claims = unjudged.length === 1 ? 'this claim is' : 'these claims are';
@@ -138,10 +149,12 @@ export function nextText(next: NextData, list: Pick<StoryList, 'stories'> | Stor
         return `No story is ready, because these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;
       }
       if (waiting.length > 0) {
-        const first = waiting.slice(0, MAX_NAMED).map(one => asideWords(one, english, 'terminal'));
+        const first = waiting
+          .slice(0, MAX_NAMED)
+          .map(one => asideWords(one, english, `ralph-fresh tick${flags}`));
         return ['No story is ready.', ...first].join(' ');
       }
-      return 'No story is ready: all remaining ones wait for others. "ralph-fresh stories" shows which.';
+      return `No story is ready: all remaining ones wait for others. "ralph-fresh stories${flags}" shows which.`;
     case 'skipped': {
       const left = leftWords(next);
       if (left.length > 0) {
@@ -184,14 +197,24 @@ function leftWords({
  * @param what is complete, with its verb
  * @param aside how many stories the file has put aside
  * @param list what may have entries that are not read as stories
+ * @param file the list, as it was named with `--file`
  */
-export function nothingToDo(what: string, aside: number, list: StoryList | undefined): string {
+export function nothingToDo(
+  what: string,
+  aside: number,
+  { file, list }: { readonly list: StoryList | undefined; readonly file: string | undefined },
+): string {
   const others = aside > 0 ? ` ${putAsideWords(aside, english)}` : '';
   const unread = list && unreadEntries(list);
-  const text = `${what} complete; there is nothing to do.${others} Add a story, or reopen one: ralph-fresh untick ID.`;
+  const text = `${what} complete; there is nothing to do.${others} Add a story, or reopen one: ralph-fresh untick${fileFlags(file)} ID.`;
   return unread === undefined
     ? text
     : `${text}\nWarning: ${englishOf(sentences([unread.message, unread.next]))}`;
+}
+
+/** Without them, a command may find another list that has the same ids. */
+function fileFlags(file: string | undefined): string {
+  return file === undefined ? '' : ` --file ${shellWord(file)}`;
 }
 
 function ids(blockedBy: readonly string[]): string {

@@ -49,7 +49,11 @@ describe('stories that are put aside', () => {
     });
     assert.equal(
       next(waiting),
-      'No story is ready. 4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or run: ralph-fresh tick 3',
+      'No story is ready. 4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or run "ralph-fresh tick 3".',
+    );
+    assert.match(
+      nextText(nextData(waiting), waiting, 'my tasks.json'),
+      /or run "ralph-fresh tick --file \S*my tasks\.json\S* 3"\.$/,
     );
   });
 

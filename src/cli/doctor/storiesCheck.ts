@@ -60,7 +60,11 @@ export async function storiesCheck({
     if (isStuck) {
       // A run would end before its first agent.
       return [
-        wrong('stories', `${facts}. ${some([nextText(next, list), ...problems], ' ')}`, null),
+        wrong(
+          'stories',
+          `${facts}. ${some([nextText(next, list, named), ...problems], ' ')}`,
+          null,
+        ),
       ];
     }
     const others = named === undefined ? await alsoFound(files, file) : undefined;

@@ -161,7 +161,7 @@ function tellEnd(state: RunState, { quiet }: RunFlags): number {
 
 async function tellNothingToDo(
   storyFile: string | undefined,
-  { quiet, story }: RunFlags,
+  { file, quiet, story }: RunFlags,
 ): Promise<void> {
   if (!quiet) {
     const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
@@ -170,7 +170,7 @@ async function tellNothingToDo(
       story === undefined
         ? 'All stories are'
         : `${shorten(story.join(', '), 200)} ${story.length === 1 ? 'is' : 'are'}`;
-    print(nothingToDo(what, aside, story === undefined ? list : undefined));
+    print(nothingToDo(what, aside, { list: story === undefined ? list : undefined, file }));
   }
 }
 
