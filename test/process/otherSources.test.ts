@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { shellWord } from '../../src/base/shellWord.ts';
@@ -62,5 +62,47 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
       none.stderr,
       /All of their stories are done\. Add one, or name a file with --file\./,
     );
+  });
+
+  test('a broken list is told with its line, and no other one is worked on instead', async t => {
+    const change = path.join('openspec', 'changes', 'c', 'tasks.md');
+    for (const [file, text, words] of [
+      ['tasks.yaml', 'tasks:\n  - title: A\n\t- title: B\n', /tasks\.yaml.* [Ll]ine 3\b/],
+      [
+        'tasks/tasks.json',
+        '{\n  "master": {\n    "tasks": [\n      {"id": 1, "title": "A"',
+        /tasks\.json.* [Ll]ine 4\b/,
+      ],
+    ] as const) {
+      const workspace = await withFiles(t, { [file]: text, [change]: '- [ ] 1.1 Other\n' });
+      for (const command of [['next'], ['run', '--agent', 'demo']]) {
+        const refused = await workspace.cli(...command).finished;
+        assert.deepEqual([refused.code, refused.stdout], [1, ''], refused.stderr);
+        assert.match(refused.stderr, words);
+      }
+      const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+      assert.match(doctor.stdout, words);
+
+      await rm(path.join(workspace.folder, change));
+      assert.match((await workspace.cli('stories').finished).stderr, words);
+
+      await workspace.write('prd.json', '[{"id":"A","title":"First"}]');
+      const first = await workspace.cli('next').finished;
+      assert.match(first.stdout, /First/);
+      const also = await workspace.cli('doctor', '--only', 'stories').finished;
+      assert.ok(also.stdout.includes(`Also found, and not used: ${path.normalize(file)};`));
+    }
+  });
+
+  test('a broken file of another program with such a name is none of them', async t => {
+    const workspace = await withFiles(t, {
+      'tasks.yaml': '- name: Install\n  apt: {name: git\n',
+      'tasks.yml': "version: '3'\ntasks:\n  build:\n    cmds:\n\t- make\n",
+      'tasks/tasks.json': '{"tasks":[{"label":"build"',
+    });
+    const none = await workspace.cli('next').finished;
+    assert.match(none.stderr, /No story file was found in /);
+    await workspace.write('plan.md', '- [ ] T001 Open\n');
+    assert.match((await workspace.cli('next').finished).stdout, /T001/);
   });
 });

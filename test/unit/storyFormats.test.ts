@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
-import { findStoryFile, storyFileWith } from '../../src/orchestrator/stories/knownSources.ts';
+import {
+  findStoryFile,
+  knownSources,
+  storyFileWith,
+} from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -525,6 +529,44 @@ describe('finding a story file', () => {
     }
     const prd = await put('plans/prd.json', '[]');
     assert.equal(await findStoryFile(workspace), prd);
+  });
+
+  test('a broken file with a name that others use, too, counts if it shows its tool', async t => {
+    const workspace = await folderFor(t);
+    const put = async (place: string, text: string) => {
+      const path = join(workspace, place);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    };
+    const other = await put('openspec/changes/c/tasks.md', '- [ ] x');
+    for (const [place, isIts, text] of [
+      ['tasks.yaml', true, 'tasks:\n  - title: A\n\t- title: B\n'],
+      ['tasks.yaml', true, '# Mine\r\ntasks: # all\r\n  - title: A\r\n - title: B\r\n'],
+      ['tasks.yml', true, 'tasks:\n\n- completed: no\n  title: "A\n'],
+      ['tasks.yaml', true, 'tasks:\n<<<<<<< HEAD\n- title: A\n=======\n- title: B\n>>>>>>> b\n'],
+      ['tasks.yaml', false, '- name: A\n  apt: {name: git\n'],
+      ['tasks.yaml', false, '- hosts: all\n  tasks:\n    - title: "A\n'],
+      ['tasks.yml', false, "version: '3'\ntasks:\n  build:\n    cmds:\n\t- title: A\n"],
+      ['tasks.yaml', false, 'tasks:\n  - task: "a\ndocs:\n  - title: A\n'],
+      ['tasks.yaml', false, 'apiVersion: v1\nkind: Pipeline\nspec:\n  tasks:\n\t- title: A\n'],
+      ['tasks.yaml', false, 'items:\n  - title: "A\n'],
+      ['tasks/tasks.json', true, '{"tasks":[{"id":1,"title":"A","subtasks":[]},{"id":2,'],
+      ['tasks/tasks.json', true, '{"a":{},"b":{"tasks":[{"id":1,"testStrategy":""},]}}'],
+      ['tasks/tasks.json', true, '{\n  "master": {\n    "tasks": [\n      {\n        "id": 1,\n '],
+      ['tasks/tasks.json', true, '{"tasks":['],
+      ['tasks/tasks.json', false, '{"tasks":[{"label":"build","comm'],
+      ['tasks/tasks.json', false, '{"tasks":[{"id":1,"title":"A"},{"id":2'],
+      ['tasks/tasks.json', false, '{"version":"2.0.0","tasks":['],
+      ['tasks/tasks.json', false, '{"todos":[{"subtasks":[]}'],
+      ['tasks/tasks.json', false, '{'],
+    ] as const) {
+      const path = await put(place, text);
+      const found = (await knownSources(workspace)).map(source => source.path);
+      assert.deepEqual(found, isIts ? [path, other] : [other], text);
+      assert.equal(await findStoryFile(workspace), found[0]);
+      await rm(path);
+    }
   });
 
   test('a file without stories does not count, and there is no guess between two in one place', async t => {

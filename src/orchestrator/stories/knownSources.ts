@@ -1,5 +1,8 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { decodeText } from '../../base/decodeText.ts';
+import { isRalphyText } from './formats/orchestrationFormat.ts';
+import { hasTaskList } from './formats/taskMasterFormat.ts';
 import { hasOpenStories } from './select.ts';
 import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
 import { readStoryBytes, readStoryFile, readStoryList } from './storyFile.ts';
@@ -134,7 +137,7 @@ export async function findStorySources(workspace: string): Promise<StoryList[]> 
   for (const place of [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]) {
     for (const file of await filesAt(workspace, place)) {
       const list = await readStoryList(file);
-      if (list !== undefined && belongsAt(place, list)) {
+      if (list !== undefined && (await belongsAt(place, list))) {
         found.push(list);
       }
     }
@@ -171,7 +174,7 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<Kn
   for (const path of await filesAt(workspaceDir, place)) {
     if (await isSource(path)) {
       const file = await readStoryFile(path);
-      if (file !== undefined && belongsAt(place, file)) {
+      if (file !== undefined && (await belongsAt(place, file))) {
         found.push({ path, isOpen: hasOpenStories(file) });
       }
     }
@@ -179,11 +182,20 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<Kn
   return found;
 }
 
-/** Names that other programs use for something else, with the format that a story file has there. */
-const SHARED_NAMES: ReadonlyMap<string, StoryFormatName> = new Map([
-  ['tasks/tasks.json', 'taskMaster'],
-  ['tasks.yaml', 'orchestration'],
-  ['tasks.yml', 'orchestration'],
+interface SharedName {
+  /** The format that a story file has there. */
+  readonly format: StoryFormatName;
+  /** Whether a text that cannot be read is one, as far as it shows. */
+  readonly isIts: (text: string) => boolean;
+}
+
+const RALPHY: SharedName = { format: 'orchestration', isIts: isRalphyText };
+
+/** Names that other programs use for something else. */
+const SHARED_NAMES: ReadonlyMap<string, SharedName> = new Map([
+  ['tasks/tasks.json', { format: 'taskMaster', isIts: hasTaskList }],
+  ['tasks.yaml', RALPHY],
+  ['tasks.yml', RALPHY],
 ]);
 
 /** A file at a known path that has no stories. */
@@ -203,7 +215,7 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
       !SHARED_NAMES.has(place) && (!place.endsWith('.md') || place.endsWith('/tasks.md'));
     for (const path of await filesAt(workspaceDir, place)) {
       const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
-      if (file !== undefined && !belongsAt(place, file)) {
+      if (file !== undefined && !(await belongsAt(place, file))) {
         const isBlank = (await readStoryBytes(path))?.toString('utf8').trim() === '';
         if (isOfTool || isBlank || hasPlainTasks(file)) {
           return { file, isBlank };
@@ -253,7 +265,7 @@ export async function planWithoutCheckbox(workspaceDir: string): Promise<string 
   for (const place of OTHER_STORY_FILE_PLACES.filter(name => /plan\.md$/i.test(name))) {
     const path = join(workspaceDir, place);
     const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
-    if (file !== undefined && !belongsAt(place, file)) {
+    if (file !== undefined && !(await belongsAt(place, file))) {
       return path;
     }
   }
@@ -261,11 +273,18 @@ export async function planWithoutCheckbox(workspaceDir: string): Promise<string 
 }
 
 /** Whether a file at one of the other places has stories, or would have them if it could be read. */
-function belongsAt(place: string, file: StoryFile): boolean {
-  const format = SHARED_NAMES.get(place);
-  return file.kind === 'stories'
-    ? file.stories.length > 0 && (format === undefined || file.format === format)
-    : format === undefined && file.problems[0].code !== 'noStories';
+async function belongsAt(place: string, file: StoryFile): Promise<boolean> {
+  const shared = SHARED_NAMES.get(place);
+  const mayHaveStories =
+    file.kind === 'stories' ? file.stories.length > 0 : file.problems[0].code !== 'noStories';
+  if (!mayHaveStories || shared === undefined) {
+    return mayHaveStories;
+  }
+  if (file.kind === 'stories' || file.format !== shared.format) {
+    return file.format === shared.format;
+  }
+  const bytes = await readStoryBytes(file.path);
+  return bytes !== undefined && shared.isIts(decodeText(bytes).text);
 }
 
 /** The paths that match a pattern, whether or not a file exists. */

@@ -37,9 +37,20 @@ export const taskMaster: StoryFormat = { name: 'taskMaster', read };
 /** The tag that Task Master uses until somebody chooses another one. */
 const MAIN_TAG = 'master';
 
-/** Whether a text, in a file that is called `tasks.json`, is one of Task Master: it writes these keys in each task. */
+/**
+ * Whether a text, in a file that is called `tasks.json`, is one of Task Master: it writes these keys in each task. If
+ * the text ends before the first task does, its beginning tells.
+ */
 export function isTaskMasterText(text: string): boolean {
-  return /"(?:subtasks|testStrategy)"\s*:/.test(text);
+  return (
+    /"(?:subtasks|testStrategy)"\s*:/.test(text) ||
+    /^\s*\{\s*(?:"[^"]*"\s*:\s*\{\s*)?"tasks"\s*:\s*\[\s*(?:\{\s*(?:"id"\s*:[^}]*)?)?$/.test(text)
+  );
+}
+
+/** Whether a text of Task Master that is no JSON has a list of tasks. */
+export function hasTaskList(text: string): boolean {
+  return /"tasks"\s*:\s*\[/.test(text);
 }
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
