@@ -192,6 +192,27 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.match(await finish(workspace.cli('next', '--file', 'backlog/tasks')), /task-1/);
   });
 
+  test('a task whose dependencies cannot be read is named, and no agent gets it', async t => {
+    const workspace = await backlog(t);
+    const broken = (await workspace.read(FIRST)).replace(
+      'dependencies: []',
+      'dependencies: [task-3',
+    );
+    await workspace.write(FIRST, broken);
+
+    const place = /tasks\/task-1 - Model\.md, line 8: The dependencies cannot be read/;
+    const stories = await workspace.cli('stories').finished;
+    assert.match(stories.stdout, place);
+    assert.match((await workspace.cli('doctor').finished).stdout, place);
+    assert.match(await finish(workspace.cli('next')), /task-3/);
+    await finish(workspace.cli('tick', 'task-3'));
+    assert.match(
+      await finish(workspace.cli('next')),
+      /^No story is ready: all remaining ones wait/,
+    );
+    assert.equal(await workspace.read(FIRST), broken);
+  });
+
   test('the guard undoes what an agent does to other tasks, and keeps changes to its own', async t => {
     const workspace = await tampered(
       t,

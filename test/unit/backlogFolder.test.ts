@@ -365,6 +365,86 @@ suite('A folder of Backlog.md', () => {
     ]);
   });
 
+  test('a value that cannot be read is reported, and a task with such dependencies is not ready', async () => {
+    await writeBacklog(dir, [{ id: 'task-2', title: 'Late', more: ['ordinal: 9000'] }]);
+    const broken = [
+      '---',
+      'id: task-1',
+      'title: "Prices',
+      'status: "In Progress',
+      'assignee: @anna',
+      'dependencies: [task-2, task-9',
+      'priority: high',
+      'ordinal: "1000',
+      '---',
+      '',
+    ].join('\n');
+    const file = path.join(dir, 'tasks', 'task-1 - A.md');
+    await writeFile(file, broken);
+    const said = [
+      'invalidYaml tasks/task-1 - A.md:3 The value of "title" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: title: "Prices"',
+      'invalidYaml tasks/task-1 - A.md:4 The value of "status" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: status: "In Progress"',
+      'invalidYaml tasks/task-1 - A.md:6 The dependencies cannot be read, so no agent gets the task. Write them with both brackets, such as: dependencies: [task-2, task-9]',
+      'invalidYaml tasks/task-1 - A.md:8 The value of "ordinal" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: ordinal: "1000"',
+    ];
+    const found = await list();
+    assert.deepEqual(problemsOf(found), said);
+    const told = (await readStoryProblems(dir)).problems;
+    assert.deepEqual(
+      told.map(({ column, file: name, line, severity }) => `${name}:${line}:${column} ${severity}`),
+      [3, 4, 6, 8].map(line => `tasks/task-1 - A.md:${line}:1 warning`),
+    );
+    assert.equal(nextId(found.stories), 'task-2');
+
+    await setStoryDone(dir, { id: 'task-2' }, true);
+    assert.equal(nextId((await list()).stories), undefined);
+    await assert.rejects(setStoryDone(dir, { id: 'task-1' }, true), /status of task-1 cannot be/);
+    assert.equal(await readFile(file, 'utf8'), broken);
+
+    await writeFile(file, broken.replaceAll(/^dependencies.*$/gm, 'dependencies: [task-2]'));
+    assert.equal(nextId((await list()).stories), 'task-1');
+  });
+
+  for (const dependencies of ['{task-2: x}', '\n  - task-2: first', '"task-2', '\n  - [task-2]']) {
+    test(`dependencies that are no list of ids are not lost: ${JSON.stringify(dependencies)}`, async () => {
+      await writeBacklog(dir, [{ id: 'task-2', title: 'B', status: 'Done' }]);
+      await writeFile(
+        path.join(dir, 'tasks', 'task-1.md'),
+        `---\nid: task-1\ndependencies: ${dependencies}\nstatus: To Do\n---\n`,
+      );
+      const found = await list();
+      assert.match(problemsOf(found).join('\n'), /^invalidYaml [^\n]*:3 The dependencies [^\n]*$/);
+      assert.equal(nextId(found.stories), undefined);
+    });
+  }
+
+  test('values in every form that the tool and people write have no problem', async () => {
+    const forms = [
+      ...['title: >-\n  A long title: that\n  is folded', 'title: "Say \\"hi\\": now"'],
+      ...["title: 'It''s #1'", 'title: a: b # c', 'title: "two\n  lines"', 'title:', 'title: - x'],
+      ...[
+        'dependencies: []',
+        'dependencies:',
+        'dependencies: task-9',
+        'dependencies: [task-9] # x',
+      ],
+      ...['dependencies:\n- task-9', 'dependencies:\n  - \'task-9\' # x\n  - "TASK-09"'],
+      ...['dependencies: [\n  task-9,\n]', 'milestone: m-0', 'ordinal: 1000.5', 'priority: "high"'],
+      "assignee: @anna\nreporter: '@ben'\nlabels: [a",
+    ];
+    await writeBacklog(dir, [{ id: 'task-9', title: 'Z' }]);
+    for (const [index, form] of forms.entries()) {
+      await writeFile(
+        path.join(dir, 'tasks', `task-${index + 20}.md`),
+        `---\nid: task-${index + 20}\n${form}\nstatus: To Do\n---\n`.replaceAll(
+          '\n',
+          index % 2 === 0 ? '\n' : '\r\n',
+        ),
+      );
+    }
+    assert.deepEqual(problemsOf(await list()), []);
+  });
+
   test('unreadable settings are reported, and so are two spellings of one id', async () => {
     await writeBacklog(
       dir,

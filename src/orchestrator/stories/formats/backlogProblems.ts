@@ -55,11 +55,18 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
       ...notTasks(folder, noTasks),
       ...settingsProblems(text, parts, lines),
       ...repeatedKeys(placed, lines),
+      ...unreadableValues(placed, lines),
       ...sameIds(placed, config, lines),
       ...unknownStatuses(placed, config, lines),
     ],
   );
-  return problems.map(problem => withFirst(ofFile(problem, folder), stories, config));
+  // What stands in the place of dependencies that cannot be read is no id to correct.
+  const isNoId = ({ code, subject }: StoryProblem) =>
+    code === 'unknownDependency' &&
+    placed[subject?.position ?? -1]?.task.unreadable.has('dependencies');
+  return problems
+    .filter(problem => !isNoId(problem))
+    .map(problem => withFirst(ofFile(problem, folder), stories, config));
 }
 
 /** Backlog.md cannot read a file that has a key twice. */
@@ -83,6 +90,26 @@ function repeatedKeys(placed: readonly PlacedTask[], lines: TextLines): StoryPro
           ];
     });
   });
+}
+
+/** Values that would be lost without a word, such as a list without its last bracket. */
+function unreadableValues(placed: readonly PlacedTask[], lines: TextLines): StoryProblem[] {
+  return placed.flatMap(({ part, task: { matter, unreadable } }) =>
+    [...unreadable].map(([key, written]) => ({
+      code: 'invalidYaml' as const,
+      message:
+        key === 'dependencies'
+          ? say(
+              'The dependencies cannot be read, so no agent gets the task. Write them with both brackets, such as: dependencies: [task-2, task-9]',
+            )
+          : say(
+              'The value of "{0}" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: {0}: {1}',
+              key,
+              plainText(JSON.stringify(written.replaceAll(/^["']|["']$/g, ''))),
+            ),
+      ...lines.at(part.start + (matter.fields.find(one => one.key === key)?.start ?? 0)),
+    })),
+  );
 }
 
 /** Ids that are written in different ways, and are one for the tool. */
@@ -172,9 +199,12 @@ function unknownStatuses(
 ): StoryProblem[] {
   const known = new Set(config.statuses.map(status => status.toLowerCase()));
   return placed.flatMap(({ part, task }, position): StoryProblem[] => {
-    const { matter, status } = task;
+    const { matter, status, unreadable } = task;
     const field = matter.fields.find(({ key }) => key === 'status');
-    return known.has(status.toLowerCase()) || isDoneStatus(status, config) || isParkedWord(status)
+    return unreadable.has('status') ||
+      known.has(status.toLowerCase()) ||
+      isDoneStatus(status, config) ||
+      isParkedWord(status)
       ? []
       : [
           {

@@ -1,3 +1,4 @@
+import { shorten } from '../../../base/text.ts';
 import type { Criterion } from '../story.ts';
 import { type FolderPart, TASKS } from './folderText.ts';
 import { type FrontMatter, listOf, readFrontMatter, textOf, valueIn } from './frontMatter.ts';
@@ -18,6 +19,8 @@ export interface BacklogTask {
   /** Its place on the board: lowest first. */
   readonly ordinal: number | undefined;
   readonly priority: number | undefined;
+  /** Keys whose values cannot be read, with what is written there, on one line. */
+  readonly unreadable: ReadonlyMap<string, string>;
 }
 
 /** A task with its part of the text of the folder. */
@@ -26,6 +29,14 @@ export interface PlacedTask {
   readonly part: FolderPart;
   readonly text: string;
 }
+
+/** The keys that are read, all but one with a text. */
+const KEYS = [
+  ...(['id', 'title', 'status', 'dependencies', 'milestone'] as const),
+  ...(['parent_task_id', 'ordinal', 'priority'] as const),
+];
+/** Of a value that cannot be read, no more than this is shown. */
+const MAX_SHOWN = 100;
 
 const ID_IN_NAME = /^([a-z]+-\d+(?:\.\d+)*)(?![\w.]*\d)/i;
 
@@ -36,29 +47,50 @@ const ID_IN_NAME = /^([a-z]+-\d+(?:\.\d+)*)(?![\w.]*\d)/i;
  */
 export function readBacklogTask(name: string, text: string): BacklogTask | undefined {
   const matter = readFrontMatter(text);
-  const id = matter && (textOf(matter, 'id') || idInName(name));
-  if (matter === undefined || id === undefined || id === '') {
+  if (matter === undefined) {
+    return undefined;
+  }
+  const values = new Map(KEYS.map(key => [key, valueIn(matter, key)]));
+  const wordsOf = (key: (typeof KEYS)[number]) => textOf(values.get(key));
+  const id = wordsOf('id') || idInName(name);
+  if (id === undefined) {
     return undefined;
   }
   const body = text.slice(matter.bodyOffset);
-  const title = textOf(matter, 'title') || name.replace(/\.md$/i, '');
-  const ordinal = textOf(matter, 'ordinal');
+  const ordinal = wordsOf('ordinal');
+  const unreadable = unreadableIn(matter, values);
   return {
     matter,
     id,
-    title,
-    status: textOf(matter, 'status'),
+    title: wordsOf('title') || name.replace(/\.md$/i, ''),
+    status: wordsOf('status'),
     description: descriptionOf(body),
     criteria: [
       ...criteriaOf(body, 'AC', 'Acceptance Criteria'),
       ...criteriaOf(body, 'DOD', 'Definition of Done'),
     ],
-    dependencies: listOf(matter, 'dependencies'),
-    milestone: textOf(matter, 'milestone'),
-    parent: textOf(matter, 'parent_task_id'),
+    // No task has such an id, so this one does not start before somebody has said what it waits for.
+    dependencies: [
+      unreadable.get('dependencies') ?? listOf(values.get('dependencies') ?? []) ?? [],
+    ].flat(),
+    milestone: wordsOf('milestone'),
+    parent: wordsOf('parent_task_id'),
     ordinal: /^-?\d+(?:\.\d+)?$/.test(ordinal) ? Number(ordinal) : undefined,
-    priority: readPriority(valueIn(matter, 'priority')),
+    priority: readPriority(values.get('priority')),
+    unreadable,
   };
+}
+
+function unreadableIn(
+  { fields }: FrontMatter,
+  values: ReadonlyMap<string, unknown>,
+): BacklogTask['unreadable'] {
+  const found = fields.filter(({ key }) => {
+    const value = values.get(key);
+    const isRead = key === 'dependencies' ? listOf(value) !== undefined : typeof value === 'string';
+    return values.has(key) && !isRead;
+  });
+  return new Map(found.map(({ key, raw }) => [key, shorten(textOf(raw), MAX_SHOWN)]));
 }
 
 /** Whether something with this name, in the folder, would be a task. */

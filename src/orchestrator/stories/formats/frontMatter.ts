@@ -103,19 +103,17 @@ function simpleList(raw: string): string[] | undefined {
     : undefined;
 }
 
-/** The value as one line of text; '' if it is not there, or is something else. */
-export function textOf(matter: FrontMatter, key: string): string {
-  const value = valueIn(matter, key);
+/** A value as one line of text; '' if it is something else. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
-/** The value as a list of texts; a text alone is a list of one. */
-export function listOf(matter: FrontMatter, key: string): string[] {
-  const value = valueIn(matter, key);
+/** A value as a list of texts, and a text alone as a list of one; `undefined` if it is something else. */
+export function listOf(value: unknown): string[] | undefined {
   const items: unknown[] = Array.isArray(value) ? value : [value];
-  return items.flatMap(item =>
-    typeof item === 'string' && item.trim() !== '' ? [item.trim()] : [],
-  );
+  return items.every(item => typeof item === 'string')
+    ? items.map(item => item.trim()).filter(item => item !== '')
+    : undefined;
 }
 
 /**
