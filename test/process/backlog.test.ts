@@ -192,6 +192,21 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.match(await finish(workspace.cli('next', '--file', 'backlog/tasks')), /task-1/);
   });
 
+  test('an id that two tasks share cannot be ticked, and the files of both are named', async t => {
+    const workspace = await backlog(t);
+    const second = await workspace.read(SECOND);
+    await workspace.write(SECOND, second.replace('id: task-2', 'id: task-1'));
+    const before = await filesIn(path.join(workspace.folder, 'backlog'));
+
+    const { code, stderr } = await workspace.cli('tick', '1').finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /2 stories with the id task-1 \(tasks\/task-1 - Model\.md, tasks\/task-2 - Prices\.md\): give each an id/,
+    );
+    assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), before);
+  });
+
   test('a task whose dependencies cannot be read is named, and no agent gets it', async t => {
     const workspace = await backlog(t);
     const broken = (await workspace.read(FIRST)).replace(

@@ -467,6 +467,13 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
+  test('an id of two tasks cannot be ticked, and the refusal names their files', async () => {
+    await listOf({ id: 'task-1', title: 'A' }, { id: 'task-1', title: 'B' });
+    await assert.rejects(setStoryDone(dir, { id: 'task-1' }, true), {
+      message: `${dir} has 2 stories with the id task-1 (tasks/task-1 - A.md, tasks/task-1 - B.md): give each an id of its own.`,
+    });
+  });
+
   test('the command line names the part of a file that a problem is about', async () => {
     await listOf(
       { id: 'task-1', title: 'A', status: 'Almost' },

@@ -282,14 +282,20 @@ function findStory(
     // Whichever is meant, nothing has to be written.
     return first;
   }
+  const words = [file.path, same.length, plainText(selector.id)] as const;
+  // Of a folder, each story has a file of its own, and its line there says nothing.
   throw new HumanError(
-    say(
-      '{0} has {1} stories with the id {2} (lines {3}): give each an id of its own.',
-      file.path,
-      same.length,
-      plainText(selector.id),
-      same.map(story => story.line).join(', '),
-    ),
+    first.file === undefined
+      ? say(
+          '{0} has {1} stories with the id {2} (lines {3}): give each an id of its own.',
+          ...words,
+          same.map(story => story.line).join(', '),
+        )
+      : say(
+          '{0} has {1} stories with the id {2} ({3}): give each an id of its own.',
+          ...words,
+          same.map(story => plainText(story.file ?? '')).join(', '),
+        ),
   );
 }
 
