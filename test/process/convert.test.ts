@@ -70,6 +70,21 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
+  test('lists the stories of a plan in the order of their turns', async t => {
+    const stories = openStories(3).map((story, index) => ({
+      ...story,
+      priority: index === 1 ? 2 : 1,
+      ...(index === 0 && { dependsOn: ['US-002'] }),
+    }));
+    const workspace = await Workspace.create(t, { stories });
+    const { code, stderr } = await workspace.cli('convert', '--to', 'plan', '--yes').finished;
+    assert.equal(code, 0, stderr);
+    const plan = await workspace.read('IMPLEMENTATION_PLAN.md');
+    assert.deepEqual(plan.match(/US-\d+/g), ['US-003', 'US-002', 'US-001']);
+    const file = ['--file', 'IMPLEMENTATION_PLAN.md'];
+    assert.match((await workspace.cli('next', ...file).finished).stdout, /^US-003/);
+  });
+
   test('says which file is used from then on, and what to do if no format is given', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('IMPLEMENTATION_PLAN.md', '- [ ] T001 First\n- [ ] T002 Second\n');

@@ -5,7 +5,8 @@ import type { Loss, Target } from '../../src/orchestrator/stories/convert/conver
 import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
 import { packFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
-import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { Story, StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
 import { lossLines } from '../../src/presentation/conversionLosses.ts';
 import { english } from '../../src/presentation/translate.ts';
@@ -369,6 +370,80 @@ test('a title that is the id keeps its description below it in an orchestration'
     'yaml',
   );
   assert.deepEqual(losses, []);
+});
+
+describe('the order of a plan', () => {
+  /** By the last words of the titles. */
+  const order = (path: string, stories: unknown) =>
+    listOf('PLAN.md', convert(path, JSON.stringify(stories), 'plan').text).stories.map(
+      ({ title }) => title.split(' ').at(-1),
+    );
+  const entry = (
+    id: string,
+    priority: number,
+    dependsOn: readonly string[] = [],
+    done = false,
+  ) => ({
+    ...{ id, title: `Story ${id}`, priority, dependsOn, passes: done },
+  });
+
+  test('is that of the turns: what is waited for comes first', () => {
+    const stories = [entry('A', 1, ['B']), entry('B', 2), entry('C', 1)];
+    assert.deepEqual(order('prd.json', stories), ['C', 'B', 'A']);
+    const { losses } = convert('prd.json', JSON.stringify(stories), 'plan');
+    assert.ok(!losses.some(({ kind }) => kind === 'order'));
+  });
+
+  test('has a task of Task Master behind its open subtasks', () => {
+    const subtasks = [
+      { id: 1, title: 'Draw', status: 'done', dependencies: [] },
+      { id: 2, title: 'Build', status: 'pending', dependencies: [] },
+    ];
+    const tasks = [
+      { id: 1, title: 'Till', status: 'pending', dependencies: [2], subtasks: [] },
+      { id: 2, title: 'Basket', status: 'pending', dependencies: [], subtasks },
+    ];
+    assert.deepEqual(order('.taskmaster/tasks/tasks.json', { master: { tasks } }), [
+      ...['Draw', 'Build', 'Basket', 'Till'],
+    ]);
+  });
+
+  test('keeps done stories where they were, and ends with those that wait for ever', () => {
+    const stories = [
+      ...[entry('A', 1, ['X']), entry('X', 2, ['A']), entry('B', 3, ['nowhere'])],
+      ...[entry('C', 4, [], true), entry('D', 5, ['C', 'F']), entry('E', 6, ['A'], true)],
+      ...[entry('F', 7)],
+    ];
+    assert.deepEqual(order('prd.json', stories), ['C', 'E', 'F', 'D', 'A', 'X', 'B']);
+  });
+
+  test('is that in which the source would give its stories their turns', () => {
+    /** Each next story, when all before it got done. */
+    const turns = (stories: readonly Story[]): string[] => {
+      const { story } = nextStory(stories);
+      return story === undefined
+        ? []
+        : [story.id, ...turns(stories.map(one => (one === story ? { ...one, done: true } : one)))];
+    };
+    const story = fc.record({
+      priority: fc.option(fc.nat(3), { nil: undefined }),
+      passes: fc.boolean(),
+      needs: fc.array(fc.nat(8), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(story, { minLength: 1, maxLength: 8 }), list => {
+        const stories = list.map(({ needs, ...one }, index) => ({
+          ...{ ...one, id: `S-${index}`, title: `Story ${index}` },
+          dependsOn: needs.map(need => `S-${need}`),
+        }));
+        const text = JSON.stringify(stories);
+        const wanted = turns(listOf('prd.json', text).stories);
+        const found = turns(listOf('PLAN.md', convert('prd.json', text, 'plan').text).stories);
+        assert.deepEqual(found.slice(0, wanted.length), wanted);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
 
 test('any prd.json comes back the same from an orchestration', () => {

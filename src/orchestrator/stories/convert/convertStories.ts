@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
 import { isNumberId } from '../../../base/numberId.ts';
-import { inWorkOrder } from '../edit/workOrder.ts';
+import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
@@ -85,8 +85,8 @@ function ofItems({ format, stories }: StoryList): readonly Story[] {
 function storiesFor(target: Target, stories: readonly Story[]): readonly Story[] {
   switch (target) {
     case 'plan':
-      // That of its lines is the only order that a plan has.
-      return inWorkOrder(stories);
+      // That of its lines is the only order that a plan has: it has no dependencies.
+      return inTurnOrder(stories);
     case 'prd':
       return withOwnIds(stories, number => `US-${String(number).padStart(3, '0')}`);
     case 'yaml':
@@ -183,9 +183,8 @@ function lossesOfFile(
       losses.push({ kind: 'heading', fact });
     }
   }
-  const order = (list: readonly Story[]) => inWorkOrder(list).map(story => list.indexOf(story));
-  const before = inWorkOrder(stories).map(story => stories.indexOf(story));
-  if (!isDeepStrictEqual(order(found), before)) {
+  const order = (list: readonly Story[]) => inTurnOrder(list).map(story => list.indexOf(story));
+  if (!isDeepStrictEqual(order(found), order(stories))) {
     losses.push({ kind: 'order' });
   }
   const names = otherFileKeys(parsed);

@@ -1,6 +1,7 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { plainText } from '../formats/plainText.ts';
+import { doneIds, openDependencies } from '../select.ts';
 import type { Story } from '../story.ts';
 
 /** The side of another story. */
@@ -11,6 +12,47 @@ export type Side = 'before' | 'after';
  */
 export function inWorkOrder(stories: readonly Story[]): Story[] {
   return [...stories].sort((a, b) => compare(rank(a), rank(b)) || a.position - b.position);
+}
+
+/**
+ * The stories in the order of their turns, if each one gets done in its turn: next is always the first one in the work
+ * order that waits for no other. What is done neither waits nor is waited for; those whose turn would never come, because
+ * of a cycle or an unknown id, are the last, in their work order. Pure.
+ */
+export function inTurnOrder(stories: readonly Story[]): Story[] {
+  const order = inWorkOrder(stories);
+  const done = doneIds(stories);
+  const needs = order.map(story => new Set(story.done ? [] : openDependencies(story, done)));
+  /** By id, how many stories are not done yet, and who waits for them. */
+  const open = new Map<string, number>();
+  const waiting = new Map<string, number[]>();
+  for (const [index, story] of order.entries()) {
+    if (!story.done) {
+      open.set(story.id, (open.get(story.id) ?? 0) + 1);
+    }
+    for (const id of needs[index] ?? []) {
+      const others = waiting.get(id) ?? [];
+      others.push(index);
+      waiting.set(id, others);
+    }
+  }
+  const turns = new Set<Story>();
+  const ready = [...order.keys()].filter(index => needs[index]?.size === 0);
+  for (let index = ready.shift(); index !== undefined; index = ready.shift()) {
+    const story = order[index];
+    if (story === undefined) {
+      continue;
+    }
+    turns.add(story);
+    const left = (open.get(story.id) ?? 0) - (story.done ? 0 : 1);
+    open.set(story.id, left);
+    for (const other of left === 0 ? (waiting.get(story.id) ?? []) : []) {
+      if (needs[other]?.delete(story.id) && needs[other].size === 0) {
+        ready.splice(ready.findLastIndex(before => before < other) + 1, 0, other);
+      }
+    }
+  }
+  return [...turns, ...order.filter(story => !turns.has(story))];
 }
 
 /** The work order after moving one story next to another. @param stories in work order */
