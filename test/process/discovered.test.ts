@@ -280,13 +280,8 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       ['specs/001-a/tasks.md', '## Phase 1\n\n- [ ] T001 First\n', ['[ ]', '[x]'], 'T002'],
       ['openspec/changes/a/tasks.md', '## 1. One\n\n- [ ] 1.1 First\n', ['[ ]', '[x]'], '1.2'],
       ['.kiro/specs/a/tasks.md', '# Plan\n\n- [ ] 1. First\n  - detail\n', ['[ ]', '[x]'], '2'],
-      ['feature_list.json', JSON.stringify([feature], null, 2), ['false', 'true'], undefined],
-      [
-        'tasks.yaml',
-        'tasks:\n  - title: First\n    completed: false\n',
-        ['false', 'true'],
-        undefined,
-      ],
+      ['feature_list.json', JSON.stringify([feature], null, 2), ['false', 'true'], '#2'],
+      ['tasks.yaml', 'tasks:\n  - title: First\n    completed: false\n', ['false', 'true'], '#2'],
     ] as const;
     for (const [name, text, tick, id] of files) {
       const workspace = await Workspace.create(t, { stories: undefined });
@@ -302,18 +297,45 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       const [limit] = await found(workspace);
       const before = await workspace.read(name);
       const said = await told(workspace, 0, 'discovered', 'accept', limit.id);
-      const storyId = id ?? limit.id;
-      assert.match(said, new RegExp(`: ${storyId.replace('.', '\\.')} Limit the log in`), name);
+      assert.match(said, new RegExp(`: ${id.replace('.', '\\.')} Limit the log in`), name);
       const after = await workspace.read(name);
       const tail = before.split('').findLastIndex((_, at) => !after.endsWith(before.slice(at)));
       assert.ok(after.startsWith(before.slice(0, tail + 1).trimEnd()), name);
       const next = JSON.parse(await told(workspace, 0, 'next', '--json'));
-      assert.equal(next.id, storyId, name);
+      assert.equal(next.id, id, name);
       assert.deepEqual(await found(workspace), [], name);
       // It is known as that story.
       const [{ state, storyId: known }] = await found(workspace, '--all');
-      assert.deepEqual([state, known], ['added', storyId]);
+      assert.deepEqual([state, known], ['added', id]);
     }
+  });
+
+  test('has no id in a list without ids, and is known there by its text', async t => {
+    const feature = { category: 'functional', description: 'First', steps: ['a'], passes: false };
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const list = JSON.stringify([feature], null, 2);
+    await workspace.write('feature_list.json', list);
+    const steps = [
+      { replace: ['feature_list.json', 'false', 'true'] },
+      { commit: 'feat: one' },
+      { result: [LIMIT, {}] },
+    ];
+    assert.equal((await workspace.script([steps]).finished).code, 0);
+    const [{ id }] = await found(workspace);
+    await told(workspace, 0, 'discovered', 'accept', id);
+    const [, added] = JSON.parse(await workspace.read('feature_list.json'));
+    assert.deepEqual(added, {
+      description: `Limit the log in\nfive tries\n\nReported to Ralph Fresh as ${id}`,
+      passes: false,
+      discoveredFrom: '#1',
+    });
+    assert.doesNotMatch(await told(workspace, 0, 'stories'), /has no id/);
+    assert.match(await told(workspace, 1, 'discovered', 'accept', id), /is already the story #2/);
+
+    // Somebody takes it out, and another story gets its number.
+    const second = { ...feature, description: 'Second' };
+    await workspace.write('feature_list.json', JSON.stringify([feature, second], null, 2));
+    assert.match(await told(workspace, 0, 'discovered', 'accept', id), /: #3 Limit the log in/);
   });
 
   test('is decided once if two processes decide at the same moment, with and without a run', async t => {

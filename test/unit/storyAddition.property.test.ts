@@ -218,13 +218,37 @@ describe('a story that is added', () => {
     assert.equal(listOf('prd.json', addToText('prd.json', list, NEW).text).stories.length, 1);
   });
 
+  test('has an id only where others have one', () => {
+    const feature = { category: 'functional', description: 'A', steps: ['a'], passes: true };
+    const { storyId, text } = addToText('feature_list.json', JSON.stringify([feature]), NEW);
+    assert.equal(storyId, '#2');
+    assert.deepEqual(JSON.parse(text)[1], {
+      description: `Limit the log in\nfive tries\n\nReported to Ralph Fresh as ${NEW.id}`,
+      passes: false,
+      discoveredFrom: 'US-1',
+    });
+    const [, added] = listOf('feature_list.json', text).stories;
+    assert.deepEqual([added?.id, added?.title], ['#2', NEW.title]);
+    assert.deepEqual(addToText('feature_list.json', text, NEW), { text, storyId });
+    for (const [list, id] of [
+      [[], NEW.id],
+      [[{ ...feature, id: 7 }, feature], NEW.id],
+      // Its text would not be read, because the description is the title.
+      [[{ ...feature, details: 'more' }], NEW.id],
+      [['no story', feature], '#3'],
+    ] as const) {
+      assert.equal(addToText('feature_list.json', JSON.stringify(list), NEW).storyId, id);
+    }
+  });
+
   test('keeps a title that is another value in YAML', () => {
     const tasks = 'tasks:\n  - title: A\n    completed: false\n';
     for (const word of ['null', 'true', 'false', '-', '---', '~', 'x']) {
       const story = { ...NEW, title: word, why: word };
       const { storyId, text } = addToText('tasks.yaml', tasks, story);
       const added = listOf('tasks.yaml', text).stories.at(-1);
-      assert.deepEqual([added?.id, added?.title, added?.description], [storyId, word, word]);
+      assert.deepEqual([added?.id, added?.title], [storyId, word]);
+      assert.equal(added?.description, `${word}\n\nReported to Ralph Fresh as ${NEW.id}`);
       assert.equal(addToText('tasks.yaml', text, story).text, text);
     }
   });

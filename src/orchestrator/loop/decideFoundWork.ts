@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import { say } from '../../base/say.ts';
 import type { Discovery, KnownDiscovery } from '../journal/discoveries.ts';
 import { relativePath } from '../run/runWork.ts';
@@ -177,7 +178,8 @@ async function isInFile(storyFile: string, id: string, storyId = id): Promise<bo
   }
   const stories = (await readStoryList(storyFile))?.stories;
   const ids = stories && idsWithReports(stories);
-  return ids === undefined || ids.has(id) || ids.has(storyId);
+  // A number may be that of another story by now.
+  return ids === undefined || ids.has(id) || (!isNumberId(storyId) && ids.has(storyId));
 }
 
 /**

@@ -1,6 +1,15 @@
 import type { Edit } from 'jsonc-parser';
+import { isNumberId, numberId } from '../../../base/numberId.ts';
 import { memberOf, membersOf, type Span } from '../formats/jsonOutline.ts';
-import { doneKeyOf, type Entry, isDone, isEntry, readPriority } from '../formats/prdEntry.ts';
+import {
+  doneKeyOf,
+  type Entry,
+  isDone,
+  isEntry,
+  ownId,
+  readPriority,
+  readStory,
+} from '../formats/prdEntry.ts';
 import {
   DESCRIPTION_KEYS,
   DISCOVERED_KEYS,
@@ -9,7 +18,8 @@ import {
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { meaningOf, openWord } from '../formats/statusWord.ts';
-import type { NewStory } from './newStory.ts';
+import { notedReport } from '../reportNote.ts';
+import { type NewStory, originLines } from './newStory.ts';
 
 /** A value of a new entry; lists are empty. */
 export type Value = boolean | number | string | readonly never[];
@@ -20,8 +30,27 @@ function modelOf(entries: readonly unknown[]): Entry {
 }
 
 /**
- * A new story with the keys that the file's other stories have: id, title, a description, a priority behind all others,
- * and whatever says that it is not done.
+ * The number of the next story, which is its id if no other one in the list has an id. `undefined` if one has, or if
+ * the keys of the others have no place from which the note of its report would be read: it is known again by its id then.
+ */
+export function nextNumberId(
+  entries: readonly unknown[],
+  usual: { readonly key: string; readonly word: string },
+): string | undefined {
+  const others = entries.filter(isEntry);
+  if (others.length === 0 || others.some(other => ownId(other) !== undefined)) {
+    return undefined;
+  }
+  const id = numberId(entries.length);
+  const trial = { id, title: 'New', report: 'DISC-1-1-1' };
+  const entry = Object.fromEntries(newEntry(trial, entries, usual));
+  const read = readStory(entry, entries.length, 1);
+  return read.title === trial.title && notedReport(read) === trial.report ? id : undefined;
+}
+
+/**
+ * A new story with the keys that the file's other stories have: id (unless it is only a number), title, a description,
+ * a priority behind all others, and whatever says that it is not done.
  */
 export function newEntry(
   story: NewStory,
@@ -36,11 +65,9 @@ export function newEntry(
     DESCRIPTION_KEYS.find(key => key !== titleKey && typeof model[key] === 'string') ??
     'description';
   const isOneKey = aboutKey === titleKey || (titleKey === 'description' && !has('details'));
-  const why = story.why ?? '';
-  const values = new Map<string, Value>([
-    ['id', story.id],
-    [titleKey, isOneKey && why !== '' ? `${story.title}\n${why}` : story.title],
-  ]);
+  const why = originLines({ ...story, from: undefined }).join('\n\n');
+  const values = new Map<string, Value>(isNumberId(story.id) ? [] : [['id', story.id]]);
+  values.set(titleKey, isOneKey && why !== '' ? `${story.title}\n${why}` : story.title);
   if (!isOneKey && why !== '') {
     values.set(aboutKey, why);
   }

@@ -4,7 +4,7 @@ import type { YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
-import { newEntry, type Value } from '../edit/entryAddition.ts';
+import { newEntry, nextNumberId, type Value } from '../edit/entryAddition.ts';
 import type { NewStory } from '../edit/newStory.ts';
 import type { Side } from '../edit/workOrder.ts';
 import {
@@ -43,6 +43,8 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
 const DONE = 'completed';
+/** What says that a task is not done, if no other one does. */
+const USUAL = { key: 'status', word: 'pending' } as const;
 const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
@@ -108,6 +110,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     hasPhases: (isEntry(root) && Array.isArray(root['phases'])) || undefined,
     edits: (story, done) =>
       editsOf(text, tasks, story, done, () => placeOf(story, STATUS_KEYS).line),
+    nextId: () => nextNumberId(entries, USUAL),
     add: story => appendTask(text, tasks, story),
     spanOf: position => {
       const [start = 0, end = 0] = tasks[position]?.map()?.range ?? [];
@@ -351,7 +354,7 @@ function appendTask(text: string, tasks: readonly Task[], story: NewStory): Edit
   const values = newEntry(
     story,
     tasks.map(({ entry }) => entry),
-    { key: 'status', word: 'pending' },
+    USUAL,
   );
   const lines = [...values].map(([key, value]) => `${key}: ${yamlOf(key, value)}`);
   return [{ offset: block.end, length: 0, content: eol + bullet + lines.join(`${eol}${indent}`) }];

@@ -1,6 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
-import { appendEntry, listStart, newEntry } from '../edit/entryAddition.ts';
+import { appendEntry, listStart, newEntry, nextNumberId } from '../edit/entryAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
@@ -32,6 +32,9 @@ const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
 
 /** Keys of lists of groups, each of which may have stories. */
 const GROUP_KEYS = ['phases', 'sprints', 'epics', 'milestones'];
+
+/** What says that a story is not done, if no other one does. */
+const USUAL = { key: 'passes', word: 'pending' } as const;
 
 /** `prd.json` in any of its dialects. */
 export const prd: StoryFormat = { name: 'prd', read };
@@ -85,12 +88,13 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems,
     edits: (story, done) =>
       setMembers(text, startOf(story), changesOf(array, story.position, done)),
+    nextId: () => nextNumberId(array.entries, USUAL),
     add: story => [
       appendEntry(
         text,
         spans,
         listStart(text, skipSpace(text, 0), array.key),
-        newEntry(story, array.entries, { key: 'passes', word: 'pending' }),
+        newEntry(story, array.entries, USUAL),
       ),
     ],
     parts: jsonParts(text, position => spans[position]?.start),

@@ -22,7 +22,10 @@ export interface StoryText {
   readonly edits: (story: Story, done: boolean) => readonly Edit[];
   /** Where the text of the story at a position is: all that `edits` may change. Empty if there is no such story. */
   readonly spanOf: (position: number) => Span;
-  /** The id of the next story that is added, if the file numbers its stories; otherwise a story keeps that of its report. */
+  /**
+   * The id of the next story that is added, if the file numbers its stories or has no ids; otherwise a story keeps that
+   * of its report.
+   */
   readonly nextId?: () => string | undefined;
   /** The edits that add a story where new ones belong, mostly behind all others; absent if there is no place for one. */
   readonly add?: (story: NewStory) => readonly Edit[];
