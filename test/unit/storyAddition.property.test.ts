@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
 import { addToText } from '../../src/orchestrator/stories/edit/addStory.ts';
+import { titleKey } from '../../src/orchestrator/stories/edit/newStory.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -18,6 +19,8 @@ function listOf(path: string, text: string): StoryList {
 
 /** The new text contains the old one around one insertion, and the story reads back. */
 function checkAdded(path: string, text: string, story: typeof NEW): void {
+  // One with the same title is refused.
+  fc.pre(!listOf(path, text).stories.some(one => titleKey(one) === titleKey(story)));
   const { storyId, text: after } = addToText(path, text, story);
   let start = 0;
   while (start < text.length && text[start] === after[start]) {
