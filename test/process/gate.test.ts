@@ -57,6 +57,46 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
+  for (const [what, after] of [
+    ['moves behind the others', '# Plan\n\n- [ ] Beta\n\n## Completed\n\n- [x] Alpha\n'],
+    ['writes another one above', '# Plan\n\n- [x] Prepared\n- [x] Alpha\n- [ ] Beta\n'],
+  ] as const) {
+    test(`an item without an id is checked, too, if its agent ${what}`, async t => {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      const plan = 'IMPLEMENTATION_PLAN.md';
+      await workspace.write(plan, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+      workspace.git('add', '-A');
+      workspace.git('commit', '-qm', 'A plan');
+      const { code, stdout } = await workspace.script(
+        [[{ write: [plan, after] }, { commit: 'Alpha' }]],
+        ...['--verify', 'false', '--max-iterations', '1'],
+      ).finished;
+      assert.notEqual(code, 0, stdout);
+      assert.deepEqual(await outcomes(workspace), ['rejected']);
+      const text = await readFile(path.join(workspace.folder, plan), 'utf8');
+      assert.equal(text, after.replace('- [x] Alpha', '- [ ] Alpha'));
+    });
+  }
+
+  for (const flags of [[], ['--isolate']]) {
+    test(`an item without an id is not done because its agent adds a done one above: ${flags.join(' ') || 'one agent'}`, async t => {
+      const workspace = await Workspace.create(t, { stories: undefined });
+      const plan = 'IMPLEMENTATION_PLAN.md';
+      await workspace.write(plan, '# Plan\n\n- [ ] Alpha\n');
+      workspace.git('add', '-A');
+      workspace.git('commit', '-qm', 'A plan');
+      const explored = '# Plan\n\n- [x] Explored\n- [ ] Alpha\n';
+      const { code, stdout } = await workspace.script(
+        [[{ write: [plan, explored] }, { commit: 'Half of it' }]],
+        ...[...flags, '--max-iterations', '1'],
+      ).finished;
+      assert.notEqual(code, 0, stdout);
+      assert.deepEqual(await outcomes(workspace), ['progress']);
+      const text = await readFile(path.join(workspace.folder, plan), 'utf8');
+      assert.ok(text.includes('- [ ] Alpha'), text);
+    });
+  }
+
   test('a claim under check is not counted as done; JSON output reports what the file says', async t => {
     const workspace = await Workspace.create(t);
     const hang =

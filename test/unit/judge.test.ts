@@ -4,7 +4,7 @@ import { englishOf } from '../../src/base/say.ts';
 import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
 import type { AgentEnd } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import { type Evidence, judge } from '../../src/orchestrator/proof/judge.ts';
-import { storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
+import { newlyDone, storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
 import { storyList } from '../support/storyList.ts';
 
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };
@@ -189,5 +189,27 @@ describe('storyChanges', () => {
       handled: new Map([['S2', true]]),
     });
     assert.equal(judgement.progress, false);
+  });
+});
+
+describe('newlyDone', () => {
+  const numbered = (...items: readonly (readonly [title: string, done: boolean])[]) =>
+    storyList(...items.map(([title, done], index) => ({ id: `#${index + 1}`, title, done })));
+  const before = numbered(['Alpha', false], ['Beta', false], ['Gamma', true]);
+
+  test('finds items without ids by their titles where they are now', () => {
+    const behind = numbered(['Beta', false], ['Gamma', true], ['Alpha', true]);
+    assert.deepEqual(newlyDone(before, behind), ['#3']);
+    const below = numbered(['Prepared', true], ['Alpha', true], ['Beta', true], ['Gamma', true]);
+    assert.deepEqual(newlyDone(before, below), ['#2', '#3']);
+    const inPlace = numbered(['Alpha', true], ['Beta', false], ['Gamma', true]);
+    assert.deepEqual(newlyDone(before, inPlace), ['#1']);
+  });
+
+  test('does not take a new item, or one of several with a title, for one that was there', () => {
+    const more = numbered(['Beta', false], ['Delta', true], ['Gamma', true], ['Alpha', false]);
+    assert.deepEqual(newlyDone(before, more), []);
+    const twice = numbered(['Beta', false], ['Alpha', true], ['Gamma', true], ['Alpha', false]);
+    assert.deepEqual(newlyDone(before, twice), []);
   });
 });

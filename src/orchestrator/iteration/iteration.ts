@@ -11,7 +11,9 @@ import { relativePath } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import { choiceOf } from '../stories/formats/callChoice.ts';
+import type { Story } from '../stories/story.ts';
 import { readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
+import { isDoneNow } from '../stories/storyNow.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
 import type { Briefer, Briefing } from './briefing.ts';
 import { linkOf } from './guard/storyPlace.ts';
@@ -105,7 +107,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     ready: recorded,
     // The next agent of a lane begins in a place that is made for it.
     onExit: scope.lane === undefined ? () => place.workTree.ask() : undefined,
-    isDone: story ? () => isDoneNow(scope, story.id) : undefined,
+    isDone: story ? () => isDoneInFile(scope, story) : undefined,
     onWait: async () => {
       const wait = await LimitWait.begin(run, beginning.scope);
       return async () => {
@@ -201,9 +203,9 @@ async function untrackedIn(scope: Scope): Promise<string[] | undefined> {
   }
 }
 
-async function isDoneNow({ place }: Scope, storyId: string): Promise<boolean> {
+async function isDoneInFile({ place }: Scope, story: Story): Promise<boolean> {
   const { stories } = await readStories(place.storyFile);
-  return stories?.stories.some(({ done, id }) => id === storyId && done) === true;
+  return stories !== undefined && isDoneNow(stories.stories, story);
 }
 
 async function keepRestorePoint({ files, id }: Run, scope: Scope): Promise<void> {

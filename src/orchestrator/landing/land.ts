@@ -23,7 +23,7 @@ import { modeOf } from '../run/runWork.ts';
 import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { storyChanges } from '../stories/storyChanges.ts';
+import { newlyDone, storyChanges } from '../stories/storyChanges.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
 
@@ -62,11 +62,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     scope.append({ type: 'story.changed', ...change, by: 'agent' });
   }
   // Including what a person ticked meanwhile, because an agent could have forged that request.
-  const claimed = storyChanges({
-    storiesBefore,
-    storiesAfter: storiesLeft(work),
-    handled: new Map(),
-  }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
+  const claimed = newlyDone(storiesBefore, storiesLeft(work));
   // In parallel with the checks: both only read.
   const search = searchDuplicates(run.code, place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {

@@ -22,6 +22,7 @@ import type { Scope } from '../run/scope.ts';
 import { isStillToDo, leftAlone } from '../run/storiesLeft.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
+import { isDoneNow } from '../stories/storyNow.ts';
 import { keepProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
 import { tellPendingHints } from './tellHints.ts';
@@ -177,7 +178,7 @@ export class LaneWork {
     // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
     const isAll = commits === 0 || isCutOff(work);
     const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
-    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
+    const isDone = isDoneNow(storiesLeft(work), story);
     const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
     // During a stop, what the place still has is collected from there when the run continues.
     const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;

@@ -6,6 +6,7 @@ import { isFatalError } from '../journal/fatalError.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { isDoneNow } from '../stories/storyNow.ts';
 
 /** The results of an iteration. */
 export interface Evidence {
@@ -47,7 +48,7 @@ export function judge(evidence: Evidence): Judgement {
     ...spoken,
     accepted: spoken.kind !== 'complete' || (!refused && storiesAfter.every(({ done }) => done)),
   };
-  const storyDone = !refused && isDone(story, storiesAfter);
+  const storyDone = !refused && story !== undefined && isDoneNow(storiesAfter, story);
   const progress = commits > 0 || storyDone || hasChanges(evidence);
   const isCut = evidence.stopped || evidence.skipped;
   const verdict = verdictOf(isCut ? undefined : result, signal);
@@ -117,13 +118,4 @@ function criteriaMet({ storiesBefore, storiesAfter }: Evidence, when: 'before' |
     (sum, { criteria }) => sum + criteria.filter(({ done }) => done === true).length,
     0,
   );
-}
-
-function isDone(story: Story | undefined, stories: readonly Story[]): boolean {
-  if (story === undefined) {
-    return false;
-  }
-  // If ids are repeated, only all stories with the id are certain to include the right one.
-  const named = stories.filter(({ id }) => id === story.id);
-  return named.length > 0 && named.every(({ done }) => done);
 }

@@ -25,6 +25,20 @@ export function storyNow(stories: readonly Story[], known: KnownStory): Story | 
   return sameTitle.length < 2 ? sameTitle[0] : sameTitle.find(story => story.position === position);
 }
 
+/**
+ * Whether a story is done in this version of the list. Without an id of its own, its number is that of another one if
+ * items were added above it; but its agent may also have given it another title. Pure.
+ */
+export function isDoneNow(stories: readonly Story[], story: Story): boolean {
+  const moved = isNumberId(story.id) ? storyNow(stories, story) : undefined;
+  if (moved !== undefined) {
+    return moved.done;
+  }
+  // If ids are repeated, only all stories with the id are certain to include the right one.
+  const named = stories.filter(({ id }) => id === story.id);
+  return named.length > 0 && named.every(({ done }) => done);
+}
+
 /** The first id that several stories of a list have. Pure. */
 export function repeatedId(stories: readonly Pick<Story, 'id'>[]): string | undefined {
   const seen = new Set<string>();
