@@ -31,6 +31,16 @@ function problemOf(path: string, text: string | Uint8Array): StoryProblem {
   return file.problems[0] as StoryProblem;
 }
 
+/** Writes files there, by their relative paths. @returns a function that returns the absolute path of the file */
+function putIn(folder: string): (place: string, text: string) => Promise<string> {
+  return async (place, text) => {
+    const path = join(folder, place);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return path;
+  };
+}
+
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await tempDir('ralph-formats-');
   t.after(folder.remove);
@@ -533,12 +543,7 @@ describe('finding a story file', () => {
 
   test('a broken file with a name that others use, too, counts if it shows its tool', async t => {
     const workspace = await folderFor(t);
-    const put = async (place: string, text: string) => {
-      const path = join(workspace, place);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-      return path;
-    };
+    const put = putIn(workspace);
     const other = await put('openspec/changes/c/tasks.md', '- [ ] x');
     for (const [place, isIts, text] of [
       ['tasks.yaml', true, 'tasks:\n  - title: A\n\t- title: B\n'],
@@ -571,12 +576,7 @@ describe('finding a story file', () => {
 
   test('a file without stories does not count, and there is no guess between two in one place', async t => {
     const workspace = await folderFor(t);
-    const put = async (place: string, text: string) => {
-      const path = join(workspace, place);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-      return path;
-    };
+    const put = putIn(workspace);
     await put('.beads/issues.jsonl', '');
     await put('PLAN.md', '# Only prose\n\n```\n- [ ] example\n```\n');
     await put('.claude/orchestration/_template.yaml', 'phases: [{tasks: [{id: a}]}]');
