@@ -40,12 +40,23 @@ const MAX_NAMED = 8;
 export function fileOption(): Option {
   return new Option(
     '--file <path>',
-    'story file; default: the one of the active run, or the one that a run would find',
+    'story file; default: the one of the active run, the one that a run would find, or that of the last run',
   );
 }
 
-/** The story file of a command: the named one, the living run's, or the one that a run would find. */
+/**
+ * The story file of a command: the named one, the living run's, the one that a run would find, or among several that of
+ * the last run.
+ */
 export async function storyFileOf(
+  files: RunFiles,
+  named: string | undefined,
+): Promise<string | undefined> {
+  return (await startingFile(files, named)) ?? lastRunsFile(files);
+}
+
+/** The named story file, the living run's, or the one that a run would find. */
+export async function startingFile(
   files: RunFiles,
   named: string | undefined,
 ): Promise<string | undefined> {
@@ -56,6 +67,16 @@ export async function storyFileOf(
   return ofRun === undefined
     ? findStoryFile(files.workspace)
     : path.resolve(files.workspace, ofRun);
+}
+
+/** The story file of the last run, unless another one has open stories and it has none. */
+async function lastRunsFile(files: RunFiles): Promise<string | undefined> {
+  const file = (await readNewestRun(files))?.storyFile;
+  const sources = file === undefined ? [] : await knownSources(files.workspace);
+  const open = sources.filter(({ isOpen }) => isOpen);
+  const candidates = open.length === 0 ? sources : open;
+  const absolute = path.resolve(files.workspace, file ?? '');
+  return candidates.find(candidate => candidate.path === absolute)?.path;
 }
 
 /** @throws {HumanError} if there is no story file */

@@ -64,6 +64,41 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     );
   });
 
+  test('once all are done, commands that start no run use that of the last run', async t => {
+    const workspace = await withFiles(t, {
+      'specs/001-a/tasks.md': '- [x] T201 Finished\n',
+      'specs/002-b/tasks.md': '- [ ] T202 Open\n',
+      'specs/003-c/tasks.md': '- [x] T301 Finished\n',
+    });
+    const work = [{ write: [SECOND, '- [x] T202 Open\n'] }, { commit: 'feat: T202' }];
+    const result = '<discovered>Limit the log in</discovered>';
+    const run = await workspace.script([[...work, { result: [result, {}] }]]).finished;
+    assert.equal(run.code, 0, run.stderr);
+
+    const told = async (...args: readonly string[]) => {
+      const { code, stderr, stdout } = await workspace.cli(...args).finished;
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    const listed = await told('stories');
+    assert.match(listed, /T202/);
+    assert.doesNotMatch(listed, /T201/);
+    const { discovered } = JSON.parse(await told('discovered', '--json'));
+    await told('discovered', 'accept', discovered[0].id);
+    assert.match(await workspace.read(SECOND), /\[ \] .*Limit the log in/);
+    await told('tick', 'T203');
+    assert.match(await workspace.read(SECOND), /\[x\] .*Limit the log in/);
+    assert.match(await told('untick', 'T202'), /T202/);
+
+    // Which of two unfinished lists a person means, the finished one of the last run does not say.
+    await told('tick', 'T202');
+    for (const name of ['001-a', '003-c']) {
+      await workspace.write(`specs/${name}/tasks.md`, '- [ ] T201 Open\n');
+    }
+    const asks = await workspace.cli('next').finished;
+    assert.match(asks.stderr, /several story files .*001-a/);
+  });
+
   test('a broken list is told with its line, and no other one is worked on instead', async t => {
     const change = path.join('openspec', 'changes', 'c', 'tasks.md');
     for (const [file, text, words] of [

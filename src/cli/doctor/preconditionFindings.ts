@@ -9,7 +9,7 @@ import { progressFileOf } from '../../orchestrator/run/runWork.ts';
 import { agentOf } from '../../orchestrator/settings/settings.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
-import { storyFileOf } from '../storyFiles.ts';
+import { startingFile } from '../storyFiles.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn, wrong } from './findings.ts';
 
@@ -26,7 +26,7 @@ export async function preconditionFindings({
   if (!PRECONDITION_IDS.some(isWanted)) {
     return [];
   }
-  const file = await storyFileOf(files, storyFile);
+  const file = await startingFile(files, storyFile);
   const stories = file === undefined ? undefined : await readStoryList(file);
   const found = await lookAtPreconditions(
     {

@@ -5,7 +5,7 @@ import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFil
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { nextData } from '../../presentation/storyListData.ts';
 import { nextText } from '../../presentation/storyListText.ts';
-import { alsoFound, storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
+import { alsoFound, startingFile, whyNoStoryFile } from '../storyFiles.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
 
@@ -21,7 +21,7 @@ export async function storiesCheck({
   }
   let file: string | undefined;
   try {
-    file = await storyFileOf(files, named);
+    file = await startingFile(files, named);
   } catch (error) {
     return [wrongBy('stories', error)];
   }
