@@ -1,4 +1,15 @@
-import { readFileSync, renameSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { access, constants, type FileHandle, open, rm, stat } from 'node:fs/promises';
 
 /**
@@ -7,9 +18,13 @@ import { access, constants, type FileHandle, open, rm, stat } from 'node:fs/prom
  */
 const STALE_AFTER = 3_000;
 
+/** No other file can get the name of one that is mounted by itself, as containers do it: only its content can change. */
+const MOUNTED: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EXDEV']);
+
 /**
  * Replaces the content of a file atomically, keeping its mode and owner, if the file still contains `before`.
- * `path` must not be a link: the link would be replaced, not its target.
+ * `path` must not be a link: the link would be replaced, not its target. A file that is mounted by itself is written in
+ * place; until it is complete, a copy of `before` is next to it.
  *
  * The write-file-atomic library is not used because a change by another program would be lost if it happened between
  * our last check of the file and the rename; here both are one synchronous step. A lock would not protect against
@@ -28,7 +43,7 @@ export async function replaceFile(path: string, before: Buffer, after: Buffer): 
   if (file === undefined) {
     return false;
   }
-  let isReplaced = false;
+  let isRenamed = false;
   try {
     let own: number;
     try {
@@ -41,15 +56,65 @@ export async function replaceFile(path: string, before: Buffer, after: Buffer): 
     }
     // After a long sleep of the machine, the file with this name may be gone, or belong to another process.
     const now = statSync(temporary, { throwIfNoEntry: false });
-    if (now?.ino === own && before.equals(readFileSync(path))) {
-      renameSync(temporary, path);
-      isReplaced = true;
+    if (now?.ino !== own || !before.equals(readFileSync(path))) {
+      return false;
     }
-    return isReplaced;
+    isRenamed = isRenamedTo(path, temporary);
+    if (!isRenamed) {
+      overwrite(path, before, after, mode);
+    }
+    return true;
   } finally {
-    if (!isReplaced) {
+    if (!isRenamed) {
       await rm(temporary, { force: true });
     }
+  }
+}
+
+/** @returns false if the file is mounted by itself */
+function isRenamedTo(path: string, temporary: string): boolean {
+  try {
+    renameSync(temporary, path);
+    return true;
+  } catch (error) {
+    // On Windows, a file that somebody reads is busy, too, and is soon free.
+    if (process.platform !== 'win32' && MOUNTED.has((error as NodeJS.ErrnoException).code)) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** After a crash in between, the copy is still there; a failure puts back what was there. */
+function overwrite(path: string, before: Buffer, after: Buffer, mode: number): void {
+  const kept = `${path}.${randomUUID()}.ralph-fresh.old`;
+  try {
+    write(kept, 'wx', before, mode);
+  } catch (error) {
+    rmSync(kept, { force: true });
+    throw error;
+  }
+  try {
+    write(path, 'r+', after);
+  } catch (error) {
+    write(path, 'r+', before);
+    rmSync(kept);
+    throw error;
+  }
+  rmSync(kept);
+}
+
+/** Cut to its new length only when all of it is written, so that a crash leaves as little damage as possible. */
+function write(path: string, flags: 'wx' | 'r+', content: Buffer, mode?: number): void {
+  const fd = openSync(path, flags, mode);
+  try {
+    for (let done = 0; done < content.length; ) {
+      done += writeSync(fd, content, done, content.length - done, done);
+    }
+    ftruncateSync(fd, content.length);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -168,7 +168,7 @@ export function warningWords(
     precondition: words,
     storyNotPutBack: t('A refused story could not be set back to not done: {0}', words),
     claimsNotChecked: t(
-      'Ticked in the last run and never checked, so set back to not done: {0}',
+      'Ticked in the last run and not accepted, so set back to not done: {0}',
       words,
     ),
     reviewFailed: t('The reviewer gave no answer; only the checks count: {0}', words),

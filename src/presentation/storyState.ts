@@ -158,15 +158,19 @@ function withSkip(record: StoryRecord, skipped: StoryRecord['skipped']): StoryRe
 
 /**
  * Whether a claim is still to be judged: its run ended or was killed before its checks and its review, or ended with an
- * error, so that nothing of its iteration counts. A person's tick needs no judge. Pure.
+ * error, so that nothing of its iteration counts; or it was refused, and its file could not be written. A person's tick
+ * needs no judge. Pure.
  * @param run the newest one
  */
 export function isUnjudged(storyId: string, run: SeenRun): boolean {
   const { state } = run;
+  const { approved, doneBy, refused, verified } = storyRecord(state, storyId);
+  if (!isActive(run) && refused === true && !state.isolated) {
+    return true;
+  }
   if (isActive(run) || !cutOffIn(state).some(cut => cut.storyId === storyId)) {
     return false;
   }
-  const { approved, doneBy, verified } = storyRecord(state, storyId);
   const hasJudge = state.reviewer === true || state.verify.length > 0;
   return (
     doneBy !== 'hand' &&

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -13,12 +13,21 @@ import { fakeAgent, isAlive, openStories, until, Workspace } from '../support/ra
 const NEEDS_GREEN =
   "node -e \"console.log('looking for green'); process.exit(require('fs').existsSync('green') ? 0 : 3)\"";
 
+/** Loaded into the loop's process. */
+const MOUNT_POINT = `--import=${pathToFileURL(path.resolve(import.meta.dirname, '../support/mountPoint.mjs')).href}`;
+
 const changes = async (workspace: Workspace) =>
   (await workspace.events('story.changed')).map(
     ({ storyId, done, by }) => `${storyId} ${done} ${by}`,
   );
 const outcomes = async (workspace: Workspace) =>
   (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
+
+/** Other files with the name of this one and more. */
+const besides = async (file: string) =>
+  (await readdir(path.dirname(file))).filter(
+    name => name.startsWith(path.basename(file)) && name !== path.basename(file),
+  );
 
 /** A run whose loop is killed while the first claim is checked. */
 async function killInCheck(workspace: Workspace, ...flags: readonly string[]): Promise<void> {
@@ -54,6 +63,80 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     const runId = (await workspace.runIds())[0] ?? '';
     const log = path.join(workspace.files.iterationDir(runId, 1), 'check-1.log');
     assert.equal(await readFile(log, 'utf8'), 'looking for green\n');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
+  test('a refused story is set back in a file that is mounted by itself', {
+    skip: process.platform === 'win32' && 'Windows has no such mounts',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const file = path.join(workspace.folder, '.omc/prd.json');
+    const { ino } = await stat(file);
+    const mounted = { NODE_OPTIONS: MOUNT_POINT, MOUNT_POINT: 'prd.json' };
+    const cli = workspace.cliWith(
+      {
+        ...mounted,
+        FAKE_AGENT_SCRIPT: JSON.stringify([['work'], [{ write: ['green', ''] }, 'work']]),
+      },
+      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+      ...['--verify', NEEDS_GREEN],
+    );
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(await outcomes(workspace), ['rejected', 'storyDone']);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.equal((await stat(file)).ino, ino);
+    assert.deepEqual(await besides(file), []);
+  });
+
+  test('a loop that is killed while it writes such a file leaves a copy of it', {
+    skip: process.platform === 'win32' && 'Windows has no such mounts',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const file = path.join(workspace.folder, '.omc/prd.json');
+    const before = await readFile(file, 'utf8');
+    const { signal } = await workspace.cliWith(
+      { NODE_OPTIONS: MOUNT_POINT, MOUNT_POINT: 'prd.json', MOUNT_POINT_KILL: '20' },
+      ...['tick', 'US-001'],
+    ).finished;
+    assert.equal(signal, 'SIGKILL');
+    const [kept] = (await besides(file)).filter(name => name.endsWith('.ralph-fresh.old'));
+    assert.equal(await readFile(path.join(path.dirname(file), kept ?? ''), 'utf8'), before);
+  });
+
+  test('a refused story that cannot be set back ends the run, and never counts as done', {
+    skip: process.platform === 'win32' && 'Windows has no such folders',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const sealed = {
+      NODE_OPTIONS: MOUNT_POINT,
+      MOUNT_POINT: 'prd.json',
+      MOUNT_POINT_CODE: 'EPERM',
+    };
+    const calls = JSON.stringify([['work'], [{ write: ['green', ''] }, 'work']]);
+    const start = (env: Readonly<Record<string, string>>, ...flags: readonly string[]) =>
+      workspace.cliWith(
+        { ...env, FAKE_AGENT_SCRIPT: calls },
+        ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted'), ...flags],
+      ).finished;
+    const checks = ['--verify', NEEDS_GREEN];
+    const first = await start(sealed, ...checks);
+    assert.equal(first.code, 1, first.stdout);
+    assert.match(first.stdout, /US-001 was refused, and could not be set back to not done/);
+    assert.deepEqual(await outcomes(workspace), ['rejected']);
+    // Its file says something else.
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    const { stdout } = await workspace.cli('stories').finished;
+    assert.match(stdout, /^0\/1 stories complete/);
+    for (const flags of [['--resume'], [], checks]) {
+      const { code, stderr } = await start(sealed, ...flags);
+      assert.equal(code, 1);
+      assert.match(stderr, /prd\.json cannot be written \(EPERM\)/);
+    }
+    assert.equal((await workspace.agents()).length, 1);
+    const last = await start({}, '--resume');
+    assert.equal(last.code, 0, last.stderr);
+    assert.match(last.stdout, /so set back to not done: US-001/);
+    assert.deepEqual(await outcomes(workspace), ['rejected', 'storyDone']);
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
@@ -299,7 +382,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
       assert.equal(code, 1, stdout);
       assert.match(
         stdout,
-        /Ticked in the last run and never checked, so set back to not done: US-001$/m,
+        /Ticked in the last run and not accepted, so set back to not done: US-001$/m,
       );
       assert.deepEqual(await outcomes(workspace), ['rejected']);
       assert.deepEqual(await workspace.done(), ['US-002']);
@@ -318,7 +401,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
       ...['--verify', 'exit 1', '--max-iterations', '1'],
     ).finished;
     assert.equal(code, 1, stdout);
-    assert.match(stdout, /never checked, so set back to not done: US-001$/m);
+    assert.match(stdout, /not accepted, so set back to not done: US-001$/m);
     assert.deepEqual(await workspace.done(), []);
   });
 
@@ -338,7 +421,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
       ...['--new', '--verify', 'exit 1', '--max-iterations', '1'],
     ).finished;
     assert.equal(code, 1, stdout);
-    assert.match(stdout, /never checked, so set back to not done: US-001$/m);
+    assert.match(stdout, /not accepted, so set back to not done: US-001$/m);
     assert.deepEqual(await workspace.done(), []);
   });
 

@@ -115,8 +115,27 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     await listStoryCommits(run, scope);
   }
   await recordOutcome(run, { ...work, after }, { ...judgement, commits });
-  const { outcome, verdict } = judgement;
-  return { outcome, verdict, after };
+  const { outcome } = judgement;
+  const refused = judged.kind === 'refused' ? judged.stories : [];
+  return { outcome, verdict: notPutBack(run, refused, after) ?? judgement.verdict, after };
+}
+
+/** The next agents, checks and readers of the file would take a refused story for done. */
+function notPutBack(run: Run, refused: readonly string[], after: Snapshot): Verdict | undefined {
+  const left = refused.filter(
+    storyId =>
+      storyRecord(run.state(), storyId).refused === true &&
+      after.stories?.stories.some(({ done, id }) => done && id === storyId) === true,
+  );
+  return left.length === 0
+    ? undefined
+    : {
+        kind: 'fatal',
+        message: say(
+          '{0} was refused, and could not be set back to not done in its file. Make the file writable, and run again.',
+          left.join(', '),
+        ),
+      };
 }
 
 /**

@@ -15,7 +15,7 @@ import { runIds } from '../workspace/runIds.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** The claims of the last run that a new run has reset. */
+/** The claims of the last run that this one has reset. */
 export interface Reopened {
   /** Ids of the stories that were reset to not done. */
   readonly storyIds: readonly string[];
@@ -27,7 +27,7 @@ export interface Reopened {
  * Resets stories to not done if the last run on their file left them as claims that were not judged yet. A run that continues
  * judges them; a new run has no such iteration, and would trust the file. Call it before the new run becomes the
  * newest: if it is killed in between, the next one still finds the claims. If there are no checks, claims are
- * accepted, unless their work is not on the run's branch.
+ * accepted, unless their work is not on the run's branch. What was refused and could not be reset is reset in any case.
  *
  * @throws {HumanError} if the story file cannot be written: the claim would then be accepted
  */
@@ -38,20 +38,25 @@ export async function reopenUnchecked(
 ): Promise<Reopened> {
   const { config, files, storyFile } = options;
   const hasChecks = config.verify.length > 0 || config.reviewer;
-  if (options.resume || storyFile === undefined || modeOf(options) !== 'stories') {
+  if (storyFile === undefined || modeOf(options) !== 'stories') {
     return { storyIds: [], snapshot };
   }
-  const lastRun = await lastRunOn(files, relativePath(files.workspace, storyFile));
+  const lastRun = options.resume
+    ? options.runId
+    : await lastRunOn(files, relativePath(files.workspace, storyFile));
   if (lastRun === undefined) {
     return { storyIds: [], snapshot };
   }
   const events = await readDecisions(files.journalFile(lastRun));
   const state = foldRun(events);
-  if (!hasChecks && !isAstray(state)) {
+  if (options.resume && state.cutOff.length > 0) {
+    // Its claims are judged first, also those that were refused while it was killed.
     return { storyIds: [], snapshot };
   }
+  const isTrusted = options.resume || (!hasChecks && !isAstray(state));
   const isRefused = [...state.storyRecords.values()].some(({ refused }) => refused === true);
-  if (state.cutOff.length === 0 && !isRefused) {
+  // With lanes, a refused story was never ticked: if it is now, a person has finished it.
+  if (isTrusted ? !isRefused || state.isolated : state.cutOff.length === 0 && !isRefused) {
     return { storyIds: [], snapshot };
   }
   // The branch of the stories may have been checked out meanwhile.
@@ -59,9 +64,11 @@ export async function reopenUnchecked(
   if (now.stories === undefined || now.storyFileProblem !== undefined) {
     return { storyIds: [], snapshot };
   }
-  const cutOff = cutOffOf(state);
+  const judged = isTrusted ? { ...state, cutOff: [] } : state;
+  const cutOff = cutOffOf(judged);
   const claims = uncheckedClaims(now.stories, {
-    ...{ ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)), events, state },
+    ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)),
+    ...{ events, state: judged },
     isReviewed: config.reviewer,
   });
   let hash = now.stories.hash;
