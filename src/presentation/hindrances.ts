@@ -1,9 +1,10 @@
 import { assertNever } from '../base/assertNever.ts';
-import type { Words } from '../base/say.ts';
+import type { Message, Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes, WHOLE_TASK } from '../orchestrator/journal/runState.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
+import { unknownWords } from '../orchestrator/stories/unknownNeeds.ts';
 import { openStatus } from './storyState.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
@@ -25,6 +26,8 @@ export type Hindrance = { readonly storyId: string } & (
   /** It is not in the story file any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
+  /** It waits for a story that the file does not have. */
+  | { readonly kind: 'unknown'; readonly words: Message }
   /**
    * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
    * agent; otherwise `reason`.
@@ -43,7 +46,10 @@ type Limit = 'hardLimit' | 'idleLimit';
 
 /** Why the run has left its open stories alone, in their order. */
 export function hindrancesOf(
-  state: Pick<RunState, 'aside' | 'gone' | 'open' | 'storyRecords' | 'storyNotes'>,
+  state: Pick<
+    RunState,
+    'aside' | 'gone' | 'open' | 'storyFile' | 'storyNotes' | 'storyRecords' | 'unknown'
+  >,
 ): readonly Hindrance[] {
   return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
     if (state.gone?.includes(storyId)) {
@@ -63,9 +69,13 @@ export function hindrancesOf(
           return [{ storyId, kind: 'reset' }];
         }
         const waits = state.aside?.find(({ id }) => id === storyId);
-        return waits === undefined
+        if (waits !== undefined) {
+          return [{ storyId, kind: 'aside', on: waits.on, status: waits.status }];
+        }
+        const unknown = state.unknown?.find(({ id }) => id === storyId);
+        return unknown === undefined
           ? []
-          : [{ storyId, kind: 'aside', on: waits.on, status: waits.status }];
+          : [{ storyId, kind: 'unknown', words: unknownWords(unknown, state.storyFile ?? '') }];
       }
     }
   });
@@ -149,6 +159,8 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
       const { on, status } = hindrance;
       return asideWords({ id: hindrance.storyId, on, status }, t);
     }
+    case 'unknown':
+      return t.said(hindrance.words);
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
     case 'noProgress':

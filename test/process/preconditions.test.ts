@@ -312,6 +312,37 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(right.stdout, /second try/);
   });
 
+  test('a run says at its start and at its end that a story waits for one that the file does not have', async t => {
+    const [first, second, third] = openStories(3);
+    const write = async (...userStories: readonly object[]) => {
+      const text = JSON.stringify({ userStories }, null, 1);
+      await workspace.write('.omc/prd.json', text);
+      return text.slice(0, text.indexOf('US-002')).split('\n').length - 1;
+    };
+    const waiting = { ...second, dependsOn: ['US-009'] };
+    const workspace = await Workspace.create(t);
+    const line = await write({ ...first }, waiting);
+    const words = `US-002 waits for US-009, which the story file does not have (prd.json:${line}): correct the id, or remove it.`;
+
+    const dryRun = await workspace.script([], '--dry-run').finished;
+    assert.ok(dryRun.stdout.includes(words), dryRun.stdout);
+    const chosen = await workspace.script([], '--story', 'US-001', '--dry-run').finished;
+    assert.ok(!chosen.stdout.includes('US-009'), chosen.stdout);
+    const run = await workspace.script([['work']]).finished;
+    const [start = '', end = ''] = run.stdout.split('=== Iteration 1');
+    assert.ok(start.includes(words), run.stdout);
+    assert.ok(end.includes(`No story is ready: US-002. ${words} Fix the cause`), run.stdout);
+    const status = await workspace.cli('status').finished;
+    assert.ok(status.stdout.includes(words), status.stdout);
+
+    await write({ ...first }, waiting, { ...third, dependsOn: ['US-008'] });
+    const more = await workspace.script([], '--new', '--dry-run').finished;
+    assert.ok(more.stdout.includes(`${words} More of these: 1 (`), more.stdout);
+    await write({ ...first }, { ...waiting, passes: true });
+    const done = await workspace.script([], '--new', '--dry-run').finished;
+    assert.ok(!done.stdout.includes('US-009'), done.stdout);
+  });
+
   test('doctor, --dry-run and run warn of entries that are not read as stories', async t => {
     const workspace = await Workspace.create(t);
     const of = ['--file', 'tasks.md'];

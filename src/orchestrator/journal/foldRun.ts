@@ -332,6 +332,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         open: event.open,
         circle: event.circle,
         aside: event.aside,
+        unknown: event.unknown,
         gone: event.gone,
         // Counted at the end: what is reopened later is not put aside. A run of single stories leaves others open.
         putAside:

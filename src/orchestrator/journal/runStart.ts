@@ -59,6 +59,7 @@ function continuedRun(
     open: undefined,
     circle: undefined,
     aside: undefined,
+    unknown: undefined,
     gone: undefined,
     uncommitted: undefined,
     pause: undefined,

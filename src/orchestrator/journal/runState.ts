@@ -212,6 +212,16 @@ export interface RunState {
     readonly on: string;
     readonly status?: string | undefined;
   }[];
+  /** The ones among them that wait for a story that the file does not have. */
+  readonly unknown?: readonly {
+    readonly id: string;
+    /** The id that no story has. */
+    readonly on: string;
+    /** If the stories are in a folder: the story's own file. */
+    readonly file?: string | undefined;
+    /** Of the story. */
+    readonly line: number;
+  }[];
   /** The ones among them that were removed from the file. */
   readonly gone?: readonly string[];
   /** At the end of the run: stories that are done without a commit, and the files that are not committed. */

@@ -44,7 +44,7 @@ interface EndingParts {
  */
 export async function endRun(
   run: Run,
-  { aside, circle, detail, gone, open, outcome }: RunEnd,
+  { aside, circle, detail, gone, open, outcome, unknown }: RunEnd,
   parts: EndingParts,
 ): Promise<RunState> {
   const { briefer, current, desk, lanes, place, tracker } = parts;
@@ -93,6 +93,7 @@ export async function endRun(
     open: open === undefined ? undefined : [...open],
     circle: circle === undefined ? undefined : [...circle],
     aside: aside === undefined ? undefined : [...aside],
+    unknown: unknown === undefined ? undefined : [...unknown],
     gone: gone === undefined ? undefined : [...gone],
     uncommitted,
     head,

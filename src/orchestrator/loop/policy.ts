@@ -17,9 +17,10 @@ import { waitsForAside } from '../stories/asideReason.ts';
 import { nextStory } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
+import { waitsForUnknown } from '../stories/unknownNeeds.ts';
 
-/** More stories that wait for one that is put aside are not recorded. */
-const MAX_ASIDE = 20;
+/** More stories that wait for one that never comes are not recorded. */
+const MAX_WAITING = 20;
 
 /** The information for deciding the next step. */
 export interface Situation {
@@ -316,7 +317,8 @@ function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
-  const aside = waitsForAside(stories ?? []).slice(0, MAX_ASIDE);
+  const aside = waitsForAside(stories ?? []).slice(0, MAX_WAITING);
+  const unknown = waitsForUnknown(stories ?? []).slice(0, MAX_WAITING);
   return {
     kind: 'end',
     outcome: 'noReadyStory',
@@ -325,6 +327,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
     open,
     circle,
     aside: aside.length > 0 ? aside : undefined,
+    unknown: unknown.length > 0 ? unknown : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say, type Words } from '../../base/say.ts';
+import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
@@ -22,6 +22,7 @@ import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
+import { unknownWords, waitsForUnknown } from '../stories/unknownNeeds.ts';
 import { newestRunId } from '../workspace/runIds.ts';
 import { isAllDone } from './isAllDone.ts';
 import { isIsolated } from './isolation.ts';
@@ -64,7 +65,22 @@ export async function readyToStart(
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
-  return { template, warnings };
+  const unknown = options.prepare === undefined && !isChosen ? unknownNeeds(snapshot) : [];
+  return { template, warnings: [...warnings, ...unknown] };
+}
+
+/** Stories that wait for one that the file does not have: a run of many hours would end without them. */
+function unknownNeeds({ stories }: Snapshot): readonly Message[] {
+  const [first, ...others] = stories === undefined ? [] : waitsForUnknown(stories.stories);
+  if (stories === undefined || first === undefined) {
+    return [];
+  }
+  const words = unknownWords(first, stories.path);
+  return [
+    others.length === 0
+      ? words
+      : say('{0} More of these: {1} ("ralph-fresh stories" lists them).', words, others.length),
+  ];
 }
 
 function groundOf(

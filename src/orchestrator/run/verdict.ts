@@ -1,6 +1,7 @@
 import type { Message, Words } from '../../base/say.ts';
 import type { RunOutcome } from '../journal/eventCodes.ts';
 import type { WaitsAside } from '../stories/asideReason.ts';
+import type { WaitsUnknown } from '../stories/unknownNeeds.ts';
 
 /** A result of an iteration that ends the run. */
 export type Verdict =
@@ -24,6 +25,8 @@ export interface RunEnd {
   readonly circle?: readonly string[];
   /** Open stories that wait for one that is put aside; absent if there are none. */
   readonly aside?: readonly WaitsAside[];
+  /** Open stories that wait for one that the file does not have; absent if there are none. */
+  readonly unknown?: readonly WaitsUnknown[];
   /** Open stories that were removed from the file; absent if there are none. */
   readonly gone?: readonly string[];
 }

@@ -113,6 +113,17 @@ export function runSchemas() {
       aside: z
         .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))
         .optional(),
+      /** For `noReadyStory`: stories that wait for one that the story file does not have. */
+      unknown: z
+        .array(
+          z.object({
+            id: z.string(),
+            on: z.string(),
+            file: z.string().optional(),
+            line: z.number(),
+          }),
+        )
+        .optional(),
       /** For `noReadyStory`: ids of stories that were removed from the file before they were done. */
       gone: z.array(z.string()).optional(),
       uncommitted: uncommitted.optional(),
