@@ -14,6 +14,7 @@ import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { closedTaskOf } from '../orchestrator/stories/asideReason.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
+import { isParkedWord } from '../orchestrator/stories/formats/statusWord.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
@@ -21,8 +22,8 @@ import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import { runsAbout } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
-import { nextText, storyListText } from '../presentation/storyListText.ts';
+import { nextFound, type StoryListData, storyListData } from '../presentation/storyListData.ts';
+import { fileFlags, nextText, storyListText } from '../presentation/storyListText.ts';
 import { runsOnFile } from '../presentation/storyState.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -32,6 +33,8 @@ import { fileOption, findStory, requireReadable, requireStoryFile } from './stor
 
 /** Of an id in a message, in UTF-16 units. */
 const MAX_ID = 80;
+/** Maximum number of ids in a message. */
+const MAX_NAMED = 8;
 
 /** `ralph-fresh stories`, `next`, `tick`, `untick`. */
 export function addStoryCommands(program: Command): void {
@@ -124,11 +127,11 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const { alive, state } = runs.run;
   const working =
     alive && state.isolated ? state.running.flatMap(({ storyId }) => storyId ?? []) : [];
-  const data = nextData(list, turnsOf(list, runs), working, runs.run);
+  const { data, story } = nextFound(list, turnsOf(list, runs), working, runs.run);
   if (json) {
     printJson(data);
   } else {
-    print(nextText(data, list, named));
+    print(nextText(data, story === undefined ? list : { stories: [story] }, named));
   }
 }
 
@@ -146,15 +149,45 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
     print(`Already ${words}: ${about}`);
   }
   if (!done) {
-    const why = whyNotWorkedOn(requireReadable(await readStoryFileOrThrow(file)), id);
+    const why = whyNotWorkedOn(
+      requireReadable(await readStoryFileOrThrow(file)),
+      id,
+      fileFlags(named),
+    );
     if (why !== undefined) {
       print(why);
     }
+    return;
+  }
+  const left = leftOf(requireReadable(await readStoryFileOrThrow(file)), id, fileFlags(named));
+  if (left !== undefined) {
+    print(left);
   }
 }
 
+/** What no agent works on because a task is done, as in Task Master; `undefined` if that is nothing. */
+function leftOf(list: StoryList, id: string, flags: string): string | undefined {
+  const left = list.stories.filter(story => !story.done && closedTaskOf(list, story)?.id === id);
+  if (left.length === 0) {
+    return undefined;
+  }
+  const named = left.slice(0, MAX_NAMED).map(story => {
+    const status = story.status === undefined ? '' : ` (${shorten(story.status, MAX_ID)})`;
+    return `${shorten(story.id, MAX_ID)}${status}`;
+  });
+  const more = left.length - named.length;
+  const all = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+  const isStopped = left.some(({ status = '' }) => !isParkedWord(status));
+  return [
+    `No agent works on what is not done below ${shorten(id, MAX_ID)}: ${all}.`,
+    ...(isStopped
+      ? [`Mark it as done, too, or take this back: ralph-fresh untick${flags} ${shellWord(id)}`]
+      : []),
+  ].join(' ');
+}
+
 /** Why a reopened story will not be worked on; `undefined` if it will. */
-function whyNotWorkedOn(list: StoryList, id: string): string | undefined {
+function whyNotWorkedOn(list: StoryList, id: string, flags: string): string | undefined {
   const story = list.stories.find(one => one.id === id);
   if (story === undefined || story.done || story.parked !== true) {
     return undefined;
@@ -165,7 +198,7 @@ function whyNotWorkedOn(list: StoryList, id: string): string | undefined {
     return `${name} is set back, but it is put aside in the story file, so no agent works on it.`;
   }
   return task.done
-    ? `${name} is set back, but its task ${shorten(task.id, MAX_ID)} is done, so no agent works on it. Also run: ralph-fresh untick ${shellWord(task.id)}`
+    ? `${name} is set back, but its task ${shorten(task.id, MAX_ID)} is done, so no agent works on it. Also run: ralph-fresh untick${flags} ${shellWord(task.id)}`
     : `${name} is set back, but its task ${shorten(task.id, MAX_ID)} is put aside (${shorten(task.status ?? '', MAX_ID)}), so no agent works on it. Reopen that task in the story file.`;
 }
 

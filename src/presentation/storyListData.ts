@@ -16,6 +16,7 @@ import { choiceOf } from '../orchestrator/stories/formats/callChoice.ts';
 import { idsWithReports } from '../orchestrator/stories/reportNote.ts';
 import {
   doneIds,
+  type NextStory,
   type NextStoryOptions,
   nextStory,
   openDependencies,
@@ -199,48 +200,64 @@ function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): str
   return blockedBy.length > 0 ? 'waiting' : 'ready';
 }
 
+/** The next story as data for other programs, see {@link nextFound}. */
+export function nextData(...args: Parameters<typeof nextFound>): NextData {
+  return nextFound(...args).data;
+}
+
 /**
- * The next story as data for other programs.
+ * The next story, also as data for other programs: its id alone does not say which one it is if several have it.
  * @param turns stories to pass over or to put last, as in `nextStory`
  * @param working ids of the stories that agents in lanes work on: another one is next
  * @param run the newest one on this file
  */
-export function nextData(
+export function nextFound(
   file: StoryFile,
   turns: NextStoryOptions = {},
   working: readonly string[] = [],
   run: SeenRun = NO_RUN,
-): NextData {
+): { readonly data: NextData; readonly story?: Story } {
   if (file.kind === 'invalid') {
-    return { id: null, reason: 'invalid' };
+    return { data: { id: null, reason: 'invalid' } };
   }
   const left = leftStories(file, run);
   const skip = new Set([...(turns.skip ?? []), ...working, ...Object.values(left).flat()]);
   const next = nextStory(file.stories, { ...turns, skip });
-  if (next.story !== undefined) {
-    return { id: next.story.id, ...choiceOf(next.story) };
-  }
+  return next.story === undefined
+    ? { data: noneNext(file, next.reason, { left, run, working }) }
+    : { data: { id: next.story.id, ...choiceOf(next.story) }, story: next.story };
+}
+
+function noneNext(
+  file: StoryList,
+  reason: NonNullable<NextStory['reason']>,
+  {
+    left,
+    run,
+    working,
+  }: { readonly left: LeftStories; readonly run: SeenRun; readonly working: readonly string[] },
+): NextData {
   const atWork = file.stories.flatMap(({ id }) => (working.includes(id) ? [id] : []));
-  if (next.reason !== 'allDone' && atWork.length > 0) {
+  if (reason !== 'allDone' && atWork.length > 0) {
     return { id: null, reason: 'working', working: [...new Set(atWork)] };
   }
-  if (next.reason === 'skipped') {
-    return { id: null, reason: next.reason, ...left };
+  if (reason === 'skipped') {
+    return { id: null, reason, ...left };
   }
-  if (next.reason === 'empty') {
-    return { id: null, reason: next.reason };
+  if (reason === 'empty') {
+    return { id: null, reason };
   }
   const { stories } = file;
   const unjudged = stories.filter(({ done, id }) => done && isUnjudged(id, run));
-  if (next.reason === 'allDone' && unjudged.length > 0) {
+  if (reason === 'allDone' && unjudged.length > 0) {
     return { id: null, reason: 'unjudged', unjudged: unjudged.map(({ id }) => id) };
   }
   const aside = asideStories(file);
   const waits = waitsForAside(stories);
   return {
     id: null,
-    reason: next.reason,
-    circle: next.reason === 'waiting' ? openCircle(stories) : undefined,
+    reason,
+    circle: reason === 'waiting' ? openCircle(stories) : undefined,
     aside: aside.length > 0 ? aside : undefined,
     waitsForAside: waits.length > 0 ? waits : undefined,
   };

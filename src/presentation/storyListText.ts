@@ -212,8 +212,8 @@ export function nothingToDo(
     : `${text}\nWarning: ${englishOf(sentences([unread.message, unread.next]))}`;
 }
 
-/** Without them, a command may find another list that has the same ids. */
-function fileFlags(file: string | undefined): string {
+/** Flags of a suggested command: without them, it may find another list that has the same ids. */
+export function fileFlags(file: string | undefined): string {
   return file === undefined ? '' : ` --file ${shellWord(file)}`;
 }
 

@@ -234,6 +234,41 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     assert.equal(await next(...file), `No story is ready. ${why} run "${named}".\n`);
   });
 
+  test('Task Master: a tick of a task names its subtasks that no agent works on any more', async t => {
+    const sub = (id: number, status: string) => ({ id, title: `Part ${id}`, status });
+    const file = '.taskmaster/tasks/tasks.json';
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await mkdir(path.join(workspace.folder, path.dirname(file)), { recursive: true });
+    const write = (...subtasks: readonly object[]) =>
+      workspace.write(
+        file,
+        json({
+          master: { tasks: [{ ...master(2, 'Plant', []), subtasks }, master(3, 'Gate', [])] },
+        }),
+      );
+    const tick = async (...flags: readonly string[]) =>
+      (await finish(workspace.cli('tick', ...flags, '2'))).stdout;
+    const below = (parts: string) => `No agent works on what is not done below 2: ${parts}.`;
+    const back = 'Mark it as done, too, or take this back: ralph-fresh untick';
+
+    await write(sub(1, 'done'), sub(2, 'deferred'));
+    assert.equal(await tick(), `Marked as done: 2: Plant\n${below('2.2 (deferred)')}\n`);
+    await write(sub(1, 'done'), sub(2, 'cancelled'), sub(3, 'pending'));
+    const flags = ['--file', file];
+    const both = below('2.2 (cancelled), 2.3 (pending)');
+    const untick = `${back} ${flags.join(' ')} 2`;
+    assert.equal(await tick(...flags), `Marked as done: 2: Plant\n${both} ${untick}\n`);
+    await write(sub(1, 'done'));
+    assert.equal(await tick(), 'Marked as done: 2: Plant\n');
+  });
+
+  test('of several stories with one id, the title of the next one is shown', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const story = (title: string, passes: boolean) => ({ id: 'A', title, passes });
+    await workspace.write('prd.json', json([story('First', true), story('Second', false)]));
+    assert.equal((await finish(workspace.cli('next'))).stdout, 'A: Second\n');
+  });
+
   test('a part of Backlog.md and a folder with tasks.md are refused with the path to use', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     for (const [file, text] of [
