@@ -207,6 +207,33 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), before);
   });
 
+  test('the example for a value that cannot be read keeps its text, or there is none', async t => {
+    const workspace = await backlog(t);
+    const long = `Prices of ${'all '.repeat(20)}plants`;
+    const read =
+      'The value of "title" cannot be read, so it does not count. Write it with a quotation mark';
+    for (const [title, example] of [
+      [`"${long}`, `"${long}"`],
+      ['"Say "hi" now"', '"Say \\"hi\\" now"'],
+      ['[WIP] Fix', '"[WIP] Fix"'],
+      ['"Say "hi"', undefined],
+      ["'It's'", undefined],
+      ['"Prices # of plants', undefined],
+      [`"${long.repeat(3)}`, undefined],
+    ] as const) {
+      const text = `---\nid: task-1\ntitle: ${title}\nstatus: To Do\n---\n`;
+      await workspace.write(FIRST, text);
+      const { stdout } = await workspace.cli('stories').finished;
+      const told = stdout.split('\n').find(line => line.includes(read)) ?? stdout;
+      assert.ok(
+        told.endsWith(
+          example === undefined ? 'or backslash inside.' : `such as: title: ${example}`,
+        ),
+        told,
+      );
+    }
+  });
+
   test('a task whose dependencies cannot be read is named, and no agent gets it', async t => {
     const workspace = await backlog(t);
     const broken = (await workspace.read(FIRST)).replace(

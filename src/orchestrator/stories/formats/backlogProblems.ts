@@ -9,6 +9,8 @@ import { plainText } from './plainText.ts';
 import { isParkedWord } from './statusWord.ts';
 import type { TextLines } from './textLines.ts';
 
+/** A longer value is not shown, for one that is cut would be another one. In UTF-16 units. */
+const MAX_SHOWN = 200;
 /** More files that are no tasks are only counted. */
 const MAX_NAMED = 20;
 
@@ -95,21 +97,53 @@ function repeatedKeys(placed: readonly PlacedTask[], lines: TextLines): StoryPro
 /** Values that would be lost without a word, such as a list without its last bracket. */
 function unreadableValues(placed: readonly PlacedTask[], lines: TextLines): StoryProblem[] {
   return placed.flatMap(({ part, task: { matter, unreadable } }) =>
-    [...unreadable].map(([key, written]) => ({
-      code: 'invalidYaml' as const,
-      message:
-        key === 'dependencies'
-          ? say(
-              'The dependencies cannot be read, so no agent gets the task. Write them with both brackets, such as: dependencies: [task-2, task-9]',
-            )
-          : say(
-              'The value of "{0}" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: {0}: {1}',
-              key,
-              plainText(JSON.stringify(written.replaceAll(/^["']|["']$/g, ''))),
-            ),
-      ...lines.at(part.start + (matter.fields.find(one => one.key === key)?.start ?? 0)),
-    })),
+    [...unreadable.keys()].map(key => {
+      const field = matter.fields.find(one => one.key === key);
+      return {
+        code: 'invalidYaml' as const,
+        message: unreadableValue(key, field?.raw ?? ''),
+        ...lines.at(part.start + (field?.start ?? 0)),
+      };
+    }),
   );
+}
+
+function unreadableValue(key: string, raw: string): Message {
+  if (key === 'dependencies') {
+    return say(
+      'The dependencies cannot be read, so no agent gets the task. Write them with both brackets, such as: dependencies: [task-2, task-9]',
+    );
+  }
+  const words = meantWords(raw.trim());
+  return words === undefined
+    ? say(
+        'The value of "{0}" cannot be read, so it does not count. Write it with a quotation mark (") at both ends, and a backslash before each quotation mark or backslash inside.',
+        key,
+      )
+    : say(
+        'The value of "{0}" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: {0}: {1}',
+        key,
+        JSON.stringify(words),
+      );
+}
+
+/** The text that a value certainly means; `undefined` if it may be another one, or does not fit into a message. */
+function meantWords(written: string): string | undefined {
+  const isOdd = /[\p{Cc}\p{Cf}\u2028\u2029\\]|\s#/u.test(written);
+  if (isOdd || written === '' || written.length > MAX_SHOWN) {
+    return undefined;
+  }
+  const [quote] = /^["']/.exec(written) ?? [];
+  const rest = written.slice(1);
+  if (quote === undefined) {
+    return written;
+  }
+  if (!rest.includes(quote)) {
+    return rest;
+  }
+  // Pairs of quotation marks between two at the ends; an apostrophe can be anything.
+  const count = rest.split('"').length - 1;
+  return quote === '"' && rest.endsWith('"') && count % 2 === 1 ? rest.slice(0, -1) : undefined;
 }
 
 /** Ids that are written in different ways, and are one for the tool. */
