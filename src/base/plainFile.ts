@@ -5,6 +5,7 @@ import {
   fsync,
   lstatSync,
   open as openForCallback,
+  type Stats,
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -89,6 +90,40 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
     );
   }
   return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
+}
+
+/**
+ * What must hold before a text is appended to a file that may be somebody's.
+ * @throws {HumanError} if there is a pipe, a device, or a link of either kind
+ */
+export function requireAppendable(file: string): void {
+  requireNoLink(file);
+  requireOwn(file, lstatSync(file, { throwIfNoEntry: false }));
+}
+
+/**
+ * Appends a text to a file, which is created if there is none. Its folder must exist.
+ * @throws {HumanError} if there is a pipe, a device, or a link of either kind
+ */
+export async function appendPlainFile(file: string, text: string): Promise<void> {
+  requireAppendable(file);
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+  const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, MODE);
+  try {
+    requireOwn(file, await handle.stat());
+    await handle.appendFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+function requireOwn(file: string, found: Stats | undefined): void {
+  // For a folder, the system reports the error itself.
+  if (found !== undefined && !found.isDirectory() && (!found.isFile() || found.nlink > 1)) {
+    throw new HumanError(
+      say('{0} is a pipe, a device or a hard link, so nothing was written there. Remove it.', file),
+    );
+  }
 }
 
 /**

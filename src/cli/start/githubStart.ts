@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
@@ -8,6 +7,7 @@ import { shorten, withoutControls } from '../../base/text.ts';
 import { unpushedCommits } from '../../orchestrator/git/unpushedCommits.ts';
 import { AlreadyRunningError } from '../../orchestrator/loop/exclusiveWork.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
+import { readStoryBytesOrThrow } from '../../orchestrator/stories/storyFile.ts';
 import type { GithubGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
 import { MIRROR_FILE, requireMirrorOf } from '../../orchestrator/trackers/github/githubMirror.ts';
 import { GITHUB_API, type GithubSource } from '../../orchestrator/trackers/github/githubSource.ts';
@@ -101,7 +101,7 @@ export async function requireCopy(
   baseUrl: string | undefined,
 ): Promise<void> {
   const file = path.join(files.workspace, MIRROR_FILE);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const text = (await readStoryBytesOrThrow(file))?.toString('utf8');
   if (text === undefined) {
     throw new HumanError(
       say(

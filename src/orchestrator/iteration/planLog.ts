@@ -1,10 +1,7 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { HumanError } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
-import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
-import { englishOf, say } from '../../base/say.ts';
+import { appendPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
+import { englishOf } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { storyNotes } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
@@ -37,25 +34,10 @@ export async function appendError(
     .join('');
   try {
     requirePlainFolders(planDir);
-    const { O_WRONLY, O_APPEND, O_CREAT } = constants;
     const file = path.join(planDir, 'errors.log');
     // The folder belongs to the repository, which may have a link there.
     requireInside(file);
-    const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
-    try {
-      const found = await handle.stat();
-      if (!found.isFile() || found.nlink > 1) {
-        throw new HumanError(
-          say(
-            '{0} is a pipe, a device or a hard link, so nothing was written there. Remove it.',
-            file,
-          ),
-        );
-      }
-      await handle.appendFile(text);
-    } finally {
-      await handle.close();
-    }
+    await appendPlainFile(file, text);
   } catch (error) {
     warn(scope, 'errorsLogNotWritten', saidOf(error));
   }

@@ -1,10 +1,12 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import {
+  appendPlainFile,
   openPlainFile,
   readPlainFile,
+  requireAppendable,
   requireNoLink,
   writePlainFile,
 } from '../../base/plainFile.ts';
@@ -106,6 +108,9 @@ export async function compactGraph(
   if (planned === undefined || dryRun) {
     return planned;
   }
+  const logFile = path.join(path.dirname(graph), 'compaction.log');
+  requireInside(logFile);
+  requireAppendable(logFile);
   const dir = await archiveContents(
     files,
     now,
@@ -122,7 +127,7 @@ export async function compactGraph(
       ),
     );
   }
-  await log(path.join(path.dirname(graph), 'compaction.log'), made, archive, now);
+  await log(logFile, made, archive, now);
   await noteContext(files, graph, now, 1);
   return { ...made, archive };
 }
@@ -134,12 +139,10 @@ async function log(
   archive: string,
   now: Date,
 ): Promise<void> {
-  requireInside(file);
-  requireNoLink(file);
   const named = tasks
     .map(({ id, title }) => `${shorten(id, 80)} ${shorten(title, 120)}`)
     .join('; ');
-  await appendFile(
+  await appendPlainFile(
     file,
     `${now.toISOString()} Compacted ${tasks.length} finished tasks (${archive}): ${named}\n`,
   );

@@ -18,7 +18,7 @@ import { exists, isFolder } from '../../base/fileKind.ts';
 import { type Message, say } from '../../base/say.ts';
 import { runGit } from '../git/runGit.ts';
 import { ALONE } from '../git/sharedClone.ts';
-import { folderIn } from './copiedFiles.ts';
+import { folderIn, hashOf } from './copiedFiles.ts';
 import type { PlaceFiles, PlaceRecord } from './placeFiles.ts';
 import { runSetup, type Setup } from './placeSetup.ts';
 
@@ -168,10 +168,8 @@ async function differingLocks(root: string, tree: string): Promise<string[]> {
   const [here, there] = await Promise.all([locksIn(root), locksIn(tree)]);
   const differing: string[] = [];
   for (const file of new Set([...here, ...there])) {
-    const [one, other] = await Promise.all(
-      [root, tree].map(top => readFile(path.join(top, file)).catch(() => undefined)),
-    );
-    if (one === undefined || other === undefined || !one.equals(other)) {
+    const [one, other] = await Promise.all([root, tree].map(top => hashOf(path.join(top, file))));
+    if (one === undefined || one !== other) {
       differing.push(file);
     }
   }

@@ -52,6 +52,19 @@ export async function readStoryBytes(path: string): Promise<Buffer | undefined> 
 }
 
 /**
+ * Like {@link readStoryBytes}, for a file that must be readable if it is there.
+ * @returns `undefined` if there is none
+ * @throws {HumanError} if it must not or cannot be read
+ */
+export async function readStoryBytesOrThrow(path: string): Promise<Buffer | undefined> {
+  const content = await readContent(path);
+  if (content === undefined || Buffer.isBuffer(content)) {
+    return content;
+  }
+  throw new HumanError(content.problems[0].message);
+}
+
+/**
  * The bytes of a folder of stories.
  * @throws {HumanError} if it must not be read
  */
@@ -126,6 +139,11 @@ export function problemOfFile(path: string, words: Words): Words {
   return englishOf(words).includes(path) ? words : say('{0}: {1}', path, words);
 }
 
+/** The message for a pipe or a device in the place of a story file. */
+export function pipeProblem(path: string): Message {
+  return say('{0} is a pipe or a device, not a file: put the stories into a file.', path);
+}
+
 /** The problem if the file is outside of the repository, so that it is not read. */
 function astray(path: string): InvalidStoryFile | undefined {
   const problem = outsideProblem(path);
@@ -140,7 +158,7 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
       found.isDirectory()
         ? (tasksProblem(path) ??
             say('{0} is a folder, not a file: put the stories into a file, and name that.', path))
-        : say('{0} is a pipe or a device, not a file: put the stories into a file.', path),
+        : pipeProblem(path),
     );
   }
   return found.size > MAX_STORY_FILE_BYTES

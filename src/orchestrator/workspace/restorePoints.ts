@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
@@ -299,9 +299,7 @@ async function uncommittedTicks(
     return undefined;
   }
   const committed = await committedFile(root, head, storyFile);
-  const now = await (isFolder ? readStoryBytes(storyFile) : readFile(storyFile)).catch(
-    () => undefined,
-  );
+  const now = await readStoryBytes(storyFile);
   return committed !== undefined &&
     now !== undefined &&
     isTickDifference(storyFile, committed.toString(), now.toString())

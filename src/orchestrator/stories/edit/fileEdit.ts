@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
@@ -5,7 +6,7 @@ import { replaceFile } from '../../../base/replaceFile.ts';
 import { say, type Words } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
-import { readFolderOrThrow } from '../storyFile.ts';
+import { pipeProblem, readFolderOrThrow } from '../storyFile.ts';
 import { folderVersion } from '../storyFolder.ts';
 import { replaceInFolder } from './folderEdit.ts';
 
@@ -67,7 +68,7 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
   let looks = 0;
   for (;;) {
     try {
-      const access = (await stat(target)).isDirectory() ? FOLDER : FILE;
+      const access = accessOf(path, await stat(target));
       const seen = await access.version(target);
       if (seen !== version) {
         // Somebody is still writing: the incomplete content has changed.
@@ -97,6 +98,17 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
       await wait(5 + Math.random() * Math.min(50, 10 + waited));
     }
   }
+}
+
+function accessOf(path: string, found: Stats): Access {
+  if (found.isDirectory()) {
+    return FOLDER;
+  }
+  if (!found.isFile()) {
+    // To read a pipe would wait forever.
+    throw new HumanError(pipeProblem(path));
+  }
+  return FILE;
 }
 
 /** Changes whenever somebody has written the file. */

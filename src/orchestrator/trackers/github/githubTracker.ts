@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { exists } from '../../../base/fileKind.ts';
 import { HumanError, requireHuman } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
 import { type Message, say, sentences } from '../../../base/say.ts';
@@ -7,6 +7,7 @@ import type { GithubWhenDone } from '../../settings/config.ts';
 import { createStoryFile } from '../../stories/edit/createStoryFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
+import { readStoryBytes } from '../../stories/storyFile.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import { ignoreStateDir } from '../../workspace/stateIgnore.ts';
 import type { DoneStory, SettledStories, Tracker, TrackerNote } from '../tracker.ts';
@@ -80,7 +81,7 @@ export class GithubTracker implements Tracker {
       if (!isPassing) {
         throw error;
       }
-      if (this.isForeign || (await this.text()) === undefined) {
+      if (this.isForeign || (await readStoryBytes(this.file)) === undefined) {
         throw new HumanError(
           sentences([
             error.said,
@@ -133,10 +134,6 @@ export class GithubTracker implements Tracker {
 
   private now(): number {
     return (this.options.now ?? Date.now)();
-  }
-
-  private async text(): Promise<string | undefined> {
-    return readFile(this.file, 'utf8').catch(() => undefined);
   }
 
   private notes(): Promise<GithubNotes> {
@@ -260,7 +257,7 @@ export class GithubTracker implements Tracker {
       keep,
       isForeign: this.isForeign,
     };
-    if ((await this.text()) === undefined) {
+    if (!(await exists(this.file))) {
       requireInside(this.file);
       if (await createStoryFile(this.file, Buffer.from(mergeMirror(undefined, merge)))) {
         return;
