@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
+import type { RunOutcome } from '../../src/orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
@@ -43,8 +44,11 @@ export function handoffViolations({ handoffFile }: RunFiles): string[] {
   }
 }
 
-/** @param completes whether its last run must be complete */
-export function journalViolations(events: readonly RunEvent[], completes = true): string[] {
+/** @param outcomes with which its run may end */
+export function journalViolations(
+  events: readonly RunEvent[],
+  outcomes: readonly RunOutcome[] = ['completed'],
+): string[] {
   const runId = events[0]?.type === 'run.started' ? events[0].runId : '?';
   const gap = events.findIndex(({ seq }, i) => seq !== i + 1);
   const { phase } = foldRun(events);
@@ -55,8 +59,7 @@ export function journalViolations(events: readonly RunEvent[], completes = true)
       : [`the journal of ${runId} has seq ${events[gap]?.seq} at line ${gap + 1}`]),
     // A loop that was killed before its first event leaves an empty journal.
     ...(phase === 'ended' || phase === 'idle' ? [] : [`run ${runId} is ${phase}`]),
-    ...(last === undefined ||
-    (last.type === 'run.ended' && (last.outcome === 'completed' || !completes))
+    ...(last === undefined || (last.type === 'run.ended' && outcomes.includes(last.outcome))
       ? []
       : [`run ${runId} ends with ${JSON.stringify(last)}`]),
   ];

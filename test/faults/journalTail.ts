@@ -50,6 +50,13 @@ export function wholeJournal(files: RunFiles, runId: string): RunEvent[] {
   });
 }
 
+/** How the last of the runs that have ended has ended. */
+export function lastEnd(
+  events: readonly RunEvent[],
+): Extract<RunEvent, { type: 'run.ended' }> | undefined {
+  return events.findLast(event => event.type === 'run.ended');
+}
+
 /** Runs that have a journal, oldest first. */
 export function runIdsNow(files: RunFiles): string[] {
   try {

@@ -14,8 +14,9 @@ import {
   timesOtherThanOnce,
 } from './checks.ts';
 import type { FaultWorkspace } from './faultWorkspace.ts';
-import { runIdsNow, wholeJournal } from './journalTail.ts';
+import { lastEnd, runIdsNow, wholeJournal } from './journalTail.ts';
 import {
+  failThreshold,
   freshClone,
   type LaneWorld,
   targetBranch,
@@ -41,11 +42,13 @@ export async function laneViolations(
     return ['there is no journal'];
   }
   const events = journals.flat();
-  const alone = leftAlone(events);
   const processes = await processViolations(workspace);
   return [
     ...processes,
-    ...journals.flatMap(list => journalViolations(list, alone.length === 0)),
+    ...journals.flatMap(list => journalViolations(list, ['completed', 'noReadyStory'])),
+    ...journals.flatMap(list => leftAloneViolations(list, failThreshold(world))),
+    ...(await conflictViolations(workspace, events)),
+    ...(await exitViolations(workspace, world, events)),
     ...(await landingViolations(workspace, world, events, before.head)),
     ...(await reachViolations(workspace, world)),
     ...(await keptViolations(workspace, world, events)),
@@ -58,10 +61,88 @@ export async function laneViolations(
   ];
 }
 
-/** Stories that failed too often, as the journal says. */
+/** Stories that failed too often, as the journal says: those that the last run has left. */
 function leftAlone(events: readonly RunEvent[]): readonly string[] {
-  const last = events.findLast(({ type }) => type === 'run.ended');
-  return last?.type === 'run.ended' && last.outcome === 'noReadyStory' ? (last.open ?? []) : [];
+  const last = lastEnd(events);
+  return last?.outcome === 'noReadyStory' ? (last.open ?? []) : [];
+}
+
+/**
+ * A run may leave stories alone, and a stop that comes in that moment makes the next loop a new run. But it needs a
+ * reason for each of them: as many failures in a row as the limit says, and for each refusal what was returned.
+ */
+function leftAloneViolations(events: readonly RunEvent[], limit: number): string[] {
+  const alone = leftAlone(events);
+  const inRow = new Map<string, number>();
+  const returned = new Set<number>();
+  const violations: string[] = [];
+  for (const event of events) {
+    if (event.type === 'landing.returned') {
+      returned.add(event.iteration);
+    }
+    if (event.type !== 'iteration.ended' || event.storyId === undefined) {
+      continue;
+    }
+    const { iteration, outcome, storyId } = event;
+    if (outcome === 'failed' || outcome === 'rejected') {
+      inRow.set(storyId, (inRow.get(storyId) ?? 0) + 1);
+    } else if (outcome !== 'stopped' && outcome !== 'skipped') {
+      inRow.delete(storyId);
+    }
+    if (outcome === 'rejected' && !returned.has(iteration)) {
+      violations.push(`iteration ${iteration} of ${storyId} is refused without a return`);
+    }
+  }
+  const isNamed = events.some(event => event.type === 'warning' && event.code === 'storyLeftAlone');
+  return [
+    ...violations,
+    ...alone.flatMap(id => {
+      const times = inRow.get(id) ?? 0;
+      return times === limit
+        ? []
+        : [`${id} is left alone after ${times} failures in a row and not after ${limit}`];
+    }),
+    ...(alone.length > 0 && !isNamed ? [`${alone.join()} left alone without a reason`] : []),
+  ];
+}
+
+/** Work is returned for a conflict only if both the agent and what has landed changed each file of it. */
+async function conflictViolations(
+  workspace: FaultWorkspace,
+  events: readonly RunEvent[],
+): Promise<string[]> {
+  const violations: string[] = [];
+  for (const event of events) {
+    if (event.type !== 'landing.returned' || event.reason !== 'conflict') {
+      continue;
+    }
+    const { base, files = [], head, iteration, onto, storyId } = event;
+    const changed = async (to: string) =>
+      (await workspace.git('diff', '--name-only', '-z', base, to)).split('\0');
+    const [own, others] = [await changed(head), await changed(onto)];
+    const strange = files.filter(file => !own.includes(file) || !others.includes(file));
+    if (files.length === 0 || strange.length > 0) {
+      violations.push(
+        `iteration ${iteration} of ${storyId} was returned for a conflict that is none: ${strange.join()}`,
+      );
+    }
+  }
+  return violations;
+}
+
+/** A complete run is a success if the branch has everything, and only then. */
+async function exitViolations(
+  workspace: FaultWorkspace,
+  world: LaneWorld,
+  events: readonly RunEvent[],
+): Promise<string[]> {
+  const last = lastEnd(events);
+  const own = (await workspace.git('rev-parse', `refs/heads/${targetBranch(world)}`)).trim();
+  const isHeld = (await tipOf(workspace, world)) !== own;
+  const wanted = last?.outcome === 'completed' && !isHeld ? 0 : 1;
+  return last === undefined || last.exitCode === wanted
+    ? []
+    : [`the last run ended with ${last.exitCode} and not ${wanted}`];
 }
 
 /** The commit with everything that has landed. */
@@ -85,7 +166,6 @@ async function landingViolations(
   start: string,
 ): Promise<string[]> {
   const alone = leftAlone(events);
-  const named = events.flatMap(event => (event.type === 'warning' ? [`${event.code}`] : []));
   const expected = workspace.storyIds.filter(id => !alone.includes(id));
   const landed = events.flatMap(event => (event.type === 'landing.landed' ? [event.storyId] : []));
   const done = events.flatMap(event =>
@@ -126,9 +206,6 @@ async function landingViolations(
       line.map(([hash = '']) => hash),
       recorded,
     ).map(text => `in the journal commit ${text} recorded`),
-    ...(alone.length > 0 && !named.includes('storyLeftAlone')
-      ? [`${alone.join()} left alone without a reason`]
-      : []),
     ...red,
     ...missing.map(id => `the work of ${id} is not on the branch`),
     ...unlisted.map(id => `the line of ${id} is not on the branch`),
@@ -155,10 +232,17 @@ async function keptViolations(
   const storiesOf = (isMeant: (event: RunEvent) => boolean) =>
     new Set(events.flatMap(event => (isMeant(event) && 'storyId' in event ? event.storyId : [])));
   const landed = storiesOf(({ type }) => type === 'landing.landed');
-  // The next agent started without that work.
+  // The next agent started without that work: after a conflict, or in a new run.
   const replaced = storiesOf(
     event => event.type === 'landing.returned' && event.reason === 'conflict',
   );
+  for (const event of events) {
+    if (event.type === 'run.ended' && event.outcome === 'noReadyStory') {
+      for (const id of event.open ?? []) {
+        replaced.add(id);
+      }
+    }
+  }
   const made = new Set(workspace.notes().flatMap(({ commit }) => commit ?? []));
   const tip = await tipOf(workspace, world);
   const violations: string[] = [];

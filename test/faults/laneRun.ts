@@ -4,6 +4,7 @@ import type { RunningCli } from '../support/ralph.ts';
 import { handoffViolations } from './checks.ts';
 import { type FaultWorkspace, kill } from './faultWorkspace.ts';
 import type { FaultyRunReport } from './faultyRun.ts';
+import { runIdsNow, wholeJournal } from './journalTail.ts';
 import { laneViolations } from './laneChecks.ts';
 import { createLaneWorkspace, drawLaneWorld, userFiles } from './laneWorld.ts';
 import {
@@ -130,7 +131,7 @@ class LaneRun {
       /failed too often|has failed \d+ times|does not have everything that has landed/.test(
         stdout ?? '',
       );
-    if ((code !== 0 && !isLeft) || stderr !== '') {
+    if ((code !== 0 && !isLeft) || code !== this.recordedExit() || stderr !== '') {
       throw new Violation(
         `the last loop ended with ${code ?? signal}: ${stderr?.trim()} ${stdout?.slice(-500)}`,
       );
@@ -197,6 +198,14 @@ class LaneRun {
     }
   }
 
+  /** The exit code of the newest run, as its journal says; absent if it has not ended. */
+  private recordedExit(): number | undefined {
+    const { files } = this.workspace;
+    const [runId] = runIdsNow(files).slice(-1);
+    const last = runId === undefined ? undefined : wholeJournal(files, runId).at(-1);
+    return last?.type === 'run.ended' ? last.exitCode : undefined;
+  }
+
   /** A stop must be quick, and leave nothing. */
   private async stop(loop: RunningCli): Promise<void> {
     const since = performance.now();
@@ -223,7 +232,8 @@ class LaneRun {
     }
     // What has landed until its end counts.
     this.loop.look();
-    if (hadBegun && code !== 130 && code !== 143 && this.landed.size < this.plan.stories) {
+    // A run that had come to its end when the signal came has an exit code of its own.
+    if (hadBegun && code !== 130 && code !== 143 && code !== this.recordedExit()) {
       this.violations.push(`a stop ended with ${code ?? signal}: ${stderr}`);
     }
   }

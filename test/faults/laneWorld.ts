@@ -80,7 +80,7 @@ export async function createLaneWorkspace(
   stories: number,
   world: LaneWorld,
 ): Promise<FaultWorkspace> {
-  const { checkMs, hasProgress, isThresholdLow, lanes, manner, storyFile, tree } = world;
+  const { checkMs, hasProgress, lanes, manner, storyFile, tree } = world;
   const workspace = await FaultWorkspace.create(stories, {
     ...{ agent: 'diligent', manner, storyFile },
     ...(tree === 'elsewhere' && { branch: OTHER_BRANCH }),
@@ -92,7 +92,7 @@ export async function createLaneWorkspace(
     },
     args: [
       ...['--lanes', `${lanes}`, '--max-iterations', '1000', '--stuck-threshold', '1000'],
-      ...['--fail-threshold', isThresholdLow ? '4' : '1000', '--retry-delay', '0.01'],
+      ...['--fail-threshold', `${failThreshold(world)}`, '--retry-delay', '0.01'],
       ...['--verify', `node verify.mjs ${checkMs}`],
     ],
   });
@@ -101,6 +101,11 @@ export async function createLaneWorkspace(
     await appendFile(path.join(workspace.folder, file), USER_EDIT);
   }
   return workspace;
+}
+
+/** After how many failures in a row a story is left alone. */
+export function failThreshold({ isThresholdLow }: LaneWorld): number {
+  return isThresholdLow ? 4 : 1_000;
 }
 
 export function targetBranch({ tree }: LaneWorld): string {
