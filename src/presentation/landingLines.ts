@@ -11,10 +11,23 @@ const SHORT_HASH = 7;
 
 /** What an agent left in its place; its commits are shown when they land. */
 export function workKept(
-  { commits, head, lands, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
+  { commits, head, lands, problem, storyId = '', uncommitted, unfinished }: EventOf<'work.kept'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   return [
+    ...(unfinished === undefined
+      ? []
+      : [
+          own(
+            'error',
+            t(
+              'The agent ended in the middle of "git {0}", so nothing of its work on {1} lands. The next agent starts with its commits. This shows all that is kept: {2}',
+              unfinished,
+              storyId,
+              'ralph-fresh places',
+            ),
+          ),
+        ]),
     ...(uncommitted === undefined || lands
       ? []
       : [

@@ -322,6 +322,79 @@ describe('lanes', () => {
     assert.equal(subjects(workspace).length, 2);
   });
 
+  // An agent with two commits ends in the middle of something else. `side` is a branch that conflicts with them.
+  const side =
+    'git checkout -q -b side HEAD~2 && echo side > a.txt && git add a.txt && git commit -qm side && git checkout -q main';
+  for (const [title, ending] of [
+    ['rebase', 'git rebase -q --force-rebase --exec false HEAD~2 || true'],
+    ['merge', `${side}; git merge -q side || true`],
+    ['cherry-pick', `${side}; git cherry-pick side || true`],
+    [
+      'cherry-pick of several commits',
+      `${side}; git cherry-pick side main~1 || true; echo mine > a.txt; git add a.txt; git commit -qm picked`,
+    ],
+    ['revert', 'git revert --no-commit HEAD'],
+    ['am', `${side}; git format-patch -q -1 -o .git side; git am -q .git/*.patch || true`],
+    ['bisect', 'git bisect start HEAD HEAD~2'],
+  ] as const) {
+    test(`work of an agent that ends in the middle of git ${title} does not land`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const isClean =
+        'test -f a.txt && test -f b.txt && git symbolic-ref -q HEAD && ! git status | grep -i -E "progress|currently|bisect" && git diff --quiet HEAD -- a.txt b.txt';
+      const run = workspace.scriptOf(
+        {
+          'US-001': [
+            [
+              { tick: 'US-001' },
+              { write: ['a.txt', 'a'] },
+              { commit: 'A' },
+              { write: ['b.txt', 'b'] },
+              { commit: 'B' },
+              { shell: ending },
+              { result: ['US-001 is done.'] },
+            ],
+            [{ shell: isClean }, ...writes('US-001', 'c.txt', 'c')],
+          ],
+        },
+        ...['--isolate', '--verify', 'true'],
+      );
+      const { code, stderr, stdout } = await run.finished;
+      assert.equal(code, 0, stdout + stderr);
+      assert.deepEqual(await outcomes(workspace), ['rejected', 'storyDone']);
+      const words = `The agent ended in the middle of "git ${title.split(' ')[0]}", so nothing of its work on US-001 lands.`;
+      assert.ok(stdout.includes(words), stdout);
+      assert.deepEqual(
+        (await workspace.events('landing.queued')).map(({ iteration }) => iteration),
+        [2],
+      );
+      assert.equal(await workspace.read('b.txt'), 'b');
+      assert.equal(await workspace.read('c.txt'), 'c');
+    });
+  }
+
+  test('work of which a part is on another branch does not land', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [
+          [
+            { write: ['a.txt', 'a'] },
+            { commit: 'A' },
+            { git: ['switch', '--quiet', '-c', 'other', 'HEAD~1'] },
+            ...writes('US-001', 'b.txt', 'b'),
+          ],
+        ],
+      },
+      ...['--isolate', '--max-iterations', '1'],
+    );
+    const { stdout } = await run.finished;
+    assert.match(stdout, /The work is not on the branch main, but on other/);
+    assert.deepEqual(await outcomes(workspace), ['rejected']);
+    assert.deepEqual(subjects(workspace), ['First commit']);
+    const places = await workspace.cli('places').finished;
+    assert.match(places.stdout, /\/1-branches\/main$/m);
+  });
+
   test('work of an agent that never commits lands after the checks', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const run = workspace.scriptOf(

@@ -216,7 +216,13 @@ function iteration(number: number, commit: string): RunEventBody[] {
     })),
     {
       ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
-      ...{ ref: '7', uncommitted: commit, commits: number % 2, problem: SAID },
+      ...{
+        ref: '7',
+        uncommitted: commit,
+        commits: number % 2,
+        problem: SAID,
+        unfinished: 'merge',
+      },
     },
     {
       ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },

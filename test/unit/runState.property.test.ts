@@ -343,7 +343,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   'work.kept': fc.record(
     {
       ...{ iteration, storyId, base: words, head: words, ref: words },
-      ...{ uncommitted: words, commits: fc.nat(9), problem: words },
+      ...{ uncommitted: words, commits: fc.nat(9), unfinished: words, problem: words },
     },
     { requiredKeys: ['iteration', 'commits'] },
   ),

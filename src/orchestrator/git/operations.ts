@@ -1,22 +1,38 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { commonDirOf } from './gitDir.ts';
 
-/** An unfinished command of git that keeps a branch where it is. */
+/** A command of git that may stay unfinished. */
 export type Operation = 'am' | 'bisect' | 'cherry-pick' | 'merge' | 'rebase' | 'revert';
 
-/** Files in git's folder of a work tree that exist while HEAD's branch takes part. */
+/** Files in git's folder of a work tree that exist while one of its commands is unfinished there. */
 const MARKS: readonly (readonly [string, Operation])[] = [
   ['MERGE_HEAD', 'merge'],
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply/applying', 'am'],
+  ['rebase-apply', 'rebase'],
   ['CHERRY_PICK_HEAD', 'cherry-pick'],
   ['REVERT_HEAD', 'revert'],
-  ['rebase-merge', 'rebase'],
-  ['rebase-apply', 'am'],
+  ['BISECT_LOG', 'bisect'],
 ];
 
 /**
+ * The command of git that is unfinished in a work tree. Files are enough to know, so no process is needed.
+ * @param gitDir git's folder of the work tree
+ */
+export function unfinishedOperation(gitDir: string): Operation | undefined {
+  const found = MARKS.find(([file]) => existsSync(path.join(gitDir, file)));
+  if (found !== undefined) {
+    return found[1];
+  }
+  // After a commit in the middle of several, only the list of those that follow is left.
+  const [next = ''] = linesOf(path.join(gitDir, 'sequencer', 'todo'));
+  return /^p(?:ick)?\s/.test(next) ? 'cherry-pick' : /^revert\s/.test(next) ? 'revert' : undefined;
+}
+
+/**
  * The command of git that is in progress on a branch, in any work tree of the repository: it remembers where the
- * branch is, or expects to find it there later. Files are enough to know, so no process is needed.
+ * branch is, or expects to find it there later.
  *
  * @param gitDir git's folder of the work tree
  * @param ref the branch with `refs/heads/`
@@ -24,9 +40,10 @@ const MARKS: readonly (readonly [string, Operation])[] = [
  */
 export function operationOn(gitDir: string, ref: string, isHere: boolean): Operation | undefined {
   if (isHere) {
-    const found = MARKS.find(([file]) => existsSync(path.join(gitDir, file)));
-    if (found !== undefined) {
-      return found[1];
+    const found = unfinishedOperation(gitDir);
+    // A bisect keeps only the branch to which it returns.
+    if (found !== undefined && found !== 'bisect') {
+      return found;
     }
   }
   const common = commonDirOf(gitDir);
@@ -55,7 +72,8 @@ function linkedDirs(common: string): string[] {
 
 function linesOf(file: string): string[] {
   try {
-    return readFileSync(file, 'utf8').split(/\r?\n/);
+    // Reading a pipe would block.
+    return statSync(file).isFile() ? readFileSync(file, 'utf8').split(/\r?\n/) : [];
   } catch {
     // It ended meanwhile, or there is none.
     return [];

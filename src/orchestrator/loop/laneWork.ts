@@ -2,6 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Words } from '../../base/say.ts';
 import { changedEntries } from '../git/changes.ts';
+import { unfinishedOperation } from '../git/operations.ts';
+import { gitResult } from '../git/runGit.ts';
 import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -173,11 +175,18 @@ export class LaneWork {
       throw error;
     });
     const kept = await keep();
-    const commits = await this.countCommits(scope.before.head, kept.head);
+    const unfinished = place.gitDir === undefined ? undefined : unfinishedOperation(place.gitDir);
+    const last =
+      unfinished !== undefined && kept.problem === undefined
+        ? await this.branchIn(place)
+        : kept.head;
+    const commits = await this.countCommits(scope.before.head, last);
     const base = await this.earlier.baseOf(story, scope.before.head);
     // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
     const isAll = commits === 0 || isCutOff(work);
-    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
+    // In the middle of an operation, the files are only a part of the work, perhaps with marks of conflicts.
+    const uncommitted = unfinished === undefined ? kept.uncommitted : undefined;
+    const head = isAll ? (uncommitted ?? last) : last;
     const isDone = isDoneNow(storiesLeft(work), story);
     const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
     // During a stop, what the place still has is collected from there when the run continues.
@@ -188,14 +197,17 @@ export class LaneWork {
       isClaimed &&
       !isLeftThere &&
       !isTaken() &&
+      // Some of it is elsewhere: in the rest of the operation, or on a branch of its own.
+      unfinished === undefined &&
+      work.astray === undefined &&
       base !== undefined &&
       head !== undefined &&
       (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }));
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
-      ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
-      lands: lands && head === kept.uncommitted ? true : undefined,
-      ...{ commits, problem: kept.problem },
+      ...{ head: last, ref, uncommitted },
+      lands: lands && head === uncommitted ? true : undefined,
+      ...{ commits, unfinished, problem: kept.problem },
     });
     if (isLeftThere) {
       return;
@@ -221,6 +233,13 @@ export class LaneWork {
       { commits, isClaimed: isClaimed && !isTaken() },
     );
     this.ends.staysOpen(iteration, verdict);
+  }
+
+  /** The last commit of the branch in a place: what is left when an operation is aborted. */
+  private async branchIn({ dir }: ClonePlace): Promise<string | undefined> {
+    const name = `refs/heads/${this.hands.target.branch}^{commit}`;
+    const { stdout } = await gitResult(dir, ['rev-parse', '--verify', '--quiet', name]);
+    return stdout.toString('utf8').trim() || undefined;
   }
 
   /** What is missing would be missing on the branch, too; and not everything may get there. */

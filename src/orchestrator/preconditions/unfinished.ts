@@ -1,21 +1,10 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { asHumanError } from '../git/gitErrors.ts';
+import { unfinishedOperation } from '../git/operations.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
-
-/** Files in git's folder that show that one of its commands is unfinished. */
-const OPERATIONS: readonly (readonly [string, string])[] = [
-  ['MERGE_HEAD', 'merge'],
-  ['rebase-merge', 'rebase'],
-  ['rebase-apply/applying', 'am'],
-  ['rebase-apply', 'rebase'],
-  ['CHERRY_PICK_HEAD', 'cherry-pick'],
-  ['REVERT_HEAD', 'revert'],
-];
 
 /** No git operation is unfinished: an agent's first commit would become part of it, or fail. */
 export const unfinished: Precondition = {
@@ -38,27 +27,29 @@ export const unfinished: Precondition = {
 };
 
 function underWay(gitDir: string): Judgement | undefined {
-  const [, operation] = OPERATIONS.find(([name]) => existsSync(path.join(gitDir, name))) ?? [];
-  if (operation !== undefined) {
-    return {
-      level: 'refuses',
-      message: say(
-        'A "git {0}" is in progress here, and the agents\' work would become part of it.',
-        operation,
-      ),
-      next: say(
-        'Finish it with "git {0} --continue", or abort it with "git {0} --abort".',
-        operation,
-      ),
-    };
-  }
-  return existsSync(path.join(gitDir, 'BISECT_LOG'))
-    ? {
+  const operation = unfinishedOperation(gitDir);
+  switch (operation) {
+    case undefined:
+      return undefined;
+    case 'bisect':
+      return {
         level: 'refuses',
         message: say('A "git bisect" is in progress here, and ending it would lose the commits.'),
         next: say('End it with "git bisect reset".'),
-      }
-    : undefined;
+      };
+    default:
+      return {
+        level: 'refuses',
+        message: say(
+          'A "git {0}" is in progress here, and the agents\' work would become part of it.',
+          operation,
+        ),
+        next: say(
+          'Finish it with "git {0} --continue", or abort it with "git {0} --abort".',
+          operation,
+        ),
+      };
+  }
 }
 
 /** Conflicts, for example after a stash that did not apply cleanly. */

@@ -24,6 +24,8 @@ export function landingSchemas() {
       /** The commit of ours waits to land. */
       lands: z.literal(true).optional(),
       commits: z.number().int().nonnegative(),
+      /** The command of git in whose middle the agent ended (`rebase`): nothing of its work lands. */
+      unfinished: z.string().optional(),
       /** Why not everything could be kept. */
       problem: words.optional(),
     }),
