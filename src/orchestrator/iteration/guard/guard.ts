@@ -11,6 +11,7 @@ import { isFolderText } from '../../stories/formats/folderText.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../../stories/story.ts';
 import { parseStoryFile, parseStoryText } from '../../stories/storyFile.ts';
+import { matchStories, type Pair } from '../../stories/storyMatching.ts';
 import {
   type Duty,
   doubleTicks,
@@ -21,7 +22,6 @@ import {
 } from './guardChanges.ts';
 import { withOldEntries } from './guardEntries.ts';
 import { haveSameSettings, withOldFiles } from './guardFiles.ts';
-import { matchStories, type Pair } from './storyMatching.ts';
 
 const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 

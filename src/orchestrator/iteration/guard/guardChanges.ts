@@ -12,7 +12,7 @@ import {
   plainLines,
   sayingOf,
   titleOf,
-} from './storyMatching.ts';
+} from '../../stories/storyMatching.ts';
 
 /** A difference between a story file before and after an iteration. Data only; for the journal. */
 export type GuardChange =

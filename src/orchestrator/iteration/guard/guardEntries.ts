@@ -11,6 +11,7 @@ import { DONE_KEYS, STATUS_KEYS } from '../../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../../stories/formats/prdRoot.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
+import { matchStories, type Pair, plain, sayingOf } from '../../stories/storyMatching.ts';
 import {
   criterionChanges,
   type Duty,
@@ -18,7 +19,6 @@ import {
   textChanges,
   tickChanges,
 } from './guardChanges.ts';
-import { matchStories, type Pair, plain, sayingOf } from './storyMatching.ts';
 
 /** Each allowed change is tested on the whole entry, so their number is limited. */
 const MAX_TRIED = 500;

@@ -1,6 +1,6 @@
 import { packFolder, TASKS, unpackFolder } from '../../stories/formats/folderText.ts';
 import type { StoryList } from '../../stories/story.ts';
-import { matchStories } from './storyMatching.ts';
+import { matchStories } from '../../stories/storyMatching.ts';
 
 /** Whether the settings of two folders agree on what the states of their tasks mean. A story file has none. */
 export function haveSameSettings(before: Buffer, now: Buffer): boolean {

@@ -1,5 +1,5 @@
-import { numberId } from '../../../base/numberId.ts';
-import type { Story } from '../../stories/story.ts';
+import { numberId } from '../../base/numberId.ts';
+import type { Story } from './story.ts';
 
 /** A story before and after. */
 export interface Pair {
