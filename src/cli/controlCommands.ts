@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { isNumberId } from '../base/numberId.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -88,7 +89,10 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
   }
   const state = await requireUnfinished(files, 'skip a story in');
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, { type: 'skip', storyId });
+  const delivered = await deliverRequest(files, {
+    ...{ type: 'skip', storyId },
+    title: isNumberId(storyId) ? story?.title : undefined,
+  });
   if (delivered.kind === 'already') {
     print(`${named(storyId)} is skipped already.`);
     return;

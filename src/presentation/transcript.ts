@@ -219,6 +219,9 @@ function lines(event: RunEvent, t: Translate, telling: Telling): readonly Transc
             : t('Answered for {0}: {1}', event.storyId, shorten(event.answer, MAX_LINE)),
         ),
       ];
+    case 'stories.renumbered':
+      // What follows says which story it is about.
+      return [];
     case 'story.skipped':
     case 'story.reset':
     case 'story.stuck':

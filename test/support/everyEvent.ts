@@ -316,6 +316,7 @@ function between(index: number): RunEventBody[] {
           { type: 'story.paused', storyId, paused },
           { type: 'story.settling', storyId, settling: paused, iteration: 1 },
         ]),
+        { type: 'stories.renumbered', moves: [{ from: '#1', to: '#2' }], gone: ['#3'] },
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),
         {

@@ -4,7 +4,8 @@ import { englishOf } from '../../src/base/say.ts';
 import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
 import type { AgentEnd } from '../../src/orchestrator/agents/call/agentProcess.ts';
 import { type Evidence, judge } from '../../src/orchestrator/proof/judge.ts';
-import { newlyDone, storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
 import { storyList } from '../support/storyList.ts';
 
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };
@@ -192,7 +193,11 @@ describe('storyChanges', () => {
   });
 });
 
-describe('newlyDone', () => {
+describe('items without ids that become done', () => {
+  const newlyDone = (storiesBefore: readonly Story[], storiesAfter: readonly Story[]) =>
+    storyChanges({ storiesBefore, storiesAfter, handled: new Map() }).flatMap(
+      ({ done, storyId }) => (done ? [storyId] : []),
+    );
   const numbered = (...items: readonly (readonly [title: string, done: boolean])[]) =>
     storyList(...items.map(([title, done], index) => ({ id: `#${index + 1}`, title, done })));
   const before = numbered(['Alpha', false], ['Beta', false], ['Gamma', true]);

@@ -305,6 +305,14 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   ),
   'discovery.refused': fc.record({ id: fc.constantFrom('D1', 'D3'), reason: fc.string() }),
   'discovery.dropped': fc.record({ id: fc.constantFrom('D1', 'D2') }),
+  'stories.renumbered': fc.record(
+    {
+      moves: fc.array(fc.record({ from: storyId, to: storyId }), { maxLength: 3 }),
+      gone: fc.array(storyId, { maxLength: 2 }),
+      iteration,
+    },
+    { requiredKeys: ['moves'] },
+  ),
   'story.ticked': fc.record(
     {
       storyId,

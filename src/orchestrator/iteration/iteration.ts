@@ -12,8 +12,8 @@ import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import { choiceOf } from '../stories/formats/callChoice.ts';
 import type { Story } from '../stories/story.ts';
+import { isDoneIn } from '../stories/storyChanges.ts';
 import { readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
-import { isDoneNow } from '../stories/storyNow.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
 import type { Briefer, Briefing } from './briefing.ts';
 import { linkOf } from './guard/storyPlace.ts';
@@ -203,9 +203,9 @@ async function untrackedIn(scope: Scope): Promise<string[] | undefined> {
   }
 }
 
-async function isDoneInFile({ place }: Scope, story: Story): Promise<boolean> {
+async function isDoneInFile({ before, place }: Scope, story: Story): Promise<boolean> {
   const { stories } = await readStories(place.storyFile);
-  return stories !== undefined && isDoneNow(stories.stories, story);
+  return stories !== undefined && isDoneIn(stories.stories, story, before.stories?.stories ?? []);
 }
 
 async function keepRestorePoint({ files, id }: Run, scope: Scope): Promise<void> {

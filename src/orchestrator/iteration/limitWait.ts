@@ -4,6 +4,7 @@ import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { isStillToDo } from '../run/storiesLeft.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { sameStory } from '../stories/storyMatching.ts';
 
 /** The state of an iteration after a wait for a usage limit. */
 export interface AfterWait {
@@ -55,7 +56,9 @@ export class LimitWait {
       this.recordChanges(now);
     }
     const stories = after.stories?.stories;
-    const story = stories?.find(({ id }) => id === storyBefore?.id) ?? storyBefore;
+    const found =
+      storyBefore && sameStory(before.stories?.stories ?? [], storyBefore, stories ?? []);
+    const story = found ?? storyBefore;
     return {
       scope: { ...scope, before: after, story: story ?? scope.story },
       isToDo:
@@ -63,7 +66,8 @@ export class LimitWait {
         isStillToDo(storyBefore.id, {
           config: run.config,
           state: run.state(),
-          stories,
+          // The journal knows it by the id that it had.
+          stories: stories?.map(one => (one === found ? { ...one, id: storyBefore.id } : one)),
         }),
       isNewStart,
     };

@@ -6,8 +6,9 @@ import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { nextStory, storyKeys } from '../stories/select.ts';
+import { nextStory } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
+import { matchStories } from '../stories/storyMatching.ts';
 import { keepToBranch } from './branchWatch.ts';
 import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
@@ -149,18 +150,16 @@ export function storiesLeft({ after, left, scope }: Work): readonly Story[] {
   if (left === undefined) {
     return now;
   }
-  const then = doneByKey(left.stories);
-  const before = doneByKey(scope.before.stories?.stories ?? []);
-  const keys = storyKeys(now);
-  return now.map(story => {
-    const key = keys.get(story);
-    return then.get(key) === story.done ? story : { ...story, done: before.get(key) ?? story.done };
-  });
+  const then = doneBefore(left.stories, now);
+  const before = doneBefore(scope.before.stories?.stories ?? [], now);
+  return now.map(story =>
+    then.get(story) === story.done ? story : { ...story, done: before.get(story) ?? story.done },
+  );
 }
 
-function doneByKey(stories: readonly Story[]): ReadonlyMap<string | undefined, boolean> {
-  const keys = storyKeys(stories);
-  return new Map(stories.map(story => [keys.get(story), story.done]));
+/** Which of the stories were done in an earlier version of their list; new ones are not included. */
+function doneBefore(earlier: readonly Story[], now: readonly Story[]): ReadonlyMap<Story, boolean> {
+  return new Map(matchStories(earlier, now).pairs.map(({ after, before }) => [after, before.done]));
 }
 
 /**

@@ -4,6 +4,7 @@ import { discoveryState } from './discoveries.ts';
 import type { RunEvent } from './events.ts';
 import { judgedState } from './judgedState.ts';
 import { landingState, withoutNumbers, withTitle } from './landingState.ts';
+import { renumbered } from './renumbering.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import {
   INITIAL_RUN_STATE,
@@ -254,6 +255,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         event.done && event.by === 'outside' ? withoutOwnQuestion(settled, event.storyId) : settled;
       return withStory(told, event.storyId, record => changed(record, event));
     }
+    case 'stories.renumbered':
+      return renumbered(state, event);
     case 'story.ticked': {
       const handled = withHandled(state, event.storyId, event.done);
       const settled = withoutSettling(withoutLost(handled, event), event);

@@ -23,7 +23,8 @@ import { modeOf } from '../run/runWork.ts';
 import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { newlyDone, storyChanges } from '../stories/storyChanges.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
+import { matchStories, sameStory } from '../stories/storyMatching.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
 
@@ -43,13 +44,19 @@ export interface Landing {
 /**
  * Judges an iteration and records its outcome: first its claims, by checks and reviewer, then the iteration as a
  * whole.
+ * @param follow gives the work of a later look the ids of the list that it leaves
  */
-export async function land(run: Run, work: Work): Promise<Landing> {
-  const { result, scope } = work;
-  if (work.astray) {
-    return { verdict: work.astray, after: work.after };
+export async function land(
+  run: Run,
+  collected: Work,
+  follow: (again: Work) => Work,
+): Promise<Landing> {
+  if (collected.astray) {
+    return { verdict: collected.astray, after: collected.after };
   }
-  const { before, iteration, place, story } = scope;
+  let work = collected;
+  const { result } = work;
+  const { append, before, iteration, place } = work.scope;
   const { config } = run;
   let { after } = work;
   const storiesBefore = before.stories?.stories ?? [];
@@ -59,14 +66,18 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     handled: handledIn(run.state(), iteration),
   });
   for (const change of changes) {
-    scope.append({ type: 'story.changed', ...change, by: 'agent' });
+    append({ type: 'story.changed', ...change, by: 'agent' });
   }
   // Including what a person ticked meanwhile, because an agent could have forged that request.
-  const claimed = newlyDone(storiesBefore, storiesLeft(work));
+  const claimed = storyChanges({
+    storiesBefore,
+    storiesAfter: storiesLeft(work),
+    handled: new Map(),
+  }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
   // In parallel with the checks: both only read.
   const search = searchDuplicates(run.code, place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {
-    scope,
+    scope: work.scope,
     after,
     stories: claimed,
     storyFile: place.storyFile,
@@ -75,10 +86,14 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.
     afterChecks: async () => {
       const again = await lookAgain(run, work);
-      ({ after } = again);
-      return again;
+      const idNow = idsIn(again.after, after);
+      work = follow(again);
+      ({ after } = work);
+      return { ...again, stories: claimed.flatMap(id => idNow.get(id) ?? []) };
     },
   });
+  const { scope } = work;
+  const { story } = scope;
   const isGuarded = storyNotes(run.state(), story?.id).guard?.iteration === iteration;
   if (isGuarded || judged.kind !== 'passed' || config.verify.length > 0 || config.reviewer) {
     place.workTree.take();
@@ -97,7 +112,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;
   const judgement = judge({
     story,
-    storiesBefore,
+    storiesBefore: scope.before.stories?.stories ?? [],
     storiesAfter: storiesLeft({ ...work, after: judgedFiles }),
     commits,
     result,
@@ -138,6 +153,12 @@ function notPutBack(run: Run, refused: readonly string[], after: Snapshot): Verd
       };
 }
 
+/** The ids that stories have now, by those that they had. */
+function idsIn(now: Snapshot, earlier: Snapshot): ReadonlyMap<string, string> {
+  const [before = [], after = []] = [earlier, now].map(({ stories }) => stories?.stories);
+  return new Map(matchStories(before, after).pairs.map(pair => [pair.before.id, pair.after.id]));
+}
+
 /**
  * Records the outcome of an iteration in a place of its own whose story stays open: its agent does not say that it is
  * done, or its work could not be kept.
@@ -150,12 +171,15 @@ export async function leaveOpen(
 ): Promise<Verdict | undefined> {
   const { result, scope } = work;
   const { before, iteration, story } = scope;
+  const storiesBefore = before.stories?.stories ?? [];
+  const left = storiesLeft(work);
+  const own = story && sameStory(storiesBefore, story, left);
   const judgement = judge({
     story,
-    storiesBefore: before.stories?.stories ?? [],
+    storiesBefore,
     // Without its commits, a claim counts for nothing.
-    storiesAfter: storiesLeft(work).map(other =>
-      other.id === story?.id ? { ...other, done: false } : other,
+    storiesAfter: left.map(other =>
+      other === own || other.id === story?.id ? { ...other, done: false } : other,
     ),
     commits,
     result,

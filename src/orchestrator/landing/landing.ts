@@ -17,6 +17,7 @@ import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
+import { storyNow } from '../stories/storyNow.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
 import { listStoryCommits } from './listedCommits.ts';
@@ -175,7 +176,7 @@ export class Landing {
     const place = await this.hands.placeAt(commit);
     const { before, story } = scope;
     const after: Snapshot = {
-      stories: withDone(before, story.id),
+      stories: withDone(before, story),
       head: commit,
       branch: this.hands.target.branch,
     };
@@ -296,7 +297,7 @@ export class Landing {
     const judgement = judge({
       story,
       storiesBefore,
-      storiesAfter: isDone ? (withDone(before, story.id)?.stories ?? []) : storiesBefore,
+      storiesAfter: isDone ? (withDone(before, story)?.stories ?? []) : storiesBefore,
       commits,
       result,
       completionPromise: run.config.completionPromise,
@@ -310,11 +311,14 @@ export class Landing {
   }
 }
 
-function withDone({ stories: list }: Snapshot, storyId: string): Snapshot['stories'] {
+/** The list with the story done; one without an id may have another number there. */
+function withDone({ stories: list }: Snapshot, story: Story): Snapshot['stories'] {
+  const own = list && storyNow(list.stories, story);
+  const isOwn = (one: Story) => (own === undefined ? one.id === story.id : one === own);
   return (
     list && {
       ...list,
-      stories: list.stories.map(story => (story.id === storyId ? { ...story, done: true } : story)),
+      stories: list.stories.map(one => (isOwn(one) ? { ...one, done: true } : one)),
     }
   );
 }

@@ -25,6 +25,8 @@ export interface LandingStory {
   readonly position: number;
   /** Recognizes a story without an id of its own if the list has changed since. */
   readonly title?: string;
+  /** Its heading; the same for several of one title. */
+  readonly epic?: string;
 }
 
 /** A story file with a tick, or the reason why it has none. */

@@ -6,8 +6,9 @@ import type { Journal } from '../journal/journal.ts';
 import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
-import type { StoryList } from '../stories/story.ts';
+import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { matchStories } from '../stories/storyMatching.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
@@ -84,13 +85,14 @@ export async function readBoundary(
   return {
     kept: bytes && stories && { bytes, stories },
     stories: stories ?? withOwnOpen(now, current.storyId),
-    left: await storiesLeft(run, current),
+    left: await storiesLeft(run, current, stories?.stories ?? []),
   };
 }
 
 async function storiesLeft(
   { journal, keptStories, state, storyFile }: Run,
   { number }: CurrentIteration,
+  known: readonly Story[],
 ): Promise<StoryList | undefined> {
   const bytes = await keptStories.readLeft(number);
   const left = keptStories.parse(bytes);
@@ -103,7 +105,12 @@ async function storiesLeft(
     storiesAfter: now.stories.stories,
     handled: handledIn(state(), number),
   });
-  for (const { done, storyId } of changes) {
+  // The journal still knows those without an id by the numbers that they had before the iteration.
+  const then = new Map(
+    matchStories(known, now.stories.stories).pairs.map(pair => [pair.after.id, pair.before.id]),
+  );
+  for (const { done, storyId: id } of changes) {
+    const storyId = then.get(id) ?? id;
     const { doneBy } = storyRecord(state(), storyId);
     // Another attempt to judge the iteration may have recorded it.
     const isKnown = done

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
+import type { Work } from '../iteration/work.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot, withoutRemoved } from '../places/snapshot.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
@@ -8,6 +9,7 @@ import type { Run } from '../run/run.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { matchStories } from '../stories/storyMatching.ts';
 import type { Tracker } from '../trackers/tracker.ts';
 import { FolderList } from './folderList.ts';
 import { followBranch } from './followBranch.ts';
@@ -69,6 +71,31 @@ export class CurrentFiles {
     return this.ids.haveMoved;
   }
 
+  /** See {@link StoryIds.known}. */
+  knownId(storyId: string, title: string | undefined): string {
+    return this.ids.known(storyId, title);
+  }
+
+  /** An iteration that was interrupted is about to be judged. @param list the stories at its start, if they are known */
+  continueWith(list: StoryList | undefined): void {
+    if (list === undefined) {
+      this.ids.follow(this.snapshot.stories?.stories);
+    } else {
+      this.ids.continueWith(list.stories);
+    }
+  }
+
+  /** See {@link StoryIds.followed}. */
+  followed(work: Work): Work {
+    return this.ids.followed(work);
+  }
+
+  /** The files that an iteration in the user's tree leaves. */
+  takeOver(after: Snapshot): void {
+    this.snapshot = after;
+    this.ids.follow(after.stories?.stories);
+  }
+
   /**
    * What follows from a decision that does not know what a person has done to the list.
    * @param isAnyWorking whether agents work, or their work lands
@@ -99,21 +126,16 @@ export class CurrentFiles {
     this.snapshot = snapshot;
     this.activeMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
+    const idNow = ids.follow(snapshot.stories?.stories, lanes?.working);
     const changes = storyChanges({
       storiesBefore: before.stories?.stories ?? [],
       storiesAfter: snapshot.stories?.stories ?? [],
-      handled,
+      handled: new Map([...handled].map(([id, done]) => [idNow(id) ?? id, done])),
     });
-    if (lanes) {
-      ids.follow(snapshot.stories?.stories, lanes.working);
-    }
     for (const change of changes) {
       if (ids.isCertain(change.storyId)) {
         run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
       }
-    }
-    if (lanes?.working.length === 0) {
-      ids.settle();
     }
     this.verdict = problemOfIds ?? (await this.lookAtHistory(before));
   }
@@ -164,8 +186,14 @@ export class CurrentFiles {
     const history = { place, now: snapshot };
     if (elsewhere === undefined) {
       // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
-      const open = new Set(snapshot.stories?.stories.flatMap(({ done, id }) => (done ? [] : id)));
-      const done = before.stories?.stories.filter(({ id }) => !open.has(id)) ?? [];
+      const { pairs, removed } = matchStories(
+        before.stories?.stories ?? [],
+        snapshot.stories?.stories ?? [],
+      );
+      const done = [
+        ...pairs.flatMap(pair => (pair.after.done ? [{ ...pair.before, id: pair.after.id }] : [])),
+        ...removed,
+      ];
       await lookForLostCommits(run, history, done);
     }
     return elsewhere ?? missingWork(run, history);

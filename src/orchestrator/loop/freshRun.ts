@@ -8,7 +8,7 @@ import type { PromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { type RunState, runningIteration } from '../journal/runState.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
@@ -83,7 +83,10 @@ export class FreshRun {
     this.run = run;
     this.accepted = new AcceptedWork(run);
     this.current = new CurrentFiles(run, place, snapshot);
-    this.desk = new RequestDesk(run, { ...options, inboxFrom });
+    this.desk = new RequestDesk(run, {
+      ...{ ...options, inboxFrom },
+      knownId: (storyId, title) => this.current.knownId(storyId, title),
+    });
     this.briefer = new Briefer(run, template, snapshot);
   }
 
@@ -235,8 +238,7 @@ export class FreshRun {
     }
     const forgetHints = await tellPendingHints(run, story?.id);
     const scope = this.scopeOf(iteration, story, current.snapshot);
-    const work = await runIteration(run, scope, this.briefer);
-    await this.land(work);
+    await this.land(await runIteration(run, scope, this.briefer));
     await forgetHints();
     await appendError(run, scope);
   }
@@ -321,9 +323,12 @@ export class FreshRun {
   }
 
   private async land(work: Work): Promise<void> {
-    const { after, verdict } = await land(this.run, work);
+    const { current, run } = this;
+    const { after, verdict } = await land(run, current.followed(work), again =>
+      current.followed(again),
+    );
     this.desk.endSkips(work.scope.iteration);
-    this.current.snapshot = after;
+    current.takeOver(after);
     this.verdict = verdict;
   }
 
@@ -331,7 +336,9 @@ export class FreshRun {
   private async landCutOff(cutOff: CurrentIteration): Promise<void> {
     const { current, run } = this;
     const { kept, left, stories } = await readBoundary(run, cutOff, current.snapshot.stories);
-    const story = stories?.stories.find(({ id }) => id === cutOff.storyId);
+    current.continueWith(kept?.stories);
+    const { storyId } = runningIteration(run.state(), cutOff.number) ?? cutOff;
+    const story = stories?.stories.find(({ id }) => id === storyId);
     const scope = this.scopeOf(cutOff.number, story, { stories, head: cutOff.startCommit });
     await this.land(await collectWork(run, { scope, kept, left }));
   }

@@ -24,7 +24,7 @@ import type { Scope } from '../run/scope.ts';
 import { isStillToDo, leftAlone } from '../run/storiesLeft.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { isDoneNow } from '../stories/storyNow.ts';
+import { isDoneIn } from '../stories/storyChanges.ts';
 import { keepProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
 import { tellPendingHints } from './tellHints.ts';
@@ -187,7 +187,7 @@ export class LaneWork {
     // In the middle of an operation, the files are only a part of the work, perhaps with marks of conflicts.
     const uncommitted = unfinished === undefined ? kept.uncommitted : undefined;
     const head = isAll ? (uncommitted ?? last) : last;
-    const isDone = isDoneNow(storiesLeft(work), story);
+    const isDone = isDoneIn(storiesLeft(work), story, scope.before.stories?.stories ?? []);
     const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
     // During a stop, what the place still has is collected from there when the run continues.
     const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;

@@ -1,4 +1,5 @@
 import { mkdir, open } from 'node:fs/promises';
+import { isNumberId } from '../../base/numberId.ts';
 import {
   type SetStoryDoneOptions,
   type StorySelector,
@@ -6,6 +7,7 @@ import {
   type TickEdit,
 } from '../stories/edit/edit.ts';
 import type { TickUndo } from '../stories/edit/tickUndo.ts';
+import type { Story } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { type TrackerAccess, tellBeads } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
@@ -54,11 +56,13 @@ export async function tickStory(
       await closeRunFoundDead(files);
     }
   }
+  const isMeant = ({ position }: Story) => position === selector.position;
   const undos = await undosOf(files, selector.id);
   const { changed, undo } = await setDoneWhereKept(storyFile, selector, done, { ...edit, undos });
   if (changed) {
     onWritten?.();
-    await recordTick(files, selector.id, done, undo);
+    const title = (named?.length === 1 ? named[0] : named?.find(isMeant))?.title;
+    await recordTick(files, { id: selector.id, title }, done, undo);
   }
   return changed;
 }
@@ -132,12 +136,18 @@ async function requireWritable(file: string): Promise<void> {
   }
 }
 
-/** Records in the journal that a person ticked or unticked a story, after its file was written. */
+/**
+ * Records in the journal that a person ticked or unticked a story, after its file was written.
+ * @param story.title recognizes it if it has no id and a loop knows it by another number
+ */
 export async function recordTick(
   files: RunFiles,
-  storyId: string,
+  { id: storyId, title }: { readonly id: string; readonly title: string | undefined },
   done: boolean,
   was?: TickUndo,
 ): Promise<void> {
-  await recordRequest(files, { type: 'tick', storyId, done, ...(was && { was }) });
+  await recordRequest(files, {
+    ...{ type: 'tick', storyId, done, ...(was && { was }) },
+    title: isNumberId(storyId) ? title : undefined,
+  });
 }

@@ -9,6 +9,7 @@ import { modeOf, relativePath } from '../run/runWork.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { matchStories } from '../stories/storyMatching.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { runIds } from '../workspace/runIds.ts';
@@ -126,22 +127,37 @@ function uncheckedClaims(
   },
 ): readonly Story[] {
   const { cutOff, storyRecords } = state;
-  const claimed =
-    before === undefined
-      ? cutOff.map(({ storyId }) => storyId)
-      : storyChanges({
-          storiesBefore: before.stories,
-          storiesAfter: left?.stories ?? stories,
-          handled: new Map(),
-        }).map(({ storyId }) => storyId);
+  const known = before?.stories ?? [];
+  const idThen = idsIn(known, stories);
+  const wasLeft = left?.stories ?? stories;
+  const then = idsIn(wasLeft, stories);
+  const changed = storyChanges({
+    storiesBefore: known,
+    storiesAfter: wasLeft,
+    handled: new Map(),
+  }).map(({ storyId }) => storyId);
   const byHand = tickedSinceTheEnd(events);
-  return stories.filter(({ done, id }) => {
+  return stories.filter(story => {
+    const id = idThen(story) ?? story.id;
     const record = storyRecords.get(id);
     const isJudged = record?.approved === true || (record?.verified === true && !isReviewed);
+    const isClaimed =
+      before === undefined
+        ? cutOff.some(({ storyId }) => storyId === story.id)
+        : changed.includes(then(story) ?? story.id);
     return (
-      done && !byHand.has(id) && (record?.refused === true || (claimed.includes(id) && !isJudged))
+      story.done && !byHand.has(story.id) && (record?.refused === true || (isClaimed && !isJudged))
     );
   });
+}
+
+/** The ids that stories of a list had in an earlier version of it; `undefined` if they were not there. */
+function idsIn(
+  earlier: readonly Story[],
+  now: readonly Story[],
+): (story: Story) => string | undefined {
+  const pairs = new Map(matchStories(earlier, now).pairs.map(pair => [pair.after, pair.before.id]));
+  return story => pairs.get(story);
 }
 
 /** During an iteration an agent may have forged a tick; after it, a person's tick is valid. */

@@ -29,8 +29,16 @@ export interface Claims {
   readonly storyFile?: string;
   /** If there are no stories: the agent promised that everything is done. */
   readonly isWholeTask: boolean;
-  /** Examines changes made by the checks. @returns the current files, and what ends the run, if anything */
-  readonly afterChecks: () => Promise<{ readonly after: Snapshot; readonly astray?: Verdict }>;
+  /**
+   * Examines changes made by the checks.
+   * @returns the current files; the ids that the claimed stories have in these, if others were added above them; and
+   * what ends the run, if anything
+   */
+  readonly afterChecks: () => Promise<{
+    readonly after: Snapshot;
+    readonly stories?: readonly string[];
+    readonly astray?: Verdict;
+  }>;
 }
 
 export type ClaimsJudgement =
@@ -55,22 +63,24 @@ export async function judgeClaims(run: ClaimedRun, claims: Claims): Promise<Clai
     return passReview(run, claims, claims.after);
   }
   const gate = await passGate(run, claims);
-  return gate.kind === 'passed' ? passReview(run, claims, gate.after) : gate;
+  return gate.kind === 'passed'
+    ? passReview(run, { ...claims, stories: gate.stories }, gate.after)
+    : gate;
 }
 
 async function passGate(
   run: ClaimedRun,
-  { afterChecks, scope, stories, storyFile }: Claims,
+  { afterChecks, scope, stories: claimed, storyFile }: Claims,
 ): Promise<
   | Exclude<ClaimsJudgement, { kind: 'passed' }>
-  | { readonly kind: 'passed'; readonly after: Snapshot }
+  | { readonly kind: 'passed'; readonly after: Snapshot; readonly stories: readonly string[] }
 > {
   const { config, env, id: runId, stop } = run;
   const { iteration } = scope;
   if (stop.endSignal.aborted) {
     return { kind: 'cutOff' };
   }
-  const [storyId] = stories;
+  const [storyId] = claimed;
   const about = storyId === undefined ? {} : { storyId };
   scope.append({
     type: 'gate.started',
@@ -91,9 +101,9 @@ async function passGate(
     record: { journal: run.journal, iteration },
   });
   if (cancelled) {
-    return interrupted(run, { scope, stories, storyFile });
+    return interrupted(run, { scope, stories: claimed, storyFile });
   }
-  const { after, astray } = await afterChecks();
+  const { after, astray, stories = claimed } = await afterChecks();
   if (astray !== undefined) {
     return { kind: 'cutOff', verdict: astray };
   }
@@ -107,7 +117,7 @@ async function passGate(
   }
   run.journal.sync();
   if (green) {
-    return { kind: 'passed', after };
+    return { kind: 'passed', after, stories };
   }
   await putBack(scope, { after, stories, storyFile, by: 'gate' });
   return { kind: 'refused', stories };

@@ -5,8 +5,7 @@ import type { IterationOutcome } from '../journal/eventCodes.ts';
 import { isFatalError } from '../journal/fatalError.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
-import { storyChanges } from '../stories/storyChanges.ts';
-import { isDoneNow } from '../stories/storyNow.ts';
+import { isDoneIn, storyChanges } from '../stories/storyChanges.ts';
 
 /** The results of an iteration. */
 export interface Evidence {
@@ -48,7 +47,8 @@ export function judge(evidence: Evidence): Judgement {
     ...spoken,
     accepted: spoken.kind !== 'complete' || (!refused && storiesAfter.every(({ done }) => done)),
   };
-  const storyDone = !refused && story !== undefined && isDoneNow(storiesAfter, story);
+  const storyDone =
+    !refused && story !== undefined && isDoneIn(storiesAfter, story, evidence.storiesBefore);
   const progress = commits > 0 || storyDone || hasChanges(evidence);
   const isCut = evidence.stopped || evidence.skipped;
   const verdict = verdictOf(isCut ? undefined : result, signal);

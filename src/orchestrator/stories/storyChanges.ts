@@ -1,14 +1,14 @@
-import { isNumberId } from '../../base/numberId.ts';
-import { storyKeys } from './select.ts';
 import type { Story } from './story.ts';
+import { matchStories, sameStory } from './storyMatching.ts';
 
 /** A story whose done status changed. */
 export interface StoryChange {
+  /** In the list as it is now. */
   readonly storyId: string;
   readonly done: boolean;
 }
 
-/** Stories whose done status differs, identified by id; added and removed stories are not included. */
+/** Stories whose done status differs, whatever their numbers are now; added and removed stories are not included. */
 export function storyChanges({
   storiesBefore,
   storiesAfter,
@@ -19,40 +19,25 @@ export function storyChanges({
   /** Stories that a person ticked (true) or unticked (false) meanwhile; these are not included. */
   readonly handled: ReadonlyMap<string, boolean>;
 }): readonly StoryChange[] {
-  const keysBefore = storyKeys(storiesBefore);
-  const keysAfter = storyKeys(storiesAfter);
-  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story]));
-  return storiesAfter.flatMap(story => {
-    const { done, id, title } = story;
-    const was = before.get(keysAfter.get(story));
-    // Its number may have been another story's.
-    const isSame = was !== undefined && (!isNumberId(id) || was.title === title);
-    return isSame && was.done !== done && handled.get(id) !== done ? [{ storyId: id, done }] : [];
-  });
+  return matchStories(storiesBefore, storiesAfter).pairs.flatMap(({ before, after }) =>
+    before.done !== after.done && handled.get(after.id) !== after.done
+      ? [{ storyId: after.id, done: after.done }]
+      : [],
+  );
 }
 
 /**
- * The ids, in the list as it is now, of all stories that became done. One without an id of its own that was moved, or
- * that has others above it now, is recognized by its title, unless several have it.
+ * Whether a story of one version of a list is done in another one. Pure.
+ * @param storiesBefore the version that it is from
  */
-export function newlyDone(
-  storiesBefore: readonly Story[],
+export function isDoneIn(
   storiesAfter: readonly Story[],
-): readonly string[] {
-  const changed = storyChanges({ storiesBefore, storiesAfter, handled: new Map() });
-  const known = new Set(changed.map(({ storyId }) => storyId));
-  const before = numberedByTitle(storiesBefore);
-  const moved = [...numberedByTitle(storiesAfter)].flatMap(([title, story]) =>
-    story?.done && !known.has(story.id) && before.get(title)?.done === false ? [story.id] : [],
-  );
-  return [...changed.flatMap(({ done, storyId }) => (done ? [storyId] : [])), ...moved];
-}
-
-/** The stories without an id of their own, by their titles; `undefined` where several have one title. */
-function numberedByTitle(stories: readonly Story[]): ReadonlyMap<string, Story | undefined> {
-  const found = new Map<string, Story | undefined>();
-  for (const story of stories.filter(({ id }) => isNumberId(id))) {
-    found.set(story.title, found.has(story.title) ? undefined : story);
-  }
-  return found;
+  story: Story,
+  storiesBefore: readonly Story[],
+): boolean {
+  const named = storiesAfter.filter(({ id }) => id === story.id);
+  // If ids are repeated, only all stories with the id are certain to include the right one.
+  return named.length > 1
+    ? named.every(({ done }) => done)
+    : sameStory(storiesBefore, story, storiesAfter)?.done === true;
 }

@@ -5,6 +5,8 @@ import type { Story } from './story.ts';
 export interface KnownStory {
   readonly id: string;
   readonly title?: string | undefined;
+  /** Its group, if it has one; `undefined` also if that is not known. */
+  readonly epic?: string | undefined;
   /** 0-based position in that version. */
   readonly position?: number | undefined;
 }
@@ -15,28 +17,18 @@ export interface KnownStory {
  * @returns `undefined` if it is gone, or it is not certain which one it is
  */
 export function storyNow(stories: readonly Story[], known: KnownStory): Story | undefined {
-  const { id, position, title } = known;
+  const { epic, id, position, title } = known;
   const isNumber = isNumberId(id);
   const sameId = stories.filter(story => story.id === id);
   if (title === undefined || (!isNumber && sameId.length < 2)) {
     return sameId.length < 2 ? sameId[0] : sameId.find(story => story.position === position);
   }
   const sameTitle = (isNumber ? stories : sameId).filter(story => story.title === title);
-  return sameTitle.length < 2 ? sameTitle[0] : sameTitle.find(story => story.position === position);
-}
-
-/**
- * Whether a story is done in this version of the list. Without an id of its own, its number is that of another one if
- * items were added above it; but its agent may also have given it another title. Pure.
- */
-export function isDoneNow(stories: readonly Story[], story: Story): boolean {
-  const moved = isNumberId(story.id) ? storyNow(stories, story) : undefined;
-  if (moved !== undefined) {
-    return moved.done;
+  if (sameTitle.length < 2) {
+    return sameTitle[0];
   }
-  // If ids are repeated, only all stories with the id are certain to include the right one.
-  const named = stories.filter(({ id }) => id === story.id);
-  return named.length > 0 && named.every(({ done }) => done);
+  const sameEpic = epic === undefined ? sameTitle : sameTitle.filter(story => story.epic === epic);
+  return sameEpic.length < 2 ? sameEpic[0] : sameEpic.find(story => story.position === position);
 }
 
 /** The first id that several stories of a list have. Pure. */

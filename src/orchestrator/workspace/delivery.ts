@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assertNever.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalReader, JournalWriter } from '../journal/journal.ts';
@@ -170,7 +171,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
     case 'lanes':
       return event.type === 'lanes.changed' && event.lanes === request.lanes;
     case 'tick':
-      return event.type === 'story.ticked' && event.storyId === request.storyId;
+      return event.type === 'story.ticked' && isSame(event.storyId, request.storyId);
     case 'pause':
     case 'resume': {
       const { lane, storyId, type } = request;
@@ -188,7 +189,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
     case 'skip':
       return (
         event.type === 'story.skipped' &&
-        (request.storyId === undefined || event.storyId === request.storyId)
+        (request.storyId === undefined || isSame(event.storyId, request.storyId))
       );
     case 'reset':
       return event.type === 'story.reset' && event.storyId === request.storyId;
@@ -241,4 +242,9 @@ async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
   } finally {
     journal.close();
   }
+}
+
+/** The loop may know a story without an id by another number. */
+function isSame(id: string, asked: string): boolean {
+  return id === asked || (isNumberId(id) && isNumberId(asked));
 }

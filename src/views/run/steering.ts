@@ -8,6 +8,7 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import { once } from '../../base/once.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
@@ -154,18 +155,23 @@ export function steering(
     requireTrust();
     requireAnyRun(folder);
     const { storyId: only, storyIds } = runStanding(folder.runs.current);
-    const storyId =
-      story?.storyId ??
-      only ??
-      (
-        await chooseStory(folder, l10n.t('Skip which story?'), ({ done, id }, state) =>
-          storyIds.length > 0
-            ? storyIds.includes(id)
-            : !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
-        )
-      )?.storyId;
+    const chosen =
+      story ??
+      (only === undefined
+        ? await chooseStory(folder, l10n.t('Skip which story?'), ({ done, id }, state) =>
+            storyIds.length > 0
+              ? storyIds.includes(id)
+              : !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
+          )
+        : undefined);
+    const storyId = chosen?.storyId ?? only;
     if (storyId !== undefined) {
-      await sendRequest(folder, { type: 'skip', storyId });
+      // One with a position is from the list, in which it may have another number than in the journal.
+      const title =
+        chosen?.position !== undefined && isNumberId(storyId)
+          ? folder.stories.list[chosen.position]?.title
+          : undefined;
+      await sendRequest(folder, { type: 'skip', storyId, title });
     }
   }
 

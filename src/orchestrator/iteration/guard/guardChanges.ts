@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
+import { isNumberId } from '../../../base/numberId.ts';
 import { englishOf, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
@@ -251,7 +252,10 @@ export function mayTick(id: string, { storyId, handled }: Duty): boolean {
   return id === storyId || handled.has(id);
 }
 
-/** A new story that is done and has the id of an existing open one: a lookup by id would confuse the two. */
+/**
+ * A new story that is done and has the id of an existing open one: a lookup by id would confuse the two. A number is no
+ * id: it is whose turn it is in the list now.
+ */
 export function doubleTicks(
   before: readonly Story[],
   added: readonly Story[],
@@ -262,7 +266,13 @@ export function doubleTicks(
     done.set(story.id, story.done || done.get(story.id) === true);
   }
   return added
-    .filter(story => story.done && done.get(story.id) === false && !mayTick(story.id, duty))
+    .filter(
+      story =>
+        story.done &&
+        !isNumberId(story.id) &&
+        done.get(story.id) === false &&
+        !mayTick(story.id, duty),
+    )
     .map(({ id }) => ({ kind: 'tickedOther', storyId: id }));
 }
 

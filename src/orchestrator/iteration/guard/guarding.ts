@@ -13,8 +13,9 @@ import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
 import { isFolderText } from '../../stories/formats/folderText.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
-import type { StoryList } from '../../stories/story.ts';
+import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/storyFile.ts';
+import { matchStories } from '../../stories/storyMatching.ts';
 import { restoreStoryFile } from './guard.ts';
 import { findGuardChanges, type GuardChange, isForbidden } from './guardChanges.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
@@ -86,15 +87,18 @@ export async function guardStories(
   if (guarded === undefined) {
     return;
   }
-  const storyId = story === undefined ? {} : { storyId: story.id };
-  let handled = handledNow();
+  const idThen = idsIn(guarded.stories.stories, before.stories.stories);
+  const storyId = story === undefined ? {} : { storyId: idThen(story.id) };
+  const handledThen = () =>
+    new Map([...handledNow()].map(([id, done]) => [idThen(id), done] as const));
+  let handled = handledThen();
   const compared = { before: guarded.stories, after: left ?? now, ...storyId };
   let changes = findGuardChanges({ ...compared, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
     // A person's tick is in the file a moment before the loop is informed about it.
     await delay(TICK_GRACE_MS);
     await run.requests.look();
-    handled = handledNow();
+    handled = handledThen();
     changes = findGuardChanges({ ...compared, handled });
   }
   const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
@@ -127,6 +131,17 @@ export async function guardStories(
     restored,
     keptAside: keptAside === undefined ? undefined : relativePath(run.files.workspace, keptAside),
   });
+}
+
+/**
+ * The ids that stories have in the kept version of their list: since then, those without one may have got other
+ * numbers.
+ */
+function idsIn(kept: readonly Story[], before: readonly Story[]): (id: string) => string {
+  const isSame = before.every(({ id }, index) => id === kept[index]?.id);
+  const pairs = isSame ? [] : matchStories(before, kept).pairs;
+  const then = new Map(pairs.map(pair => [pair.before.id, pair.after.id]));
+  return id => then.get(id) ?? id;
 }
 
 /** @returns `undefined` if it failed; the person is informed why and has to do it */

@@ -38,6 +38,18 @@ export function storySchemas() {
       by: z.enum(['agent', 'outside', 'gate', 'reviewer', 'guard', 'skip']),
       iteration: iteration.optional(),
     }),
+    /**
+     * The list has changed above stories without ids of their own: from now on, the journal knows them by these
+     * numbers.
+     */
+    z.looseObject({
+      ...header,
+      type: z.literal('stories.renumbered'),
+      moves: z.array(z.object({ from: z.string(), to: z.string() })),
+      /** Numbers of stories that are not in the list any more. */
+      gone: z.array(z.string()).optional(),
+      iteration: iteration.optional(),
+    }),
     /** A person ticked or unticked the story. */
     z.looseObject({
       ...header,

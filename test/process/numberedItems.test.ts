@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
+import { type Step, Workspace } from '../support/ralph.ts';
+
+const PLAN = 'IMPLEMENTATION_PLAN.md';
+
+async function planOf(t: TestContext, text: string): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  await workspace.write(PLAN, text);
+  workspace.git('add', '-A');
+  workspace.git('commit', '-qm', 'A plan');
+  return workspace;
+}
+
+/** An agent that leaves the plan like this, and commits something. */
+const leaves = (text: string): readonly Step[] => [
+  { write: [PLAN, text] },
+  { write: ['work.txt', text] },
+  { commit: 'Work' },
+];
+
+const titles = async (workspace: Workspace) =>
+  (await workspace.events('iteration.started')).map(({ storyTitle }) => storyTitle);
+
+describe('items without ids are the same ones when the list changes', { concurrency: 2 }, () => {
+  test('an agent that adds a done item and rewords its own has not finished it', async t => {
+    const plan = '# Plan\n\n- [ ] Alpha task\n- [ ] Beta task\n';
+    const workspace = await planOf(t, plan);
+    const { code, stdout } = await workspace.script(
+      [leaves(plan.replace('- [ ] Alpha task', '- [x] Explore\n- [ ] Alpha task (begun)'))],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    ).finished;
+    assert.notEqual(code, 0, stdout);
+    assert.doesNotMatch(await workspace.read(PLAN), /\[x\] Alpha/);
+    const [ended] = await workspace.events('iteration.ended');
+    assert.equal(ended?.outcome, 'progress');
+  });
+
+  for (const how of ['stopped', 'killed'] as const) {
+    test(`a claim is still checked if a person adds an item above it after the run was ${how}`, async t => {
+      const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+      const run = workspace.script(
+        [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
+        ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
+      );
+      await workspace.event('check.started');
+      if (how === 'killed') {
+        run.child.kill('SIGKILL');
+      } else {
+        await workspace.cli('stop').finished;
+      }
+      await run.finished;
+      await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [x] Alpha\n- [ ] Beta\n');
+      const { stderr, stdout } = await workspace.script(
+        [[{ result: ['Nothing done.'] }]],
+        ...['--resume', '--verify', 'false', '--max-iterations', '2'],
+      ).finished;
+      const [gate] = await workspace.events('gate.ended');
+      assert.equal(gate?.green, false, stdout + stderr);
+      assert.equal(await workspace.read(PLAN), '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    });
+  }
+
+  test('a new run does not trust a claim that a person has moved since its loop was killed', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const killed = workspace.script(
+      [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
+      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
+    );
+    await workspace.event('check.started');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [x] Alpha\n- [ ] Beta\n');
+    const { stdout } = await workspace.script(
+      [[{ result: ['Nothing done.'] }]],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    ).finished;
+    assert.equal(
+      await workspace.read(PLAN),
+      '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n',
+      stdout,
+    );
+  });
+
+  test('a run of one item stays with it', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const { code, stdout } = await workspace.script(
+      [
+        leaves('# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [ ] Beta\n'),
+        leaves('# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [x] Beta\n'),
+      ],
+      ...['--story', '#2', '--verify', 'true', '--max-iterations', '3'],
+    ).finished;
+    assert.equal(code, 0, stdout);
+    assert.deepEqual(await titles(workspace), ['Beta', 'Beta']);
+    assert.equal(await workspace.read(PLAN), '# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [x] Beta\n');
+  });
+
+  test('a person ticks what the file shows, while an agent adds an item', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n');
+    const run = workspace.script(
+      [
+        [
+          { write: [PLAN, '# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n'] },
+          { text: 'added' },
+          { wait: 'ticked' },
+          { commit: 'Prepared' },
+        ],
+      ],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.event('agent.text');
+    const { code, stderr } = await workspace.cli('tick', '#3').finished;
+    assert.equal(code, 0, stderr);
+    await workspace.note('ticked');
+    await run.finished;
+    assert.deepEqual(await workspace.events('guard.found'), []);
+    assert.equal(
+      await workspace.read(PLAN),
+      '# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [x] Beta\n- [ ] Gamma\n',
+    );
+    const [runId = ''] = await workspace.runIds();
+    const { storyRecords } = await readRun(workspace.files, runId);
+    assert.deepEqual(
+      [...storyRecords].flatMap(([id, { doneBy }]) => (doneBy === 'hand' ? [id] : [])),
+      ['#3'],
+    );
+  });
+
+  test('a refused claim counts for the item, wherever its agent has moved it', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    await workspace.script(
+      [leaves('# Plan\n\n- [ ] Beta\n- [x] Alpha\n')],
+      ...['--verify', 'false', '--max-iterations', '1'],
+    ).finished;
+    const [runId = ''] = await workspace.runIds();
+    const { storyRecords } = await readRun(workspace.files, runId);
+    assert.deepEqual(
+      [...storyRecords].map(([id, { failures, title }]) => [id, title, failures]),
+      [['#2', 'Alpha', 1]],
+    );
+  });
+
+  test('of two items with one title, the one under its heading is ticked', async t => {
+    const tests = '# Plan\n\n## Login\n\n- [ ] Write tests\n\n## Search\n\n- [ ] Write tests\n';
+    const workspace = await planOf(t, tests);
+    const run = workspace.script(
+      [
+        [
+          { text: 'hi' },
+          { wait: 'go' },
+          ...leaves(tests.replace(/\[ \] Write tests\n$/, '[x] Write tests\n')),
+        ],
+      ],
+      ...['--isolate', '--story', '#2', '--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.agent(1);
+    const added = tests.replace('## Login\n', '## Login\n\n- [ ] Log out\n');
+    await workspace.write(PLAN, added);
+    await workspace.note('go');
+    const { code, stdout } = await run.finished;
+    assert.equal(code, 0, stdout);
+    assert.equal(
+      await workspace.read(PLAN),
+      added.replace(/\[ \] Write tests\n$/, '[x] Write tests\n'),
+    );
+  });
+});
