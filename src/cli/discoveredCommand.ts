@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isNumberId } from '../base/numberId.ts';
 import { say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -100,7 +101,8 @@ async function list({ all, cwd, file, json }: DiscoveredFlags): Promise<void> {
 function stateText({ state, storyId }: KnownDiscovery): string {
   const texts: Readonly<Record<KnownDiscovery['state'], string>> = {
     accepted: '  (accepted; not in the story file yet)',
-    added: `  (story ${shorten(storyId ?? '', 80)})`,
+    // Its number may be that of another story by now.
+    added: isNumberId(storyId ?? '') ? '  (a story)' : `  (story ${shorten(storyId ?? '', 80)})`,
     dropped: '  (dropped)',
     open: '',
   };

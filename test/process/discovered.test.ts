@@ -330,7 +330,24 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       discoveredFrom: '#1',
     });
     assert.doesNotMatch(await told(workspace, 0, 'stories'), /has no id/);
-    assert.match(await told(workspace, 1, 'discovered', 'accept', id), /is already the story #2/);
+    // Its number changes with what stands above it.
+    await workspace.write(
+      'feature_list.json',
+      JSON.stringify([feature, { ...feature, description: 'New' }, added], null, 2),
+    );
+    assert.match(
+      await told(workspace, 1, 'discovered', 'accept', id),
+      /is already the story "Limit the log in": change or remove it/,
+    );
+    assert.match(
+      await told(workspace, 0, 'discovered', '--all'),
+      /Limit the log in {2}\(a story\)/,
+    );
+    await workspace.write('other.json', '[{"id":"A","title":"Other"}]');
+    assert.match(
+      await told(workspace, 1, 'discovered', 'accept', id, '--file', 'other.json'),
+      /is already the story "Limit the log in" in feature_list\.json: change it there/,
+    );
 
     // Somebody takes it out, and another story gets its number.
     const second = { ...feature, description: 'Second' };

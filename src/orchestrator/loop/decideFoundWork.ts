@@ -2,7 +2,8 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { say } from '../../base/say.ts';
-import type { Discovery, KnownDiscovery } from '../journal/discoveries.ts';
+import { shorten } from '../../base/text.ts';
+import { type Discovery, type KnownDiscovery, MAX_TITLE } from '../journal/discoveries.ts';
 import { relativePath } from '../run/runWork.ts';
 import { addToText } from '../stories/edit/addStory.ts';
 import type { NewStory } from '../stories/edit/newStory.ts';
@@ -194,14 +195,14 @@ async function requireNotElsewhere(
   if (found?.state !== 'added' || found.storyFile === undefined) {
     return;
   }
-  const { id, storyFile: named, storyId = id } = found;
+  const { id, storyFile: named, storyId } = found;
   const other = path.resolve(workspace, named);
   const isThere = (await readStoryBytes(other)) !== undefined;
   if (other !== storyFile && isThere && (await isInFile(other, id, storyId))) {
     throw new HumanError(
       say(
         '{0} is already the story {1} in {2}: change it there, or remove it there first.',
-        ...[id, storyId, named],
+        ...[id, storyWords(found), named],
       ),
     );
   }
@@ -213,8 +214,13 @@ function requireNotAdded(found: KnownDiscovery | undefined, id: string): void {
       say(
         '{0} is already the story {1}: change or remove it in the story file.',
         id,
-        found.storyId ?? id,
+        storyWords(found),
       ),
     );
   }
+}
+
+/** The story that a report has become: by its title if it has only a number, which may be that of another one by now. */
+function storyWords({ id, storyId = id, title }: KnownDiscovery): string {
+  return isNumberId(storyId) ? `"${shorten(title, MAX_TITLE)}"` : storyId;
 }
