@@ -114,10 +114,11 @@ class FaultyRun {
   async toEnd(): Promise<void> {
     for (const after of this.turns()) {
       const isStarting = this.loop.current === undefined && (await this.start());
+      const isAtStart = isStarting && this.done.size >= after;
       await this.loop.until(`${after} stories done`, () => this.done.size >= after);
       const isEnd = after >= this.plan.stories;
       const target = isEnd ? 'loop' : this.random.pick(TARGETS);
-      const moment = this.drawMoment(target, isStarting && this.done.size >= after, isEnd);
+      const moment = this.drawMoment(target, isAtStart, isEnd);
       const watch = new MomentWatch(moment, this.workspace.files);
       await this.loop.until(describeMoment(moment), events => watch.hasCome(events));
       if (this.loop.finished) {
@@ -146,7 +147,8 @@ class FaultyRun {
     return turns.sort((a, b) => a - b);
   }
 
-  private drawMoment(target: Target, isStarting: boolean, isEnd: boolean): Moment {
+  /** @param isAtStart whether the loop has only just been started: later, what a start does cannot be waited for */
+  private drawMoment(target: Target, isAtStart: boolean, isEnd: boolean): Moment {
     const { random } = this;
     if (isEnd) {
       return random.chance(0.5)
@@ -156,7 +158,7 @@ class FaultyRun {
     if (target !== 'loop') {
       return agentMoment(random, AGENT_MS);
     }
-    return isStarting && random.chance(0.6)
+    return isAtStart && random.chance(0.6)
       ? startingMoment(random, START_MS)
       : workingMoment(random, this.iterationMs(), this.plan.hasGate);
   }

@@ -106,9 +106,10 @@ class LaneRun {
       if (isStarting) {
         this.loop.start();
       }
+      const isAtStart = isStarting && this.landed.size >= after;
       await this.loop.until(`${after} stories landed`, () => this.landed.size >= after);
       const target = random.pick(LANE_TARGETS);
-      const moment = this.drawMoment(target, isStarting && this.landed.size >= after);
+      const moment = this.drawMoment(target, isAtStart);
       const watch = new MomentWatch(moment, this.workspace.files);
       const end = Date.now() + PATIENCE_MS;
       await this.loop.until(
@@ -138,7 +139,8 @@ class LaneRun {
     }
   }
 
-  private drawMoment(target: LaneTarget, isStarting: boolean): Moment {
+  /** @param isAtStart whether the loop has only just been started: later, what a start does cannot be waited for */
+  private drawMoment(target: LaneTarget, isAtStart: boolean): Moment {
     const { plan, random } = this;
     switch (target) {
       case 'agent':
@@ -146,7 +148,7 @@ class LaneRun {
       case 'check':
         return checkMoment(random, plan.checkMs);
       default:
-        return isStarting && random.chance(0.4)
+        return isAtStart && random.chance(0.4)
           ? startingMoment(random, START_MS)
           : laneMoment(random);
     }
