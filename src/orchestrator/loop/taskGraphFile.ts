@@ -19,7 +19,7 @@ import { formatOf } from '../stories/formats/formatOf.ts';
 import { ownId } from '../stories/formats/prdEntry.ts';
 import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
-import { MAX_STORY_FILE_BYTES } from '../stories/storyFile.ts';
+import { MAX_STORY_FILE_BYTES, requireReadableSize } from '../stories/storyFile.ts';
 import { isSameFile, requireTarget } from '../stories/targetFile.ts';
 import { compactTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
 import { importTasks, type TaskImport } from '../stories/taskImport.ts';
@@ -62,6 +62,13 @@ export async function importIntoGraph(
   }
   let made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, known), now);
   requireGraph(graph, known + made.lines);
+  requireReadableSize(
+    graph,
+    Buffer.byteLength(known) + Buffer.byteLength(made.lines) + 1,
+    say(
+      'Take finished tasks out of it first with "ralph-fresh tasks compact", or import into another file with --file.',
+    ),
+  );
   if (dryRun) {
     return made;
   }

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { englishOf, type Message, say, type Words } from '../../base/say.ts';
+import { englishOf, type Message, say, sentences, type Words } from '../../base/say.ts';
 import { backlog } from './formats/backlogFormat.ts';
 import { ofFile } from './formats/backlogProblems.ts';
 import { folderParts } from './formats/folderText.ts';
@@ -16,8 +16,9 @@ import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
 import { isStoryFolder, readFolder, tasksBelowProblem, tasksProblem } from './storyFolder.ts';
 
+const MEGABYTE = 1024 * 1024;
 /** Size limit for story files, in bytes: thousands of stories. */
-export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
+export const MAX_STORY_FILE_BYTES = 8 * MEGABYTE;
 
 /**
  * Reads a story file. Its problems, and read errors, are part of the result.
@@ -139,6 +140,31 @@ export function problemOfFile(path: string, words: Words): Words {
   return englishOf(words).includes(path) ? words : say('{0}: {1}', path, words);
 }
 
+/**
+ * What must hold before a story file is written: it can be read again.
+ * @param bytes its size
+ * @param advice how its stories become fewer
+ * @throws {HumanError} with both sizes
+ */
+export function requireReadableSize(
+  path: string,
+  bytes: number,
+  advice: Message = say('Move finished stories to another file.'),
+): void {
+  if (bytes > MAX_STORY_FILE_BYTES) {
+    throw new HumanError(
+      sentences([
+        say(
+          '{0} would have {1} MB, and larger story files than {2} MB are not read, so nothing was written.',
+          // Rounded up, so that it is never the limit itself.
+          ...[path, Math.ceil((bytes / MEGABYTE) * 10) / 10, MAX_STORY_FILE_BYTES / MEGABYTE],
+        ),
+        advice,
+      ]),
+    );
+  }
+}
+
 /** The message for a pipe or a device in the place of a story file. */
 export function pipeProblem(path: string): Message {
   return say('{0} is a pipe or a device, not a file: put the stories into a file.', path);
@@ -167,7 +193,7 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
         say(
           '{0} is larger than {1} MB: move finished stories to another file.',
           path,
-          MAX_STORY_FILE_BYTES / 1024 / 1024,
+          MAX_STORY_FILE_BYTES / MEGABYTE,
         ),
       )
     : undefined;

@@ -5,6 +5,7 @@ import { say } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { createStoryFile } from '../edit/createStoryFile.ts';
 import { requireInside } from '../outsideLinks.ts';
+import { requireReadableSize } from '../storyFile.ts';
 
 /**
  * Writes converted stories in one step. A file that is there is only replaced on request, and only while it does not
@@ -20,6 +21,11 @@ export async function writeConversion(
 ): Promise<void> {
   requireInside(file);
   const content = Buffer.from(text);
+  requireReadableSize(
+    file,
+    content.length,
+    say('Move finished stories out of the list first, or split it.'),
+  );
   if (await createStoryFile(file, content)) {
     return;
   }

@@ -6,7 +6,7 @@ import { replaceFile } from '../../../base/replaceFile.ts';
 import { say, type Words } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
-import { pipeProblem, readFolderOrThrow } from '../storyFile.ts';
+import { pipeProblem, readFolderOrThrow, requireReadableSize } from '../storyFile.ts';
 import { folderVersion } from '../storyFolder.ts';
 import { replaceInFolder } from './folderEdit.ts';
 
@@ -81,6 +81,9 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
       const after = edit(before);
       if (after.equals(before)) {
         return { changed: false, after };
+      }
+      if (access === FILE && after.length > before.length) {
+        requireReadableSize(path, after.length);
       }
       if (!(await access.replace(target, before, after))) {
         throw new ChangedMeanwhile();

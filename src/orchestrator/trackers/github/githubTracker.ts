@@ -7,7 +7,7 @@ import type { GithubWhenDone } from '../../settings/config.ts';
 import { createStoryFile } from '../../stories/edit/createStoryFile.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
-import { readStoryBytes } from '../../stories/storyFile.ts';
+import { readStoryBytes, requireReadableSize } from '../../stories/storyFile.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import { ignoreStateDir } from '../../workspace/stateIgnore.ts';
 import type { DoneStory, SettledStories, Tracker, TrackerNote } from '../tracker.ts';
@@ -259,15 +259,22 @@ export class GithubTracker implements Tracker {
     };
     if (!(await exists(this.file))) {
       requireInside(this.file);
-      if (await createStoryFile(this.file, Buffer.from(mergeMirror(undefined, merge)))) {
+      if (await createStoryFile(this.file, this.readable(mergeMirror(undefined, merge)))) {
         return;
       }
     }
     await editFile(this.file, before => {
       const text = before.toString('utf8');
       requireMirrorOf(this.file, text, this.options.source);
-      return Buffer.from(mergeMirror(text, merge));
+      return this.readable(mergeMirror(text, merge));
     });
+  }
+
+  private readable(text: string): Buffer {
+    const content = Buffer.from(text);
+    const advice = say('Name a label or a milestone, so that there are fewer issues.');
+    requireReadableSize(this.file, content.length, advice);
+    return content;
   }
 
   private async tell(
