@@ -183,7 +183,10 @@ function lossesOfFile(
       losses.push({ kind: 'heading', fact });
     }
   }
-  const order = (list: readonly Story[]) => inTurnOrder(list).map(story => list.indexOf(story));
+  const order = (list: readonly Story[]) => {
+    const places = new Map(list.map((story, index) => [story, index]));
+    return inTurnOrder(list).map(story => places.get(story));
+  };
   if (!isDeepStrictEqual(order(found), order(stories))) {
     losses.push({ kind: 'order' });
   }

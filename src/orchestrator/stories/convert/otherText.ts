@@ -149,15 +149,16 @@ function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Ent
     return undefined;
   }
   const { end, start } = spanOf(position);
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
-  // The lines of a YAML map keep their indentation.
   if (file.format === 'backlog') {
     const [, frontMatter = ''] =
       /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(text.slice(start, end)) ?? [];
     const facts = dataIn(frontMatter);
     return isEntry(facts) ? facts : undefined;
   }
-  const value = dataIn(' '.repeat(start - lineStart) + text.slice(start, end));
+  const own = text.slice(start, end);
+  // The lines of a YAML map keep their indentation. Before one in braces, all others may be on the same line.
+  const indent = own.startsWith('{') ? 0 : start - text.lastIndexOf('\n', start - 1) - 1;
+  const value = dataIn(' '.repeat(indent) + own);
   return isEntry(value) ? value : undefined;
 }
 
