@@ -45,9 +45,12 @@ function ready(stories: readonly Story[]): string[] {
     const same = stories.filter(story => story.id === wanted);
     return same.length > 0 && same.every(story => story.done);
   };
-  return stories
-    .filter(story => !story.done && !story.parked && story.dependsOn.every(done))
-    .map(({ title }) => title);
+  return (
+    stories
+      .filter(story => !story.done && !story.parked && story.dependsOn.every(done))
+      // Without a title and an id, a story is named after its place, which a compaction changes.
+      .map(({ id: own, title }) => (title === own ? '' : title))
+  );
 }
 
 const lines = (text: string) =>
