@@ -9,6 +9,7 @@ import { changedPaths, namedFiles } from '../orchestrator/git/treeCommit.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
+import { bringInCommand } from '../orchestrator/landing/bringInCommand.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { fileBelow } from '../orchestrator/loop/resume.ts';
 import { ownFilesOf } from '../orchestrator/revert/ownFiles.ts';
@@ -291,7 +292,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
     const tip = isolated ? await heldTip(files.workspace, branch) : undefined;
     if (tip !== undefined) {
       throw new HumanError(
-        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: git merge --autostash ${tip}`,
+        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: ${bringInCommand(tip)}`,
       );
     }
     return;
@@ -299,7 +300,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
   const ref = `refs/heads/${workBranch}`;
   if ((await runGit(files.workspace, 'rev-parse', '--verify', '--quiet', ref)) !== '') {
     throw new HumanError(
-      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${isolated ? '--merge ' : ''}${shellWord(workBranch)}`,
+      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch --no-overwrite-ignore ${isolated ? '--merge ' : ''}${shellWord(workBranch)}`,
     );
   }
 }

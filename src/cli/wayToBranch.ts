@@ -13,6 +13,6 @@ export async function wayToBranch(workspace: string, branch: string): Promise<Me
   ]);
   const { heldBy } = await lookAtBranch(workspace, branch);
   return heldBy === undefined
-    ? say('Go there with "git switch {0}".', shellWord(branch))
+    ? say('Go there with "git switch --no-overwrite-ignore {0}".', shellWord(branch))
     : say('It is checked out in {0}. {1}', heldBy, adviceOnWorktree(heldBy));
 }

@@ -1,6 +1,7 @@
 import { sentence, shorten } from '../base/text.ts';
 import type { HeldReason } from '../orchestrator/journal/eventCodes.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
+import { bringInCommand } from '../orchestrator/landing/bringInCommand.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum length of the names of files, in UTF-16 units. */
@@ -21,11 +22,11 @@ export function heldSentence(
   const { files, reason, ref } = held;
   if (!isActive) {
     // Somebody may have brought it there since, which no journal says.
-    return t(
-      'When the run ended, {0} did not have everything that has landed. If it still does not: git merge --autostash {1}',
-      branch,
-      ref,
-    );
+    return [
+      t('When the run ended, {0} did not have everything that has landed.', branch),
+      ...moveAwayWords(held, t),
+      t('If it still does not: {0}', bringInCommand(ref, reason)),
+    ].join(' ');
   }
   const words = heldWords(branch, reason, t);
   const named = shorten(files.join(', '), MAX_FILES);
@@ -35,17 +36,36 @@ export function heldSentence(
 }
 
 /** How a branch gets what has landed when no run is active. Local changes are put back on top. */
-export function bringInWords({ reason, ref }: NonNullable<RunState['held']>, t: Translate): string {
-  return reason === 'diverged'
-    ? t('Merge it by hand: git merge --autostash {0}', ref)
-    : // Lanes that came from a flag are not remembered.
-      t('"ralph-fresh run --isolate" brings it in; by hand: git merge --autostash {0}', ref);
+export function bringInWords(held: NonNullable<RunState['held']>, t: Translate): string {
+  const { reason, ref } = held;
+  const command = bringInCommand(ref, reason);
+  const words =
+    reason === 'diverged'
+      ? t('Merge it by hand: {0}', command)
+      : // Lanes that came from a flag are not remembered.
+        t('"ralph-fresh run --isolate" brings it in; by hand: {0}', command);
+  return [...moveAwayWords(held, t), words].join(' ');
+}
+
+/** What to do before a merge by hand. */
+function moveAwayWords({ untracked = [] }: NonNullable<RunState['held']>, t: Translate): string[] {
+  return untracked.length === 0
+    ? []
+    : [
+        t(
+          'Move these files away first, because a merge would overwrite them: {0}.',
+          shorten(untracked.join(', '), MAX_FILES),
+        ),
+      ];
 }
 
 /** Why the branch cannot follow what has landed, and what to do. */
 export function heldWords(branch: string, reason: HeldReason, t: Translate): string {
   const words: Readonly<Record<HeldReason, string>> = {
-    localChanges: t('{0} follows as soon as these files are committed or stashed:', branch),
+    localChanges: t(
+      '{0} follows as soon as these files are committed, stashed or moved away:',
+      branch,
+    ),
     locked: t('{0} follows as soon as no other git process is working', branch),
     otherWorktree: t('{0} is checked out in another worktree, so it does not follow:', branch),
     operation: t('{0} follows as soon as the rebase, merge or bisect is finished', branch),

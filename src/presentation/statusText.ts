@@ -57,7 +57,7 @@ export async function statusText(
 
 /** Where the work of a run is that has landed on a branch which is not checked out. */
 export function workElsewhere(branch: string): string {
-  return `The work is on ${shorten(branch, 80)}. Go there with: git switch --merge ${shellWord(branch)}`;
+  return `The work is on ${shorten(branch, 80)}. Go there with: git switch --no-overwrite-ignore --merge ${shellWord(branch)}`;
 }
 
 function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {

@@ -115,7 +115,10 @@ describe('a run is complete only if its commits are on its branch', {
     assert.equal(JSON.parse(listed.stdout).stories[0].state, 'unjudged');
     const rollback = await workspace.cli('rollback', '1').finished;
     assert.equal(rollback.code, 1);
-    assert.match(rollback.stderr, /worked on the branch main.*git switch main/);
+    assert.match(
+      rollback.stderr,
+      /worked on the branch main.*git switch --no-overwrite-ignore main/,
+    );
     // Still there: the same command finds the same, and starts no agent.
     const again = await workspace.script([['work']]).finished;
     assert.equal(again.code, 1);
@@ -308,7 +311,12 @@ describe('a run is complete only if its commits are on its branch', {
     const goOn = ['--resume', '--max-iterations', '9'];
     const { code, stderr } = await workspace.script([['work']], ...goOn).finished;
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`"git switch --detach ${work}".*"git merge ${work}"`));
+    assert.match(
+      stderr,
+      new RegExp(
+        `"git switch --no-overwrite-ignore --detach ${work}".*"git merge --no-overwrite-ignore ${work}"`,
+      ),
+    );
     await git(workspace, 'merge', '--quiet', work);
     const again = await workspace.script([['work']], ...goOn).finished;
     assert.equal(again.code, 0, again.stderr);
@@ -371,7 +379,7 @@ describe('a run is complete only if its commits are on its branch', {
       ...['--resume', '--max-iterations', '9'],
     ).finished;
     assert.equal(code, 1);
-    assert.match(stderr, /worked on the branch main.*git switch main/);
+    assert.match(stderr, /worked on the branch main.*git switch --no-overwrite-ignore main/);
     assert.equal((await workspace.agents()).length, 1);
     await git(workspace, 'merge', '--quiet', 'main');
     const followed = await workspace.script([['work']]).finished;

@@ -205,7 +205,7 @@ async function leftBranch(t: TestContext): Promise<Workspace> {
 
 describe('on another branch than the last run', { concurrency: 3 }, () => {
   const words =
-    /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there with "git switch ralph\/login"\.$/m;
+    /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there with "git switch --no-overwrite-ignore ralph\/login"\.$/m;
 
   test('the branch with its stories is named, with the command to switch to it', async t => {
     const workspace = await leftBranch(t);

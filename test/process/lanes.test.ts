@@ -183,7 +183,10 @@ describe('lanes', () => {
     const { code, stdout, stderr } = await first.finished;
     assert.equal(code, 1, stderr);
     assert.match(stdout, /COMPLETE after /);
-    assert.match(stdout, /main follows as soon as these files are committed or stashed:/);
+    assert.match(
+      stdout,
+      /main follows as soon as these files are committed, stashed or moved away:/,
+    );
     const [held] = await workspace.events('target.held');
     assert.deepEqual([held?.['reason'], held?.['files']], ['localChanges', ['shared.txt']]);
     assert.equal(await workspace.read('shared.txt'), four('mine', 'two'));
@@ -194,7 +197,7 @@ describe('lanes', () => {
     assert.equal(early.code, 1);
     assert.match(
       early.stderr,
-      /main does not have everything that has landed\..*shared\.txt.*: git merge --autostash refs\//s,
+      /main does not have everything that has landed\..*shared\.txt.*: git merge --ff-only --no-overwrite-ignore --autostash refs\//s,
     );
     workspace.git('stash', 'push', '--quiet', 'shared.txt');
     const stories = JSON.parse(await workspace.read('.omc/prd.json'));
@@ -284,6 +287,38 @@ describe('lanes', () => {
     const [, held] = await workspace.events('target.held');
     assert.equal(held?.reason, 'refused', stdout + stderr);
     assert.match(stdout, /git cannot bring landed work into the branch main: fatal: no memory/);
+  });
+
+  test('before a merge by hand, files are named that git would overwrite', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { '.gitignore': '.env\n', 'shared.txt': 'before\n' });
+    await workspace.write('.env', 'mine\n');
+    const force = { shell: 'echo agent > .env; git add -f .env' };
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[force, ...writes('US-001', 'shared.txt', 'agent\n')]],
+        'US-002': [[{ wait: 'go' }, 'work']],
+      },
+      ...['--lanes', '2'],
+    );
+    await workspace.event('target.held');
+    await workspace.write('shared.txt', 'person\n');
+    workspace.git('commit', '--quiet', '-m', 'Mine', 'shared.txt');
+    await workspace.note('go');
+    const { code, stdout } = await run.finished;
+    assert.equal(code, 1, stdout);
+    const held = (await workspace.events('target.held')).at(-1);
+    assert.deepEqual(
+      [held?.['reason'], held?.['files'], held?.['untracked']],
+      ['diverged', ['shared.txt'], ['.env']],
+    );
+    const words = `Move these files away first, because a merge would overwrite them: .env. Merge it by hand: git merge --autostash ${held?.['ref']}`;
+    assert.ok(stdout.includes(words), stdout);
+    const early = await workspace.cli('status').finished;
+    assert.ok(early.stdout.includes(words), early.stdout);
+    await rm(path.join(workspace.folder, '.env'));
+    const late = await workspace.cli('status').finished;
+    assert.match(late.stdout, /^ {2}Merge it by hand: git merge --autostash refs/m);
   });
 
   test('several commits land unchanged under a merge, or squashed into one', async t => {

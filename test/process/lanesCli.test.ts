@@ -141,7 +141,7 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
     await git(workspace, 'switch', '--quiet', '-c', 'other', 'HEAD~1');
     assert.match(
       await told(workspace, 1, 'rollback', '1'),
-      /The run worked on the branch main, but HEAD is on other\. Switch to it first: git switch --merge main/,
+      /The run worked on the branch main, but HEAD is on other\. Switch to it first: git switch --no-overwrite-ignore --merge main/,
     );
   });
 });
@@ -196,10 +196,10 @@ describe('status', { concurrency: 2 }, () => {
     const text = await told(workspace, 0, 'status');
     assert.match(
       text,
-      /^main follows as soon as these files are committed or stashed:\n {2}a\.txt$/m,
+      /^main follows as soon as these files are committed, stashed or moved away:\n {2}a\.txt$/m,
     );
     assert.match(text, /"ralph-fresh run --isolate" brings it in/);
-    const [, command = ''] = /by hand: (git merge --autostash \S+)/.exec(text) ?? [];
+    const [, command = ''] = /by hand: (git merge .* --autostash \S+)/.exec(text) ?? [];
     const held = JSON.parse(await told(workspace, 0, 'status', '--json')).held;
     sameValue([held.reason, held.files], ['localChanges', ['a.txt']]);
     for (const args of [
@@ -220,6 +220,43 @@ describe('status', { concurrency: 2 }, () => {
     assert.doesNotMatch(await told(workspace, 0, 'status'), /follows|git merge/);
     assert.match(await told(workspace, 0, 'revert', 'US-001'), /Reopened: US-001/);
   });
+
+  test('says how to bring in what has landed without overwriting a file that git ignores', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('.gitignore', '.env\n');
+    await workspace.write('a.txt', 'before\n');
+    await git(workspace, 'add', '-A');
+    await git(workspace, 'commit', '--quiet', '-m', 'Files of the project');
+    await workspace.write('.env', 'mine\n');
+    const force = { shell: 'echo agent > .env; git add -f .env' };
+    const steps = [force, ...commits('a.txt'), ...done('US-001')];
+    const { code, stdout } = await workspace.script([steps], '--isolate').finished;
+    assert.equal(code, 1, stdout);
+    const text = await told(workspace, 0, 'status');
+    assert.match(text, /committed, stashed or moved away:\n {2}\.env$/m);
+    const [, command = ''] = /by hand: git (merge .* \S+)/.exec(text) ?? [];
+    assert.match(stdout, new RegExp(`by hand: git ${command}`));
+    for (const args of [
+      ['revert', 'US-001'],
+      ['rollback', '1'],
+    ]) {
+      const said = await told(workspace, 1, ...args);
+      assert.ok(said.includes(`By hand: git ${command}`), said);
+    }
+    await assert.rejects(git(workspace, ...command.split(' ')), /\.env/);
+    assert.equal(await workspace.read('.env'), 'mine\n');
+
+    // No flag of git protects such a file once the branch has a commit of its own.
+    await workspace.write('a.txt', 'of the person\n');
+    await git(workspace, 'commit', '--quiet', '-am', 'Mine');
+    const again = await workspace.script([], '--isolate', '--new').finished;
+    assert.equal(again.code, 1, again.stdout);
+    assert.match(
+      again.stderr,
+      /Move these files away first, because a merge would overwrite them: \.env\. Merge it by hand: git merge --autostash refs\//,
+    );
+    assert.equal(await workspace.read('.env'), 'mine\n');
+  });
 });
 
 describe('a story in its own place', { concurrency: 2 }, () => {
@@ -230,7 +267,7 @@ describe('a story in its own place', { concurrency: 2 }, () => {
     await git(workspace, 'switch', '--quiet', '-c', 'other', 'HEAD~1');
     const work = async () => /The work is on .*/.exec(await told(workspace, 0, 'status'))?.[0];
     const way = (branch: string) =>
-      `The work is on ${branch}. Go there with: git switch --merge ${branch}`;
+      `The work is on ${branch}. Go there with: git switch --no-overwrite-ignore --merge ${branch}`;
     assert.equal(await work(), way('main'));
     await git(workspace, 'branch', '-m', 'main', 'trunk');
     // Others may build on it.
@@ -272,7 +309,7 @@ describe('a story in its own place', { concurrency: 2 }, () => {
     await git(workspace, 'switch', '--quiet', '-c', 'elsewhere', 'HEAD~2');
     assert.match(
       await told(workspace, 1, 'revert', 'US-001'),
-      /This work has landed on the branch main, and elsewhere is checked out\. Go there with "git switch --merge main", then try again\./,
+      /This work has landed on the branch main, and elsewhere is checked out\. Go there with "git switch --no-overwrite-ignore --merge main", then try again\./,
     );
     await git(workspace, 'switch', '--quiet', 'main');
     assert.match(await told(workspace, 0, 'revert', 'US-001'), /Reopened: US-001/);
@@ -453,7 +490,10 @@ describe('before a run with lanes starts', { concurrency: 2 }, () => {
     const steps = [{ write: ['m.txt', 'agent\n'] }, 'work'];
     const held = workspace.scriptOf({ 'US-001': [steps] }, '--lanes', '2', '--max-iterations', '1');
     await held.finished;
-    assert.match(held.stdout, /main follows as soon as these files are committed or stashed/);
+    assert.match(
+      held.stdout,
+      /main follows as soon as these files are committed, stashed or moved away/,
+    );
     await git(workspace, 'checkout', '--quiet', 'm.txt');
 
     const withoutLanes = await workspace.run('succeeds', '--new').finished;
@@ -463,9 +503,14 @@ describe('before a run with lanes starts', { concurrency: 2 }, () => {
       /landed \(refs\/\S+\) is on no branch, .*\. The same command with --isolate/,
     );
     await git(workspace, 'branch', '-m', 'main', 'trunk');
+    await workspace.write('US-001.txt', 'mine\n');
     const renamed = await workspace.run('succeeds', '--new', '--lanes', '2').finished;
     assert.equal(renamed.code, 1);
-    assert.match(renamed.stderr, /Bring it to your branch: git merge refs\/ralph-fresh\/landed\//);
+    assert.match(
+      renamed.stderr,
+      /Move these files away first, because a merge would overwrite them: US-001\.txt\. Bring it to your branch: git merge --no-overwrite-ignore refs\/ralph-fresh\/landed\//,
+    );
+    await rm(path.join(workspace.folder, 'US-001.txt'));
     await git(workspace, 'branch', '-m', 'trunk', 'main');
     const last = await workspace.scriptOf({}, '--new', '--isolate').finished;
     assert.deepEqual([last.code, last.stderr], [0, '']);

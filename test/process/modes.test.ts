@@ -498,7 +498,10 @@ describe('the branch named in the story file', { concurrency: 3 }, () => {
     assert.doesNotMatch(refused.stderr, /git switch/, 'a run would create the branch');
     git(workspace, 'branch', 'ralph/todo');
     const there = await workspace.run('succeeds').finished;
-    assert.match(there.stderr, /take them along with git switch --merge "ralph\/todo", or/);
+    assert.match(
+      there.stderr,
+      /take them along with git switch --no-overwrite-ignore --merge "ralph\/todo", or/,
+    );
     assert.deepEqual(await workspace.runIds(), []);
     assert.equal((await workspace.run('succeeds', '--branch', 'stay').finished).code, 0);
     assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -480,7 +480,10 @@ describe('continuing a run on another branch', { concurrency: 3 }, () => {
     for (const flags of [[], ['--dry-run'], ['--detach'], ['--file', '.omc/prd.json']]) {
       const { code, stderr } = await workspace.cli(...args, ...flags).finished;
       assert.equal(code, 1);
-      assert.match(stderr, /worked on the branch work, .*git switch work.*--new\.\n$/);
+      assert.match(
+        stderr,
+        /worked on the branch work, .*git switch --no-overwrite-ignore work.*--new\.\n$/,
+      );
       assert.deepEqual(await filesIn(workspace.files.stateDir), runs);
     }
     await git(workspace, 'switch', '--quiet', 'work');
@@ -495,7 +498,10 @@ describe('continuing a run on another branch', { concurrency: 3 }, () => {
     await git(workspace, 'switch', '--quiet', '--detach', 'main');
     const { code, stderr } = await workspace.cli(...args).finished;
     assert.equal(code, 1);
-    assert.ok(stderr.includes(`"git switch --detach ${hash.slice(0, 10)}"`), stderr);
+    assert.ok(
+      stderr.includes(`"git switch --no-overwrite-ignore --detach ${hash.slice(0, 10)}"`),
+      stderr,
+    );
     await git(workspace, 'switch', '--quiet', '--detach', hash);
     assert.equal((await workspace.cli(...args).finished).code, 0);
   });
@@ -513,9 +519,17 @@ describe('continuing a run on another branch', { concurrency: 3 }, () => {
   test('a new run here warns that a story is done only there', async t => {
     const workspace = await left(t);
     const words =
-      /1 of these stories is done, but its commits are on the branch work\. .*git merge "?work"?/;
+      /1 of these stories is done, but its commits are on the branch work\. .*git merge --no-overwrite-ignore "?work"?/;
     const doctor = await workspace.cli('doctor', '--only', 'doneElsewhere').finished;
     assert.match(doctor.stdout, words);
+    const own = path.join(workspace.folder, 'US-001.txt');
+    await writeFile(own, 'mine\n');
+    const risky = await workspace.cli('doctor', '--only', 'doneElsewhere').finished;
+    assert.match(
+      risky.stdout,
+      /Move these files away first, because a merge would overwrite them: US-001\.txt\. To have them here/,
+    );
+    await rm(own);
     assert.match((await workspace.cli('run', ...AGENT, '--dry-run').finished).stdout, words);
     const { code, stdout } = await workspace.cli('run', ...AGENT).finished;
     assert.equal(code, 0);

@@ -24,7 +24,7 @@ test('if only the branch of the last run has the story file, the Stories view ex
   await using workbench = await Workbench.open({ ...run, settings });
   const view = await workbench.view('Ralph');
   const words =
-    'The last run worked on the branch ralph/login, which has .omc/prd.json. Go there: git switch ralph/login';
+    'The last run worked on the branch ralph/login, which has .omc/prd.json. Go there: git switch --no-overwrite-ignore ralph/login';
   await expect(view.getByText('0 of 2 done')).toBeVisible();
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect.poll(async () => (await run.events()).at(-1)?.type, RUN_LIMIT).toBe('run.ended');

@@ -503,7 +503,7 @@ describe('a branch that is held back', () => {
     ]);
     assert.equal(
       snapshot(run).run?.sentence,
-      'main follows as soon as these files are committed or stashed: shared.txt',
+      'main follows as soon as these files are committed, stashed or moved away: shared.txt',
     );
     const [alert] = alertsOf(run);
     assert.ok(alert);
@@ -521,7 +521,7 @@ describe('a branch that is held back', () => {
     assert.equal(snapshot(over('lanesHeld')).run?.glyph, 'needsYou');
     assert.match(
       snapshot(over('lanesHeld')).run?.sentence ?? '',
-      /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge --autostash refs\/ralph-fresh\/landed\//,
+      /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge --ff-only --no-overwrite-ignore --autostash refs\/ralph-fresh\/landed\//,
     );
     assert.equal(
       snapshot(over('lanes')).run?.sentence,

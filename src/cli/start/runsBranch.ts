@@ -26,7 +26,7 @@ export async function requireRunsBranch(
     if (await holds(workspace, last, last)) {
       throw new HumanError(
         say(
-          'The last run worked on a detached HEAD, and its last commit {0} is not in what is checked out. Go there with "git switch --detach {0}", or merge its work with "git merge {0}". To start a new run here instead, use --new.',
+          'The last run worked on a detached HEAD, and its last commit {0} is not in what is checked out. Go there with "git switch --no-overwrite-ignore --detach {0}", or merge its work with "git merge --no-overwrite-ignore {0}". To start a new run here instead, use --new.',
           last.slice(0, 10),
         ),
       );

@@ -14,14 +14,31 @@ import { runGit } from './runGit.ts';
  * @throws git's message
  */
 export async function filesInTheWay(root: string, from: string, to: string): Promise<string[]> {
-  const [output, dirty] = await Promise.all([
-    runGit(
-      root,
-      ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--name-status', '--no-renames'],
-      ...[from, to],
-    ),
+  const [{ changed, untracked }, dirty] = await Promise.all([
+    changesFor(root, from, to),
     changedTrackedFiles(root),
   ]);
+  return [...new Set([...dirty.filter(file => changed.has(file)), ...untracked])].sort();
+}
+
+/**
+ * The files of {@link filesInTheWay} that git does not track. In a merge, it overwrites those that it ignores without
+ * a word.
+ */
+export async function untrackedInTheWay(root: string, from: string, to: string): Promise<string[]> {
+  return [...new Set((await changesFor(root, from, to)).untracked)].sort();
+}
+
+async function changesFor(
+  root: string,
+  from: string,
+  to: string,
+): Promise<{ readonly changed: ReadonlySet<string>; readonly untracked: readonly string[] }> {
+  const output = await runGit(
+    root,
+    ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--name-status', '--no-renames'],
+    ...[from, to],
+  );
   const fields = output.split('\0');
   const added: string[] = [];
   const changed = new Set<string>();
@@ -37,7 +54,7 @@ export async function filesInTheWay(root: string, from: string, to: string): Pro
     .filter(file => file !== undefined)
     // A tracked file that becomes a folder is no obstacle by itself.
     .filter(file => added.includes(file) || !changed.has(file));
-  return [...new Set([...dirty.filter(file => changed.has(file)), ...untracked])].sort();
+  return { changed, untracked };
 }
 
 /** What is in the work tree at the path of a new file: itself, or a file where it needs a folder. */

@@ -275,8 +275,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'story.settling':
       return landingState(state, event);
     case 'target.held': {
-      const { files, reason, ref } = event;
-      return { ...state, held: { files, reason, ref } };
+      const { files, reason, ref, untracked } = event;
+      return { ...state, held: { files, reason, ref, untracked } };
     }
     case 'target.followed':
       return { ...state, held: undefined };

@@ -115,6 +115,7 @@ export interface RunState {
   readonly held?: {
     readonly reason: HeldReason;
     readonly files: readonly string[];
+    readonly untracked?: readonly string[];
     readonly ref: string;
   };
   readonly stuckThreshold: number;

@@ -30,6 +30,8 @@ export interface Held {
   readonly reason: Message;
   /** The files that are in the way, relative to the top folder. */
   readonly files: readonly string[];
+  /** For `diverged`: files that git does not track, and that a merge by hand would overwrite. */
+  readonly untracked?: readonly string[];
 }
 
 export type Forward =

@@ -2,6 +2,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { branchInTheWay, conflictingBranchProblem, requireBranchName } from '../git/branch.ts';
+import { untrackedInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository } from '../git/git.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { isAncestor } from '../git/isAncestor.ts';
@@ -205,6 +206,12 @@ export class Target {
       );
       return { kind: 'join', commit: commit.trim(), tree: merged.tree, branch, tip };
     });
+  }
+
+  /** Files in the work tree that git does not track, and that a merge of branch and tip by hand would overwrite. */
+  async untrackedInTheWay(): Promise<readonly string[]> {
+    const { branch, refs, tip } = await this.state();
+    return refs.isHere ? untrackedInTheWay(this.place.root, branch, tip) : [];
   }
 
   /**

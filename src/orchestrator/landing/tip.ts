@@ -11,6 +11,7 @@ import { type GateResult, runGate } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
 import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
+import { mergeByHand } from './byHand.ts';
 import type { Join, Target, TargetLook } from './target.ts';
 
 /** Files that a record of the journal names. */
@@ -49,9 +50,10 @@ export class Tip {
     const join = await target.joinBase();
     const told = join?.kind === 'join' ? await this.landJoin(join) : (join?.files ?? []);
     if (told !== undefined) {
+      const untracked = await target.untrackedInTheWay();
       this.tellHeld({
-        ...{ kind: 'held', code: 'diverged', files: told },
-        reason: say('Merge it by hand: git merge {0}', target.tipRef),
+        ...{ kind: 'held', code: 'diverged', files: told, untracked },
+        reason: mergeByHand(target.tipRef, { code: 'diverged', untracked }),
       });
     }
     return (await target.look()).tip;
@@ -128,14 +130,19 @@ export class Tip {
     const { journal, state } = this.run;
     const { branch, tipRef: ref } = this.target;
     const files = result.files.slice(0, MAX_FILES);
+    const untracked = (result.untracked ?? []).slice(0, MAX_FILES);
     const { held } = state();
     if (
       held === undefined ||
       held.reason !== result.code ||
-      !isDeepStrictEqual(held.files, files)
+      !isDeepStrictEqual(held.files, files) ||
+      !isDeepStrictEqual(held.untracked ?? [], untracked)
     ) {
       const { code, reason } = result;
-      journal.append({ type: 'target.held', branch, reason: code, files, ref, detail: reason });
+      journal.append({
+        ...{ type: 'target.held', branch, reason: code, files, ref, detail: reason },
+        untracked: untracked.length === 0 ? undefined : untracked,
+      });
     }
   }
 

@@ -36,7 +36,7 @@ export async function followBranch(
     return {
       kind: 'astray',
       message: say(
-        'The run worked on a detached HEAD, and now HEAD is on {0}, which lacks its commit {1}. Go back (git switch --detach {1}) or merge its work (git merge {1}), then run again to continue; or start a new run here with --new.',
+        'The run worked on a detached HEAD, and now HEAD is on {0}, which lacks its commit {1}. Go back (git switch --no-overwrite-ignore --detach {1}) or merge its work (git merge --no-overwrite-ignore {1}), then run again to continue; or start a new run here with --new.',
         nameOf(now),
         commit,
       ),
@@ -45,7 +45,7 @@ export async function followBranch(
   return {
     kind: 'astray',
     message: say(
-      'The run worked on {0}, and now HEAD is on {1}, which lacks its commit {2}. Go back (git switch {0}) or merge its work (git merge {0}), then run again to continue; or start a new run here with --new.',
+      'The run worked on {0}, and now HEAD is on {1}, which lacks its commit {2}. Go back (git switch --no-overwrite-ignore {0}) or merge its work (git merge --no-overwrite-ignore {0}), then run again to continue; or start a new run here with --new.',
       nameOf(before),
       nameOf(now),
       commit,

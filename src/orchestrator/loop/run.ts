@@ -6,6 +6,7 @@ import { CodeSearch } from '../context/codeSearch.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
 import { cutOffOf, type RunState } from '../journal/runState.ts';
+import { mergeByHand } from '../landing/byHand.ts';
 import { userTree } from '../places/place.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { clearDeadPlans } from '../planner/planFolder.ts';
@@ -149,7 +150,10 @@ async function bringIn({ target }: Isolation, { onBroughtIn }: RunOptions): Prom
             target.branch,
           ),
           result.reason,
-          say('Merge it by hand: git merge --autostash {0}', target.tipRef),
+          mergeByHand(target.tipRef, {
+            code: result.code,
+            untracked: result.code === 'diverged' ? await target.untrackedInTheWay() : [],
+          }),
         ],
         '\n',
       ),

@@ -51,7 +51,7 @@ export const branch: Precondition = {
           ),
           next: exists
             ? say(
-                'Commit or stash them, take them along with git switch --merge {0}, or work here with --branch stay.',
+                'Commit or stash them, take them along with git switch --no-overwrite-ignore --merge {0}, or work here with --branch stay.',
                 shellText(wanted),
               )
             : say('Commit or stash them, or work here with --branch stay.'),

@@ -1,8 +1,10 @@
-import { say } from '../../base/say.ts';
+import { say, sentences } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
+import { untrackedInTheWay } from '../git/filesInTheWay.ts';
 import { runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
+import { moveAwayFirst } from '../landing/byHand.ts';
 import { committedFile, committedList } from '../workspace/committedStories.ts';
 import { readNewestRun } from '../workspace/runCheckpoint.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
@@ -33,7 +35,7 @@ export const doneElsewhere: Precondition = {
     const done = await doneOn(branch, ground);
     const again = stories.stories.filter(({ done: isDone, id }) => !isDone && done.has(id)).length;
     return again === 0
-      ? notHere(branch, await onlyThere(last, ground))
+      ? notHere(branch, await onlyThere(last, ground), ground)
       : {
           level: 'warns',
           message:
@@ -44,14 +46,22 @@ export const doneElsewhere: Precondition = {
                   shorten(branch, 200),
                   again,
                 ),
-          next: say('To continue there: git switch --merge {0}', shellText(branch)),
+          next: say(
+            'To continue there: git switch --no-overwrite-ignore --merge {0}',
+            shellText(branch),
+          ),
         };
   },
 };
 
 /** The list says that a story is done, but its commits are elsewhere. */
-function notHere(branch: string, count: number): Judgement | undefined {
+async function notHere(
+  branch: string,
+  count: number,
+  { folder }: Ground,
+): Promise<Judgement | undefined> {
   const name = shorten(branch, 200);
+  const { root = '' } = await folder();
   return count === 0
     ? undefined
     : {
@@ -64,7 +74,10 @@ function notHere(branch: string, count: number): Judgement | undefined {
                 name,
                 count,
               ),
-        next: say('To have them here: git merge {0}', shellText(branch)),
+        next: sentences([
+          ...moveAwayFirst(await untrackedInTheWay(root, 'HEAD', `refs/heads/${branch}`)),
+          say('To have them here: git merge --no-overwrite-ignore {0}', shellText(branch)),
+        ]),
       };
 }
 

@@ -1,5 +1,7 @@
-import { say } from '../../base/say.ts';
+import { say, sentences } from '../../base/say.ts';
+import { untrackedInTheWay } from '../git/filesInTheWay.ts';
 import { runGit } from '../git/runGit.ts';
+import { moveAwayFirst } from '../landing/byHand.ts';
 import { readRefs } from '../workspace/refs.ts';
 import { tipRef, tipRefsOf } from '../workspace/workRefs.ts';
 import { landsOn } from './lanes.ts';
@@ -15,7 +17,7 @@ const ALL = 'refs/ralph-fresh/landed/';
 export const landed: Precondition = {
   id: 'landed',
   needsGit: true,
-  async judge({ files: { workspace }, head, isContinued, isIsolated, settings, stories }) {
+  async judge({ files: { workspace }, folder, head, isContinued, isIsolated, settings, stories }) {
     const tips = await readRefs(workspace, ALL);
     if (tips.length === 0) {
       return undefined;
@@ -33,6 +35,7 @@ export const landed: Precondition = {
     if (first === undefined) {
       return { level: 'holds', message: 'All that has landed is on a branch.' };
     }
+    const { root = workspace } = await folder();
     return {
       level: isContinued || isOfOther(first) ? 'warns' : 'refuses',
       message: say(
@@ -42,10 +45,13 @@ export const landed: Precondition = {
       next:
         first === own
           ? say('The same command with --isolate brings it to {0}.', branch)
-          : say(
-              'Bring it to your branch: git merge {0}. To throw it away: git update-ref -d {0}',
-              first,
-            ),
+          : sentences([
+              ...moveAwayFirst(await untrackedInTheWay(root, 'HEAD', first)),
+              say(
+                'Bring it to your branch: git merge --no-overwrite-ignore {0}. To throw it away: git update-ref -d {0}',
+                first,
+              ),
+            ]),
     };
 
     /** Another folder that works with the same repository may still need it, or this folder had another path. */

@@ -7,6 +7,7 @@ import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
+import { bringInCommand } from '../landing/bringInCommand.ts';
 import { exclusively } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
@@ -226,7 +227,7 @@ async function requireLandedHere(
   if (branch !== '' && (await isContained(dir, last.hash, `refs/heads/${branch}`))) {
     throw new HumanError(
       say(
-        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --merge {2}", then try again.',
+        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --no-overwrite-ignore --merge {2}", then try again.',
         shorten(branch, 200),
         current || say('a detached HEAD'),
         shellWord(branch),
@@ -237,9 +238,9 @@ async function requireLandedHere(
   if (tip !== undefined && (await isContained(dir, last.hash, tip))) {
     throw new HumanError(
       say(
-        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: git merge --autostash {1}',
+        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run --isolate" brings it in. By hand: {1}',
         shorten(branch, 200),
-        tip,
+        bringInCommand(tip),
       ),
     );
   }

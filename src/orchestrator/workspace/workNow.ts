@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { changedEntries } from '../git/changes.ts';
-import { filesInTheWay } from '../git/filesInTheWay.ts';
+import { filesInTheWay, untrackedInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository, HEADS } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { runGit } from '../git/runGit.ts';
@@ -87,7 +87,13 @@ async function stillHeld(
   if (tip === undefined || root === undefined) {
     return undefined;
   }
-  if (held.reason !== 'localChanges' || current !== branch) {
+  if (current !== branch) {
+    return held;
+  }
+  if (held.reason === 'diverged') {
+    return { ...held, untracked: await untrackedInTheWay(root, `refs/heads/${branch}`, tip) };
+  }
+  if (held.reason !== 'localChanges') {
     return held;
   }
   // The story file and the progress log are brought in whatever ticks and notes they have.

@@ -162,7 +162,7 @@ function branchSentence(left: LeftOnBranch | undefined): string[] {
     ? []
     : [
         l10n.t(
-          'The last run worked on the branch {0}, which has {1}. Go there: git switch {2}',
+          'The last run worked on the branch {0}, which has {1}. Go there: git switch --no-overwrite-ignore {2}',
           plainSentence(shorten(left.branch, 200)),
           plainSentence(shorten(left.file, 200)),
           plainSentence(shellWord(left.branch)),

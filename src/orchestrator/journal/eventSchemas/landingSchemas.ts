@@ -85,6 +85,8 @@ export function landingSchemas() {
       reason: z.enum(HELD_REASONS),
       /** Files of the user that are in the way, relative to the repository's root. */
       files: z.array(z.string()),
+      /** For `diverged`: files that git does not track, and that a merge by hand would overwrite. */
+      untracked: z.array(z.string()).optional(),
       /** The ref that holds what has landed. */
       ref: z.string(),
       detail: words.optional(),
