@@ -105,13 +105,14 @@ export function fruitlessOf(
     );
 }
 
-/** The newest one of check, conflict, call and review. */
+/** The newest one of check, conflict, call, review and guard. */
 function lastFailure(
   state: Pick<RunState, 'storyNotes'>,
   storyId: string,
 ): Pick<Extract<Hindrance, { kind: 'failed' }>, 'check' | 'conflict' | 'limit' | 'reason'> {
-  const { conflict, failedCheck, lastError, review } = storyNotes(state, storyId);
+  const { conflict, failedCheck, guard, lastError, review } = storyNotes(state, storyId);
   const found = [
+    ...(guard?.idShared ? [{ iteration: guard.iteration, reason: guard.idShared }] : []),
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
     { iteration: conflict?.iteration, conflict: conflict?.files },
     { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },

@@ -164,6 +164,7 @@ export function warningWords(
     ].join(' '),
     guardCouldNotRestore: t("The agent's changes could not be reverted: {0}", words),
     storyLeftAlone: words,
+    idShared: words,
     storyChoiceIgnored: words,
     precondition: words,
     storyNotPutBack: t('A refused story could not be set back to not done: {0}', words),

@@ -76,6 +76,40 @@ describe('the guard: an iteration changes only its own story', { concurrency: 3 
     assert.equal((await workspace.events('iteration.ended')).length, 2);
   });
 
+  test('an agent that gives the id of its story to another item is told, and does not use up the run', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const plan = 'IMPLEMENTATION_PLAN.md';
+    const text = '# Tasks\n\n- [ ] T001 Build it\n- [ ] T002 Ship it\n';
+    await workspace.write(plan, text);
+    workspace.git('add', '-A');
+    workspace.git('commit', '-qm', 'A plan');
+    const log = '\n## Log\n\n- [x] T001 verified by hand\n';
+    const shared = { write: [plan, text.replace('[ ] T001', '[x] T001') + log] };
+    const { stdout } = await workspace.script(
+      [
+        [
+          shared,
+          { shell: 'date +%N > work.txt' },
+          { git: ['add', '-A'] },
+          { commit: 'T001' },
+          { result: ['Done.'] },
+        ],
+      ],
+      ...['--max-iterations', '3'],
+    ).finished;
+    const outcomes = await workspace.events('iteration.ended');
+    assert.deepEqual(
+      outcomes.map(({ outcome, storyId }) => [outcome, storyId]),
+      [1, 2, 3].map(() => ['rejected', 'T001']),
+    );
+    const why =
+      /The agent gave the id T001 to 2 items \(lines 3, 8\), so that no story had it any more\./;
+    assert.match(await workspace.prompt(2), why);
+    assert.match(stdout, /T001 has failed too often in a row \(3\); the run leaves it alone\./);
+    assert.match(stdout.trimEnd().split('\n').at(-1) ?? '', why);
+    assert.equal(await workspace.read(plan), text);
+  });
+
   test('a broken file is backed up, and the last good version is restored', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(

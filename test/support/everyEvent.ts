@@ -40,7 +40,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
+  ...['idShared', 'storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
   ...[
     'restorePointsNotRemoved',
     'guardWithoutCopy',

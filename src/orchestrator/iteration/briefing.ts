@@ -261,7 +261,10 @@ function said(
       guard && guard.iteration === lastIteration?.number
         ? {
             iteration: guard.iteration,
-            changes: guard.changes.map(change => describeGuardChange(change as GuardChange)),
+            changes: [
+              ...(guard.idShared === undefined ? [] : [englishOf(guard.idShared)]),
+              ...guard.changes.map(change => describeGuardChange(change as GuardChange)),
+            ],
           }
         : undefined,
     previousIteration: lastIteration?.number,

@@ -304,6 +304,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         return withoutNumbers(state);
       }
       const storyId = storyOf(state, event.iteration ?? 0);
+      if (event.code === 'idShared') {
+        return withNotes(state, storyId, ({ guard, ...notes }) => ({
+          ...notes,
+          guard: guard && { ...guard, idShared: event.detail },
+        }));
+      }
       return event.code === 'tickNotWritten' && storyId !== undefined
         ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))
         : state;

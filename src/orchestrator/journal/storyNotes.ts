@@ -51,6 +51,8 @@ export interface StoryNotes {
     readonly iteration: number;
     readonly changes: Extract<RunEvent, { type: 'guard.found' }>['changes'];
     readonly restored: boolean;
+    /** What the agent did with the id of its story, so that the guard found the story removed. */
+    readonly idShared?: Words;
   };
   /** The newest unanswered question. */
   readonly question?: Question;

@@ -27,6 +27,7 @@ import { storyChanges } from '../stories/storyChanges.ts';
 import { matchStories, sameStory } from '../stories/storyMatching.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
+import { isIdShared } from './sharedId.ts';
 
 /** The outcome of an iteration. */
 export interface Landing {
@@ -120,7 +121,9 @@ export async function land(
     handled: handledIn(run.state(), iteration),
     stopped: result === undefined || scope.skip.reason === STORY_STOPPED || isStopped(run, result),
     skipped: isSkipped(scope),
-    refused: judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories),
+    refused:
+      (judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories)) ||
+      (await isIdShared(run, scope)),
     notWanted: result?.notWanted === true,
   });
   if (commits > 0) {
@@ -187,7 +190,7 @@ export async function leaveOpen(
     handled: handledIn(run.state(), iteration),
     stopped: result === undefined || scope.skip.reason === STORY_STOPPED || isStopped(run, result),
     skipped: isSkipped(scope),
-    refused: isClaimed,
+    refused: isClaimed || (await isIdShared(run, scope)),
     notWanted: result?.notWanted === true,
   });
   // What counts is the list in the user's folder: that of the place has a tick which does not land.
