@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { isNumberId } from '../base/numberId.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -89,10 +88,7 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
   }
   const state = await requireUnfinished(files, 'skip a story in');
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, {
-    ...{ type: 'skip', storyId },
-    title: isNumberId(storyId) ? story?.title : undefined,
-  });
+  const delivered = await deliverRequest(files, { type: 'skip', storyId }, story);
   if (delivered.kind === 'already') {
     print(`${named(storyId)} is skipped already.`);
     return;
@@ -139,7 +135,7 @@ async function reset(typed: string | undefined, { cwd, file }: Flags): Promise<v
   const state = await requireUnfinished(files, 'undo it in');
   const storyId = story?.id ?? onlySkipped(state);
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, { type: 'reset', storyId });
+  const delivered = await deliverRequest(files, { type: 'reset', storyId }, story);
   print(`${named(storyId)} gets another chance. ${later(delivered, state)}`.trimEnd());
 }
 

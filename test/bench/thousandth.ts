@@ -93,6 +93,7 @@ async function briefingAt(
       {
         code: new CodeSearch(undefined, { wait: true }),
         look: async () => undefined,
+        followStories: async () => undefined,
         resume: () => new AbortController().signal,
       },
     );

@@ -130,7 +130,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
       await rm(place);
     }
     await symlink(victim, files.journalFile(RUN_ID));
-    await recordTick(files, { id: 'US-001', title: undefined }, true).catch(() => undefined);
+    await recordTick(files, { id: 'US-001', title: 'US-001' }, true).catch(() => undefined);
     assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
   });
 

@@ -53,21 +53,23 @@ export class LimitWait {
     const isNewStart = this.wasIdle() && now.storyFileProblem === undefined;
     const after = isNewStart ? now : await readSnapshot(place.storyFile, place.git, before);
     if (isNewStart) {
+      await run.followStories(now.stories?.stories);
       this.recordChanges(now);
     }
     const stories = after.stories?.stories;
     const found =
       storyBefore && sameStory(before.stories?.stories ?? [], storyBefore, stories ?? []);
     const story = found ?? storyBefore;
+    // Unless its numbers are followed already, the journal knows it by the one that it had.
+    const id = (isNewStart ? found?.id : undefined) ?? storyBefore?.id ?? '';
     return {
       scope: { ...scope, before: after, story: story ?? scope.story },
       isToDo:
         storyBefore === undefined ||
-        isStillToDo(storyBefore.id, {
+        isStillToDo(id, {
           config: run.config,
           state: run.state(),
-          // The journal knows it by the id that it had.
-          stories: stories?.map(one => (one === found ? { ...one, id: storyBefore.id } : one)),
+          stories: stories?.map(one => (one === found ? { ...one, id } : one)),
         }),
       isNewStart,
     };

@@ -46,6 +46,7 @@ export function renumbered(
   const { lastCompletedStory, lastIteration, lostCommits, onlyStories, pause } = state;
   return {
     ...state,
+    renumberings: (state.renumberings ?? 0) + 1,
     storyRecords: keyed(state.storyRecords),
     storyNotes: keyed(state.storyNotes, notes => ({
       ...notes,

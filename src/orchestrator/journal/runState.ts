@@ -230,6 +230,8 @@ export interface RunState {
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
   readonly detail?: Words;
+  /** How many times stories without ids have got other numbers; absent: never. */
+  readonly renumberings?: number;
   readonly lastSeq: number;
 }
 

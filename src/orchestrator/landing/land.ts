@@ -38,6 +38,8 @@ export interface Landing {
   readonly outcome?: IterationOutcome;
   /** What ends the run. */
   readonly verdict?: Verdict;
+  /** The files are those of another branch. */
+  readonly isAstray?: true;
   /** The files after it. */
   readonly after: Snapshot;
 }
@@ -50,10 +52,10 @@ export interface Landing {
 export async function land(
   run: Run,
   collected: Work,
-  follow: (again: Work) => Work,
+  follow: (again: Work) => Promise<Work>,
 ): Promise<Landing> {
   if (collected.astray) {
-    return { verdict: collected.astray, after: collected.after };
+    return { verdict: collected.astray, after: collected.after, isAstray: true };
   }
   let work = collected;
   const { result } = work;
@@ -88,7 +90,7 @@ export async function land(
     afterChecks: async () => {
       const again = await lookAgain(run, work);
       const idNow = idsIn(again.after, after);
-      work = follow(again);
+      work = await follow(again);
       ({ after } = work);
       return { ...again, stories: claimed.flatMap(id => idNow.get(id) ?? []) };
     },

@@ -4,6 +4,7 @@ import { type KeptVersion, readVersion } from '../iteration/guard/guarding.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { Journal } from '../journal/journal.ts';
 import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
+import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
 import type { Story, StoryList } from '../stories/story.ts';
@@ -11,6 +12,7 @@ import { storyChanges } from '../stories/storyChanges.ts';
 import { matchStories } from '../stories/storyMatching.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
+import type { StoryIds } from './storyIds.ts';
 
 /**
  * Keeps what iterations leave that are interrupted and not judged yet, before others can change it: their version of
@@ -61,7 +63,7 @@ export async function keepBoundary(
 export interface Boundary {
   /** The story file before the iteration; absent if there is no copy. */
   readonly kept?: KeptVersion;
-  /** The stories before it, as far as they are known. */
+  /** The stories before it, as far as they are known, by the numbers that the journal uses. */
   readonly stories?: StoryList;
   /**
    * The stories as it left them. Absent if nobody has changed the file since, or it is not known what was changed:
@@ -72,19 +74,22 @@ export interface Boundary {
 
 /**
  * Reads the stories of an interrupted iteration, and records what others have changed in the story file since then.
- * @param now the stories in the file
+ * @param at.ids the numbers that the journal uses
+ * @param at.snapshot the files now
  */
 export async function readBoundary(
   run: Run,
   current: CurrentIteration,
-  now: StoryList | undefined,
+  { ids, snapshot }: { readonly ids: StoryIds; readonly snapshot: Snapshot },
 ): Promise<Boundary> {
   const { keptStories } = run;
   const bytes = await keptStories.read(current.number);
-  const stories = keptStories.parse(bytes);
+  const kept = keptStories.parse(bytes);
+  const now = snapshot.stories && ids.asKnown(snapshot.stories);
+  const stories = kept === undefined ? withOwnOpen(now, current.storyId) : ids.asKnown(kept);
   return {
-    kept: bytes && stories && { bytes, stories },
-    stories: stories ?? withOwnOpen(now, current.storyId),
+    kept: bytes && kept && { bytes, stories: kept },
+    stories,
     left: await storiesLeft(run, current, stories?.stories ?? []),
   };
 }
@@ -105,7 +110,7 @@ async function storiesLeft(
     storiesAfter: now.stories.stories,
     handled: handledIn(state(), number),
   });
-  // The journal still knows those without an id by the numbers that they had before the iteration.
+  // The journal knows those without an id by other numbers.
   const then = new Map(
     matchStories(known, now.stories.stories).pairs.map(pair => [pair.after.id, pair.before.id]),
   );

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
-import type { Work } from '../iteration/work.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot, withoutRemoved } from '../places/snapshot.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
@@ -27,7 +26,7 @@ export class CurrentFiles {
   snapshot: Snapshot;
   private readonly run: Run;
   private readonly place: Place;
-  private readonly ids: StoryIds;
+  readonly ids: StoryIds;
   /** Absent: one agent works in the user's tree. */
   private lanes: Lanes | undefined;
   /** With lanes and stories. */
@@ -71,29 +70,12 @@ export class CurrentFiles {
     return this.ids.haveMoved;
   }
 
-  /** See {@link StoryIds.known}. */
-  knownId(storyId: string, title: string | undefined): string {
-    return this.ids.known(storyId, title);
-  }
-
-  /** An iteration that was interrupted is about to be judged. @param list the stories at its start, if they are known */
-  continueWith(list: StoryList | undefined): void {
-    if (list === undefined) {
-      this.ids.follow(this.snapshot.stories?.stories);
-    } else {
-      this.ids.continueWith(list.stories);
-    }
-  }
-
-  /** See {@link StoryIds.followed}. */
-  followed(work: Work): Work {
-    return this.ids.followed(work);
-  }
-
-  /** The files that an iteration in the user's tree leaves. */
-  takeOver(after: Snapshot): void {
+  /** The files that an iteration in the user's tree leaves. @param isAstray they are not those of the run's branch */
+  async takeOver(after: Snapshot, isAstray: boolean): Promise<void> {
     this.snapshot = after;
-    this.ids.follow(after.stories?.stories);
+    if (!isAstray) {
+      await this.ids.follow(after.stories?.stories);
+    }
   }
 
   /**
@@ -126,7 +108,12 @@ export class CurrentFiles {
     this.snapshot = snapshot;
     this.activeMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
-    const idNow = ids.follow(snapshot.stories?.stories, lanes?.working);
+    const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
+    // The list of another branch says nothing about the stories of this one.
+    const idNow = await ids.follow(
+      elsewhere === undefined ? snapshot.stories?.stories : undefined,
+      lanes?.working,
+    );
     const changes = storyChanges({
       storiesBefore: before.stories?.stories ?? [],
       storiesAfter: snapshot.stories?.stories ?? [],
@@ -137,7 +124,7 @@ export class CurrentFiles {
         run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
       }
     }
-    this.verdict = problemOfIds ?? (await this.lookAtHistory(before));
+    this.verdict = problemOfIds ?? elsewhere ?? (await this.lookAtHistory(before));
   }
 
   /** Reads the stories alone, for the end: what has left the file stays in the snapshot. */
@@ -181,21 +168,18 @@ export class CurrentFiles {
 
   /** @returns what ends the run, if its work is not on its branch */
   private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
-    const { lanes, place, run, snapshot } = this;
-    const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
+    const { place, run, snapshot } = this;
     const history = { place, now: snapshot };
-    if (elsewhere === undefined) {
-      // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
-      const { pairs, removed } = matchStories(
-        before.stories?.stories ?? [],
-        snapshot.stories?.stories ?? [],
-      );
-      const done = [
-        ...pairs.flatMap(pair => (pair.after.done ? [{ ...pair.before, id: pair.after.id }] : [])),
-        ...removed,
-      ];
-      await lookForLostCommits(run, history, done);
-    }
-    return elsewhere ?? missingWork(run, history);
+    // Between two iterations, a person has done it: who takes a story back takes its commits back with it.
+    const { pairs, removed } = matchStories(
+      before.stories?.stories ?? [],
+      snapshot.stories?.stories ?? [],
+    );
+    const done = [
+      ...pairs.flatMap(pair => (pair.after.done ? [{ ...pair.before, id: pair.after.id }] : [])),
+      ...removed,
+    ];
+    await lookForLostCommits(run, history, done);
+    return missingWork(run, history);
   }
 }

@@ -79,6 +79,7 @@ export async function dryRun(
   const run = openRun(unwatched, new UnstoredJournal(state), {
     code,
     look: async () => undefined,
+    followStories: async () => undefined,
     resume: () => new AbortController().signal,
   });
   let decision = firstStep(run, snapshot);

@@ -8,7 +8,7 @@ import type { PromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type RunState, runningIteration } from '../journal/runState.ts';
+import type { RunState } from '../journal/runState.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
@@ -78,15 +78,13 @@ export class FreshRun {
     const run = openRun(options, journal, {
       code,
       look: () => this.desk.look(),
+      followStories: stories => this.current.ids.follow(stories),
       resume: () => this.desk.resumeSignal,
     });
     this.run = run;
     this.accepted = new AcceptedWork(run);
     this.current = new CurrentFiles(run, place, snapshot);
-    this.desk = new RequestDesk(run, {
-      ...{ ...options, inboxFrom },
-      knownId: (storyId, title) => this.current.knownId(storyId, title),
-    });
+    this.desk = new RequestDesk(run, { ...options, inboxFrom });
     this.briefer = new Briefer(run, template, snapshot);
   }
 
@@ -161,6 +159,7 @@ export class FreshRun {
       stuckThreshold: run.config.stuckThreshold,
     });
     await this.open();
+    await this.current.ids.open();
     for (const cutOff of run.state().running) {
       await (this.lanes && (cutOff.lane !== undefined || cutOff.settled)
         ? this.lanes.recover(cutOff, this.current.snapshot)
@@ -324,21 +323,19 @@ export class FreshRun {
 
   private async land(work: Work): Promise<void> {
     const { current, run } = this;
-    const { after, verdict } = await land(run, current.followed(work), again =>
-      current.followed(again),
+    const { after, isAstray, verdict } = await land(run, await current.ids.followed(work), again =>
+      current.ids.followed(again),
     );
     this.desk.endSkips(work.scope.iteration);
-    current.takeOver(after);
+    await current.takeOver(after, isAstray === true);
     this.verdict = verdict;
   }
 
   /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
   private async landCutOff(cutOff: CurrentIteration): Promise<void> {
     const { current, run } = this;
-    const { kept, left, stories } = await readBoundary(run, cutOff, current.snapshot.stories);
-    current.continueWith(kept?.stories);
-    const { storyId } = runningIteration(run.state(), cutOff.number) ?? cutOff;
-    const story = stories?.stories.find(({ id }) => id === storyId);
+    const { kept, left, stories } = await readBoundary(run, cutOff, current);
+    const story = stories?.stories.find(({ id }) => id === cutOff.storyId);
     const scope = this.scopeOf(cutOff.number, story, { stories, head: cutOff.startCommit });
     await this.land(await collectWork(run, { scope, kept, left }));
   }

@@ -12,6 +12,8 @@ import type { RunOptions } from './runOptions.ts';
 interface LoopHands {
   /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
+  /** See {@link Run.followStories}. */
+  readonly followStories: Run['followStories'];
   readonly code: CodeSearch;
   /** Aborted when a person wants the whole run to continue now; a new signal each time. */
   readonly resume: () => AbortSignal;
@@ -21,7 +23,7 @@ interface LoopHands {
 export function openRun(
   options: RunOptions,
   journal: Journal,
-  { code, look, resume }: LoopHands,
+  { code, followStories, look, resume }: LoopHands,
 ): Run {
   const { config, env, files, onEvent, planDir, runId: id, stop, storyFile, task } = options;
   const state = () => journal.state;
@@ -48,6 +50,7 @@ export function openRun(
     task,
     code,
     requests: { look },
+    followStories,
     keptStories: new KeptStories(files, id, storyFile),
     marker: new StateMarker({ files, id, stop, state }),
     branch: journal.state.workBranch,

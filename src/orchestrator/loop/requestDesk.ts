@@ -30,8 +30,6 @@ export interface RequestDeskOptions {
   readonly inboxFrom: number;
   /** What to do when the last window that shows the run is closed; absent: continue. */
   readonly onLastWindow?: OnLastWindow;
-  /** The id by which the journal knows a story that is meant by its number in the file, see `StoryIds.known`. */
-  readonly knownId: (storyId: string, title: string | undefined) => string;
   /** How long it may be closed for a reload, in ms. */
   readonly windowGraceMs?: number;
 }
@@ -251,14 +249,6 @@ export class RequestDesk {
     }
   }
 
-  /** The request with the id by which the journal knows its story. */
-  private known(request: RunRequest): RunRequest {
-    const isNamed = request.type === 'tick' || request.type === 'skip';
-    return isNamed && request.storyId !== undefined
-      ? { ...request, storyId: this.options.knownId(request.storyId, request.title) }
-      : request;
-  }
-
   /** Whether this drops work that was accepted, and may be written at this moment. */
   private isTooLate(request: RunRequest): request is Extract<RunRequest, { type: 'discovery' }> {
     const isDrop = request.type === 'discovery' && request.action === 'drop';
@@ -266,8 +256,7 @@ export class RequestDesk {
     return isDrop && discoveries.find(({ id }) => id === request.id)?.state === 'accepted';
   }
 
-  private take(posted: RunRequest): void {
-    const request = this.known(posted);
+  private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
     const waiting = waitingAsWhole(state());
     const current = currentOf(state());

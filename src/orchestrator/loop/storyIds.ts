@@ -6,10 +6,14 @@ import { problemWithIds } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import type { Story } from '../stories/story.ts';
-import { matchStories } from '../stories/storyMatching.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { isNumbered, matchStories, renumberedAs } from '../stories/storyMatching.ts';
 import { storyNow } from '../stories/storyNow.ts';
+import { keepKnownStories, readKnownStories } from '../workspace/knownStories.ts';
 import type { Start } from './policy.ts';
+
+/** Gives the id that a story has now for the one that it had; `undefined` if it is gone. */
+export type IdNow = (id: string) => string | undefined;
 
 /**
  * The ids by which a run knows its stories; of those without one, their numbers in a version of the list. People and
@@ -37,15 +41,6 @@ export class StoryIds {
     return !this.isMoved || !isNumberId(storyId);
   }
 
-  /** The id in the journal of a story that is meant by its number in the file, which may have changed since. */
-  known(storyId: string, title: string | undefined): string {
-    const found =
-      isNumberId(storyId) && title !== undefined && this.list !== undefined
-        ? storyNow(this.list, { id: storyId, title, position: Number(storyId.slice(1)) - 1 })
-        : undefined;
-    return found?.id ?? storyId;
-  }
-
   /** @returns what ends the run, unless it is fixed while agents work */
   problem(stories: readonly Story[] | undefined): Verdict | undefined {
     const problem = stories && problemWithIds(stories);
@@ -57,22 +52,31 @@ export class StoryIds {
     return message && { kind: 'astray', message };
   }
 
-  /** A run that continues knows its stories by their numbers in this list. */
-  continueWith(list: readonly Story[]): void {
-    this.list = list;
+  /** Before a run continues: reads which list the numbers in its journal are from. */
+  async open(): Promise<void> {
+    const { files, id, state } = this.run;
+    this.list = await readKnownStories(files, id, state().renumberings);
+  }
+
+  /** An earlier version of the list by the numbers that the journal uses. */
+  asKnown(list: StoryList): StoryList {
+    return this.list === undefined
+      ? list
+      : { ...list, stories: renumberedAs(list.stories, this.list) };
   }
 
   /**
    * From now on, numbers mean what they mean in this list; while agents work in places of their own, not before they
    * have ended.
    * @param working what they work on
-   * @returns gives the id that a story has from now on for the one that it had; `undefined` if it is gone
    */
-  follow(
+  async follow(
     stories: readonly Story[] | undefined,
     working: readonly Start[] = [],
-  ): (id: string) => string | undefined {
-    if (stories === undefined) {
+  ): Promise<IdNow> {
+    if (stories === undefined || ![...stories, ...(this.list ?? [])].some(isNumbered)) {
+      this.list = stories ?? this.list;
+      this.isMoved = false;
       return id => id;
     }
     const { gone, moves } = this.changes(stories, working);
@@ -81,8 +85,15 @@ export class StoryIds {
     if (this.isMoved) {
       return id => id;
     }
+    const { files, id: runId, journal, state } = this.run;
+    const { renumberings = 0 } = state();
+    const now = { renumberings: renumberings + (hasChanged ? 1 : 0), stories };
+    const before = { renumberings, stories: this.list ?? [] };
+    if (stories !== this.list) {
+      await keepKnownStories(files, runId, hasChanged ? [now, before] : [now]);
+    }
     if (hasChanged) {
-      this.run.journal.append({
+      journal.append({
         type: 'stories.renumbered',
         moves,
         gone: gone.length === 0 ? undefined : gone,
@@ -94,28 +105,24 @@ export class StoryIds {
   }
 
   /** The work of an iteration by the numbers that its stories have in the list that it leaves. */
-  followed(work: Work): Work {
-    const { after, scope } = work;
+  async followed(work: Work): Promise<Work> {
+    const { after, astray, scope } = work;
     const { stories: list } = scope.before;
-    if (list === undefined || after.stories === undefined) {
+    if (astray !== undefined || list === undefined || after.stories === undefined) {
       return work;
     }
-    const idNow = new Map(
-      matchStories(list.stories, after.stories.stories).pairs.map(pair => [
-        pair.before,
-        pair.after,
-      ]),
-    );
-    this.follow(after.stories.stories);
-    const stories = list.stories.map(story => ({ ...story, id: idNow.get(story)?.id ?? story.id }));
+    await this.follow(after.stories.stories);
+    const stories = renumberedAs(list.stories, after.stories.stories);
+    const { story } = scope;
     const own = list.stories.findIndex(
-      ({ id, position }) => id === scope.story?.id && position === scope.story.position,
+      ({ id, position }) => id === story?.id && position === story.position,
     );
+    const { id = story?.id ?? '', position = story?.position ?? 0 } = stories[own] ?? {};
     return {
       ...work,
       scope: {
         ...scope,
-        story: scope.story && { ...scope.story, id: stories[own]?.id ?? scope.story.id },
+        story: story && { ...story, id, position },
         before: { ...scope.before, stories: { ...list, stories } },
       },
     };
@@ -123,37 +130,58 @@ export class StoryIds {
 
   /** Of what the state knows by number: what has another one now, and what is gone. */
   private changes(stories: readonly Story[], working: readonly Start[]) {
-    const state = this.run.state();
+    const { list } = this;
+    const titles = this.titles();
     const numbers = new Set([
-      ...numbersIn(state),
+      ...numbersIn(this.run.state()),
       // One whose place is being prepared is not in the journal yet.
       ...working.flatMap(({ story }) => (story && isNumberId(story.id) ? [story.id] : [])),
     ]);
+    const named = new Set(list?.flatMap(story => (isNumbered(story) ? [] : [story.id])));
+    const pairs = list && matchStories(list, stories, { mayReplace: true }).pairs;
+    const now = new Map(pairs?.map(({ after, before }) => [before.id, after]));
+    const atWork = new Map(working.map(({ story }) => [story?.id, story?.title]));
+    const numberNow = (from: string): string | undefined => {
+      if (list === undefined) {
+        return numberByTitle(stories, from, titles);
+      }
+      const story = now.get(from);
+      const title = atWork.get(from);
+      // What its agent does is known by its title when it lands.
+      return title !== undefined && title !== story?.title ? undefined : story?.id;
+    };
     const moves: { from: string; to: string }[] = [];
     const gone: string[] = [];
-    if (numbers.size === 0) {
-      return { moves, gone };
-    }
-    const now = this.list === undefined ? undefined : matchStories(this.list, stories);
-    const byNumber = new Map(now?.pairs.map(({ after, before }) => [before.id, after.id]));
     for (const from of numbers) {
-      const title = state.storyRecords.get(from)?.title;
-      const to =
-        now !== undefined
-          ? byNumber.get(from)
-          : title === undefined
-            ? from
-            : storyNow(stories, { id: from, title })?.id;
+      const to = named.has(from) ? from : numberNow(from);
       if (to === undefined) {
         gone.push(from);
       } else if (to !== from) {
         moves.push({ from, to });
       }
     }
-    // Without a title, it is only certain if nothing else has moved.
-    const isLost = (id: string) =>
-      now === undefined && state.storyRecords.get(id)?.title === undefined;
-    const lost = moves.length === 0 ? [] : [...numbers].filter(isLost);
-    return { moves, gone: [...gone, ...lost] };
+    return { moves, gone };
   }
+
+  private titles(): ReadonlyMap<string, string> {
+    return new Map(
+      [...this.run.state().storyRecords].flatMap(([id, { title }]) =>
+        title === undefined ? [] : [[id, title]],
+      ),
+    );
+  }
+}
+
+/** For a journal of an earlier version, which knows titles alone. */
+function numberByTitle(
+  stories: readonly Story[],
+  from: string,
+  titles: ReadonlyMap<string, string>,
+): string | undefined {
+  const title = titles.get(from);
+  const position = Number(from.slice(1)) - 1;
+  const found = title === undefined ? undefined : storyNow(stories, { id: from, title, position });
+  const there = stories[position]?.title;
+  const isOther = [...titles].some(([id, other]) => id !== from && other === there);
+  return found?.id ?? (isOther ? undefined : from);
 }

@@ -1,5 +1,4 @@
 import { mkdir, open } from 'node:fs/promises';
-import { isNumberId } from '../../base/numberId.ts';
 import {
   type SetStoryDoneOptions,
   type StorySelector,
@@ -12,6 +11,7 @@ import { readStoryList } from '../stories/storyFile.ts';
 import { type TrackerAccess, tellBeads } from '../trackers/beads/beadsAccess.ts';
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { recordRequest } from '../workspace/delivery.ts';
+import { knownId, type NamedStory } from '../workspace/knownStories.ts';
 import { livingRun } from '../workspace/livingRun.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
 import { InboxReader } from '../workspace/request.ts';
@@ -61,8 +61,9 @@ export async function tickStory(
   const { changed, undo } = await setDoneWhereKept(storyFile, selector, done, { ...edit, undos });
   if (changed) {
     onWritten?.();
-    const title = (named?.length === 1 ? named[0] : named?.find(isMeant))?.title;
-    await recordTick(files, { id: selector.id, title }, done, undo);
+    const { epic, title = selector.id } =
+      (named?.length === 1 ? named[0] : named?.find(isMeant)) ?? {};
+    await recordTick(files, { id: selector.id, epic, title }, done, undo);
   }
   return changed;
 }
@@ -138,16 +139,19 @@ async function requireWritable(file: string): Promise<void> {
 
 /**
  * Records in the journal that a person ticked or unticked a story, after its file was written.
- * @param story.title recognizes it if it has no id and a loop knows it by another number
+ * @param story.title recognizes it if it has no id and a run knows it by another number
  */
 export async function recordTick(
   files: RunFiles,
-  { id: storyId, title }: { readonly id: string; readonly title: string | undefined },
+  { id: storyId, ...story }: NamedStory & { readonly id: string },
   done: boolean,
   was?: TickUndo,
 ): Promise<void> {
-  await recordRequest(files, {
-    ...{ type: 'tick', storyId, done, ...(was && { was }) },
-    title: isNumberId(storyId) ? title : undefined,
-  });
+  const runId = await newestRunId(files);
+  const known =
+    runId === undefined ? storyId : await knownId(files, runId, { id: storyId, ...story });
+  // A story that no run has read yet needs no record: its file says that it is done.
+  if (known !== undefined) {
+    await recordRequest(files, { type: 'tick', storyId: known, done, ...(was && { was }) });
+  }
 }

@@ -11,6 +11,7 @@ import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { matchStories } from '../stories/storyMatching.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
+import { readKnownStories } from '../workspace/knownStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { runIds } from '../workspace/runIds.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
@@ -71,6 +72,7 @@ export async function reopenUnchecked(
     ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)),
     ...{ events, state: judged },
     isReviewed: config.reviewer,
+    known: await readKnownStories(files, lastRun, state.renumberings),
   });
   let hash = now.stories.hash;
   for (const { id, position } of claims) {
@@ -116,23 +118,25 @@ function uncheckedClaims(
     left,
     events,
     isReviewed,
+    known,
     state,
   }: {
     /** As the interrupted iteration found and left them. */
     readonly before?: StoryList;
     readonly left?: StoryList;
     readonly events: readonly RunEvent[];
+    /** The list whose numbers the journal uses; absent: those of `before`. */
+    readonly known: readonly Story[] | undefined;
     readonly isReviewed: boolean;
     readonly state: RunState;
   },
 ): readonly Story[] {
   const { cutOff, storyRecords } = state;
-  const known = before?.stories ?? [];
-  const idThen = idsIn(known, stories);
+  const idThen = idsIn(known ?? before?.stories ?? [], stories);
   const wasLeft = left?.stories ?? stories;
   const then = idsIn(wasLeft, stories);
   const changed = storyChanges({
-    storiesBefore: known,
+    storiesBefore: before?.stories ?? [],
     storiesAfter: wasLeft,
     handled: new Map(),
   }).map(({ storyId }) => storyId);
@@ -143,7 +147,7 @@ function uncheckedClaims(
     const isJudged = record?.approved === true || (record?.verified === true && !isReviewed);
     const isClaimed =
       before === undefined
-        ? cutOff.some(({ storyId }) => storyId === story.id)
+        ? cutOff.some(({ storyId }) => storyId === id)
         : changed.includes(then(story) ?? story.id);
     return (
       story.done && !byHand.has(story.id) && (record?.refused === true || (isClaimed && !isJudged))

@@ -10,7 +10,9 @@ import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
+import type { Story } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { matchStories } from '../stories/storyMatching.ts';
 import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
@@ -70,7 +72,7 @@ export async function judgeClaims(run: ClaimedRun, claims: Claims): Promise<Clai
 
 async function passGate(
   run: ClaimedRun,
-  { afterChecks, scope, stories: claimed, storyFile }: Claims,
+  { after: claims, afterChecks, scope, stories: claimed, storyFile }: Claims,
 ): Promise<
   | Exclude<ClaimsJudgement, { kind: 'passed' }>
   | { readonly kind: 'passed'; readonly after: Snapshot; readonly stories: readonly string[] }
@@ -101,7 +103,7 @@ async function passGate(
     record: { journal: run.journal, iteration },
   });
   if (cancelled) {
-    return interrupted(run, { scope, stories: claimed, storyFile });
+    return interrupted(run, { after: claims, scope, stories: claimed, storyFile });
   }
   const { after, astray, stories = claimed } = await afterChecks();
   if (astray !== undefined) {
@@ -159,11 +161,11 @@ async function passReview(
     });
     switch (review.kind) {
       case 'cancelled':
-        return interrupted(run, { scope, stories: stories.slice(index), storyFile });
+        return interrupted(run, { after, scope, stories: stories.slice(index), storyFile });
       case 'failed':
         if (isSkipped(run, scope)) {
           // While it waited for another attempt.
-          return interrupted(run, { scope, stories: stories.slice(index), storyFile });
+          return interrupted(run, { after, scope, stories: stories.slice(index), storyFile });
         }
         // Without a verdict nothing is done, and nothing has failed either: the review is repeated when the run
         // continues.
@@ -209,16 +211,25 @@ function isSkipped({ stop }: ClaimedRun, { skip }: Scope): boolean {
 
 /**
  * A stop leaves the claims open until the run continues; a skip takes them back.
- * @param stories those without a verdict
+ * @param claims.after the files that contain the claims
+ * @param claims.stories those without a verdict
  */
 async function interrupted(
   run: ClaimedRun,
-  { scope, stories: undecided, storyFile }: Pick<Claims, 'scope' | 'stories' | 'storyFile'>,
+  {
+    after: claims,
+    scope,
+    stories: claimed,
+    storyFile,
+  }: Pick<Claims, 'after' | 'scope' | 'stories' | 'storyFile'>,
 ): Promise<Extract<ClaimsJudgement, { kind: 'cutOff' | 'skipped' }>> {
   if (!isSkipped(run, scope)) {
     return { kind: 'cutOff' };
   }
   const after = await readStories(storyFile, scope.before);
+  // Since the claim, people may have added others above it.
+  const idNow = idsNow(claims.stories?.stories ?? [], after.stories?.stories ?? []);
+  const undecided = claimed.map(idNow);
   const isBack = await putBack(scope, { after, stories: undecided, storyFile, by: 'skip' });
   // Otherwise the file would say that it is done, and nothing would have checked that.
   return isBack
@@ -336,4 +347,12 @@ async function putBack(
     }
   }
   return isBack;
+}
+
+/** Gives the ids of stories in a later version of their list. */
+function idsNow(before: readonly Story[], after: readonly Story[]): (id: string) => string {
+  const now = new Map(
+    matchStories(before, after).pairs.map(pair => [pair.before.id, pair.after.id]),
+  );
+  return id => now.get(id) ?? id;
 }

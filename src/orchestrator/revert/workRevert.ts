@@ -156,8 +156,8 @@ export async function revertWork(
   } finally {
     // What is open in the file is recorded, also if another edit has failed, and before a program can hang.
     for (const [id, undo] of undos) {
-      const title = reopens.find(story => story.id === id)?.title;
-      await recordTick(files, { id, title }, false, undo);
+      const { epic, title = id } = reopens.find(story => story.id === id) ?? {};
+      await recordTick(files, { id, epic, title }, false, undo);
     }
   }
   if (inBeads !== undefined) {

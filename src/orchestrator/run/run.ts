@@ -3,6 +3,7 @@ import type { CodeSearch } from '../context/codeSearch.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { RunConfig } from '../settings/config.ts';
+import type { Story } from '../stories/story.ts';
 import type { KeptStories } from '../workspace/keptStories.ts';
 import type { StopSwitch } from '../workspace/stopSwitch.ts';
 import type { CommitOrigin } from './commitRecord.ts';
@@ -26,6 +27,8 @@ export interface Run extends RunWork {
     /** Processes the requests so far. */
     look(): Promise<void>;
   };
+  /** From now on, numbers of stories without ids mean what they mean in this list. */
+  readonly followStories: (stories: readonly Story[] | undefined) => Promise<unknown>;
   readonly keptStories: KeptStories;
   readonly marker: StateMarker;
   readonly code: CodeSearch;

@@ -1,4 +1,4 @@
-import { isNumberId } from '../../base/numberId.ts';
+import { numberId } from '../../base/numberId.ts';
 import type { Story } from './story.ts';
 import { storyNow } from './storyNow.ts';
 
@@ -24,8 +24,14 @@ export interface Matching {
  * Finds each story of a list again in another version of it. Those with an id of their own are known by it; others by
  * their heading and title, then by their text, and last by the stories around them. One that may be either of two is
  * removed, and both are added: nothing is guessed. Pure.
+ * @param options.mayReplace the version before may also have lost one story and got another one in its place, so that
+ * one with a different title is not the same only because nothing else is there
  */
-export function matchStories(before: readonly Story[], after: readonly Story[]): Matching {
+export function matchStories(
+  before: readonly Story[],
+  after: readonly Story[],
+  { mayReplace = false } = {},
+): Matching {
   const found = new Map<Story, Story>();
   const taken = new Set<Story>();
   const pair = (story: Story, match: Story) => {
@@ -47,7 +53,7 @@ export function matchStories(before: readonly Story[], after: readonly Story[]):
     pairInOrder(open(), keyOf, pair);
   }
   pairInOrder(openOf(isNamed), group, pair);
-  pairInGaps(before, openOf(isNumbered), found, pair);
+  pairInGaps(before, openOf(isNumbered), found, { mayReplace, pair });
   return {
     pairs: before.flatMap(story => {
       const match = found.get(story);
@@ -148,7 +154,13 @@ function pairInGaps(
   all: readonly Story[],
   { before, after }: Versions,
   found: ReadonlyMap<Story, Story>,
-  pair: (story: Story, match: Story) => void,
+  {
+    mayReplace,
+    pair,
+  }: {
+    readonly mayReplace: boolean;
+    readonly pair: (story: Story, match: Story) => void;
+  },
 ): void {
   for (const { from, stories, to } of gapsOf(all, new Set(before), found)) {
     const here = after.filter(({ position }) => position > from && position < to);
@@ -163,7 +175,7 @@ function pairInGaps(
       }
     }
     const [left, right] = [stories, here].map(side => side.filter(one => !isPaired.has(one)));
-    if (left?.length === right?.length) {
+    if (!mayReplace && left?.length === right?.length) {
       left?.forEach((story, index) => {
         const match = right?.[index];
         if (match !== undefined) {
@@ -240,6 +252,18 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   return all === 0 ? 0 : common / all;
 }
 
+/** A version of a list whose stories without ids have the numbers and places that they have in another one. Pure. */
+export function renumberedAs(stories: readonly Story[], other: readonly Story[]): readonly Story[] {
+  if (!stories.some(isNumbered)) {
+    return stories;
+  }
+  const now = new Map(matchStories(stories, other).pairs.map(pair => [pair.before, pair.after]));
+  return stories.map(story => {
+    const { id, position } = now.get(story) ?? story;
+    return isNumbered(story) ? { ...story, id, position } : story;
+  });
+}
+
 /**
  * The same story in another version of its list. Pure.
  * @param before the version that it is from
@@ -267,8 +291,9 @@ export function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   }
 }
 
-function isNumbered({ id }: Story): boolean {
-  return isNumberId(id);
+/** Whether a story has no id of its own. */
+export function isNumbered({ id, position }: Pick<Story, 'id' | 'position'>): boolean {
+  return id === numberId(position);
 }
 
 function isNamed(story: Story): boolean {

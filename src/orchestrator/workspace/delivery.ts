@@ -1,8 +1,11 @@
 import { assertNever } from '../../base/assertNever.ts';
-import { isNumberId } from '../../base/numberId.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalReader, JournalWriter } from '../journal/journal.ts';
+import { knownId, type NamedStory } from './knownStories.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainState.ts';
@@ -17,6 +20,9 @@ import { cannotWriteTo } from './takeFileLock.ts';
 
 /** Interval between two looks at the journal, in ms. */
 const LOOK_MS = 50;
+
+/** Of a title in a message, in UTF-16 units. */
+const MAX_NAMED = 100;
 
 /** Where a request was written. */
 export type Recorded =
@@ -42,10 +48,16 @@ export type Delivered =
  * journal. Otherwise this process writes the journal while it holds the run lock. Does not wait until the loop has
  * processed it.
  *
+ * @param story what the person sees of the request's story, whose number the run may know differently
  * @throws {HumanError} if the state folder cannot be written
  */
-export async function recordRequest(files: RunFiles, request: RunRequest): Promise<Recorded> {
+export async function recordRequest(
+  files: RunFiles,
+  asked: RunRequest,
+  story?: NamedStory,
+): Promise<Recorded> {
   const runId = (await livingRun(files))?.runId;
+  const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
   if (runId !== undefined && isRunId(runId)) {
     return post(files, runId, request);
   }
@@ -73,19 +85,24 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
  * Like {@link recordRequest}, and waits until the journal shows that the loop has processed the request. If the
  * loop ends before that, the request is written to the journal by this process.
  */
-export async function deliverRequest(files: RunFiles, request: RunRequest): Promise<Delivered> {
+export async function deliverRequest(
+  files: RunFiles,
+  asked: RunRequest,
+  story?: NamedStory,
+): Promise<Delivered> {
   let first: LockOwner | undefined;
   for (;;) {
     const loop = await livingRun(files);
     const runId = loop?.runId;
     first ??= loop;
     // A stop is for the loop that the person saw, not for one that was started since.
-    if (isForLivingLoop(request) && (runId === undefined || !isSameLoop(loop, first))) {
+    if (isForLivingLoop(asked) && (runId === undefined || !isSameLoop(loop, first))) {
       return { kind: 'noLoop' };
     }
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
     // Earlier events are not an answer.
     await journal?.skip();
+    const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
     if (await isSoAlready(files, loop, request)) {
       return { kind: 'already' };
     }
@@ -104,6 +121,32 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
       return { kind: 'taken', runId: recorded.runId, event };
     }
   }
+}
+
+/**
+ * The request with the id by which the run's journal knows its story.
+ * @throws {HumanError} if that is not certain
+ */
+async function asKnown(
+  files: RunFiles,
+  runId: string | undefined,
+  request: RunRequest,
+  story: NamedStory | undefined,
+): Promise<RunRequest> {
+  const id = 'storyId' in request ? request.storyId : undefined;
+  if (id === undefined || story === undefined || runId === undefined || !isRunId(runId)) {
+    return request;
+  }
+  const storyId = await knownId(files, runId, { ...story, id });
+  if (storyId === undefined) {
+    throw new HumanError(
+      say(
+        'The run cannot tell which of its stories "{0}" is: the list has changed since the run has read it. Continue the run, or wait until its agent has ended, and try again.',
+        shorten(story.title, MAX_NAMED),
+      ),
+    );
+  }
+  return { ...request, storyId } as RunRequest;
 }
 
 /** Whether another window or command line has had the same effect just before. */
@@ -171,7 +214,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
     case 'lanes':
       return event.type === 'lanes.changed' && event.lanes === request.lanes;
     case 'tick':
-      return event.type === 'story.ticked' && isSame(event.storyId, request.storyId);
+      return event.type === 'story.ticked' && event.storyId === request.storyId;
     case 'pause':
     case 'resume': {
       const { lane, storyId, type } = request;
@@ -189,7 +232,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
     case 'skip':
       return (
         event.type === 'story.skipped' &&
-        (request.storyId === undefined || isSame(event.storyId, request.storyId))
+        (request.storyId === undefined || event.storyId === request.storyId)
       );
     case 'reset':
       return event.type === 'story.reset' && event.storyId === request.storyId;
@@ -242,9 +285,4 @@ async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
   } finally {
     journal.close();
   }
-}
-
-/** The loop may know a story without an id by another number. */
-function isSame(id: string, asked: string): boolean {
-  return id === asked || (isNumberId(id) && isNumberId(asked));
 }

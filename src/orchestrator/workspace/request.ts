@@ -40,8 +40,6 @@ const MAX_NAME = 200;
 /** Requests of people to the loop; one line of JSON each. Anybody may append, the loop reads. */
 const requestSchema = once(() => {
   const ofPart = { storyId: z.string().optional(), lane: z.number().int().positive().optional() };
-  /** Of a story without an id: the list may have changed above it since the loop has read it. */
-  const titleOfNumber = z.string().optional();
   return z.discriminatedUnion('type', [
     z.object({
       type: z.literal('stop'),
@@ -57,7 +55,6 @@ const requestSchema = once(() => {
       storyId: z.string(),
       done: z.boolean(),
       was: tickUndoSchema().optional(),
-      title: titleOfNumber,
     }),
     /** Wait after this iteration; or start no further agent for a story, or in a lane. */
     z.object({ type: z.literal('pause'), ...ofPart }),
@@ -67,11 +64,7 @@ const requestSchema = once(() => {
      */
     z.object({ type: z.literal('resume'), ...ofPart }),
     /** Skip a story; the current one if none is named. */
-    z.object({
-      type: z.literal('skip'),
-      storyId: z.string().optional(),
-      title: titleOfNumber,
-    }),
+    z.object({ type: z.literal('skip'), storyId: z.string().optional() }),
     /** Give a skipped, failed or blocked story another chance. */
     z.object({ type: z.literal('reset'), storyId: z.string() }),
     /** A person settles the story's conflict by hand, or gives it back to agents. */

@@ -76,6 +76,11 @@ export class RunFiles {
     return path.join(this.runDir(runId), 'checkpoint.json');
   }
 
+  /** The list whose numbers the journal uses for stories without ids. */
+  knownStoriesFile(runId: string): string {
+    return path.join(this.runDir(runId), 'stories.json');
+  }
+
   inboxFile(runId: string): string {
     return path.join(this.runDir(runId), 'inbox.jsonl');
   }

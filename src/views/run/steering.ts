@@ -8,7 +8,6 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
-import { isNumberId } from '../../base/numberId.ts';
 import { once } from '../../base/once.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
@@ -167,11 +166,9 @@ export function steering(
     const storyId = chosen?.storyId ?? only;
     if (storyId !== undefined) {
       // One with a position is from the list, in which it may have another number than in the journal.
-      const title =
-        chosen?.position !== undefined && isNumberId(storyId)
-          ? folder.stories.list[chosen.position]?.title
-          : undefined;
-      await sendRequest(folder, { type: 'skip', storyId, title });
+      const named =
+        chosen?.position === undefined ? undefined : folder.stories.list[chosen.position];
+      await sendRequest(folder, { type: 'skip', storyId }, named);
     }
   }
 

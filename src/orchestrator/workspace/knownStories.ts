@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { jsonOf } from '../../base/jsonOf.ts';
+import { isNumberId } from '../../base/numberId.ts';
+import { once } from '../../base/once.ts';
+import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
+import { readRunState } from '../journal/foldJournal.ts';
+import type { Story } from '../stories/story.ts';
+import { isNumbered } from '../stories/storyMatching.ts';
+import { storyNow } from '../stories/storyNow.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/** In bytes; larger than the largest story file. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** What a person sees of a story without an id, besides its number in their file. */
+export type NamedStory = Pick<Story, 'epic' | 'title'>;
+
+/** What tells a story from others, as it is stored. */
+const storySchema = once(() =>
+  z.object({
+    id: z.string(),
+    title: z.string(),
+    epic: z.string().optional(),
+    description: z.string(),
+    criteria: z.array(z.object({ text: z.string() })),
+    done: z.boolean(),
+    position: z.number().int().nonnegative(),
+  }),
+);
+const versionSchema = once(() =>
+  z.object({
+    /** How many times the journal has said that numbers have changed. */
+    renumberings: z.number().int().nonnegative(),
+    stories: z.array(storySchema()),
+  }),
+);
+const fileSchema = once(() => z.array(versionSchema()));
+
+/** A version of the list, with the place in the journal from which on its numbers count. */
+export interface KnownVersion {
+  readonly renumberings: number;
+  readonly stories: readonly Story[];
+}
+
+/**
+ * Keeps the list whose numbers a run's journal uses. Before numbers change, both lists are kept: the journal says which
+ * one counts, also if the loop is killed in between.
+ */
+export async function keepKnownStories(
+  files: RunFiles,
+  runId: string,
+  versions: readonly KnownVersion[],
+): Promise<void> {
+  const stored = versions.map(({ renumberings, stories }) => ({
+    renumberings,
+    stories: stories.map(({ criteria, description, done, epic, id, position, title }) => ({
+      ...{ id, title, epic, description, done, position },
+      criteria: criteria.map(({ text }) => ({ text })),
+    })),
+  }));
+  await writePlainFile(files.knownStoriesFile(runId), `${JSON.stringify(stored)}\n`);
+}
+
+/**
+ * The list whose numbers a run's journal uses.
+ * @param renumberings of the run's state
+ * @returns `undefined` if there is none: every story has an id, or the run is of an earlier version
+ */
+export async function readKnownStories(
+  files: RunFiles,
+  runId: string,
+  renumberings = 0,
+): Promise<readonly Story[] | undefined> {
+  const bytes = await readPlainFile(files.knownStoriesFile(runId), MAX_BYTES);
+  const parsed = bytes && fileSchema().safeParse(jsonOf(bytes.toString('utf8')));
+  return parsed?.data
+    ?.find(version => version.renumberings === renumberings)
+    ?.stories.map(({ epic, ...story }) => ({
+      ...story,
+      ...(epic !== undefined && { epic }),
+      dependsOn: [],
+      line: 1,
+    }));
+}
+
+/**
+ * The id by which a run's journal knows a story that a person calls by its number in their file.
+ * @returns `undefined` if it is not certain: the list has changed since the run has read it
+ */
+export async function knownId(
+  files: RunFiles,
+  runId: string,
+  story: NamedStory & { readonly id: string },
+): Promise<string | undefined> {
+  const { id } = story;
+  if (!isNumberId(id)) {
+    return id;
+  }
+  const { renumberings } = await readRunState(files.journalFile(runId));
+  const list = await readKnownStories(files, runId, renumberings);
+  const position = Number(id.slice(1)) - 1;
+  const isOwn = list?.some(known => known.id === id && !isNumbered(known)) === true;
+  return list === undefined || isOwn
+    ? id
+    : storyNow(list.filter(isNumbered), { ...story, position })?.id;
+}
