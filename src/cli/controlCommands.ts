@@ -10,7 +10,9 @@ import {
   storyNotes,
 } from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
+import type { Story } from '../orchestrator/stories/story.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/delivery.ts';
+import { knownId } from '../orchestrator/workspace/knownStories.ts';
 import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
 import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -81,7 +83,7 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
   const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
   const storyId = story?.id ?? (await currentStory(files));
   if (story !== undefined) {
-    if (story.done && !(await isBeingJudged(files, storyId))) {
+    if (story.done && !(await isBeingJudged(files, story))) {
       print(`${named(storyId)} is done; there is nothing to skip.`);
       return;
     }
@@ -97,9 +99,10 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
 }
 
 /** Its agent has marked it as done, and the checks or the reviewer have not decided yet. */
-async function isBeingJudged(files: RunFiles, storyId: string): Promise<boolean> {
-  const state = await activeRun(files);
-  return state?.running.some(current => current.storyId === storyId) === true;
+async function isBeingJudged(files: RunFiles, story: Story): Promise<boolean> {
+  const { runId, running = [] } = (await activeRun(files)) ?? {};
+  const id = runId === undefined ? story.id : await knownId(files, runId, story);
+  return running.some(({ storyId }) => storyId === id);
 }
 
 async function currentStory(files: RunFiles): Promise<string> {
@@ -126,7 +129,7 @@ async function currentStory(files: RunFiles): Promise<string> {
 async function reset(typed: string | undefined, { cwd, file }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
-  if (story?.done && !(await isBeingJudged(files, story.id))) {
+  if (story?.done && !(await isBeingJudged(files, story))) {
     print(
       `${named(story.id)} is done; there is nothing to undo. To have it done again: ralph-fresh untick ${shellWord(story.id)}`,
     );

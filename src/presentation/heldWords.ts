@@ -1,7 +1,7 @@
 import { sentence, shorten } from '../base/text.ts';
+import { bringInCommand } from '../orchestrator/git/bringInCommand.ts';
 import type { HeldReason } from '../orchestrator/journal/eventCodes.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
-import { bringInCommand } from '../orchestrator/landing/bringInCommand.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum length of the names of files, in UTF-16 units. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
-import { type Step, Workspace } from '../support/ralph.ts';
+import { openStories, type Step, Workspace } from '../support/ralph.ts';
 
 const PLAN = 'IMPLEMENTATION_PLAN.md';
 
@@ -140,6 +140,124 @@ describe('items without ids are the same ones when the list changes', { concurre
       [...storyRecords].map(([id, { failures, title }]) => [id, title, failures]),
       [['#2', 'Alpha', 1]],
     );
+  });
+
+  test('a claim whose agent has added an item above is checked once when the run continues', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const left = '# Plan\n\n- [ ] Prepare\n- [x] Alpha\n- [ ] Beta\n';
+    const run = workspace.script(
+      [leaves(left)],
+      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
+    );
+    await workspace.event('check.started');
+    await workspace.cli('stop').finished;
+    await run.finished;
+    await workspace.script(
+      [[{ result: ['Nothing done.'] }]],
+      ...['--resume', '--verify', 'true', '--max-iterations', '2'],
+    ).finished;
+    const [ended] = await workspace.events('iteration.ended');
+    assert.deepEqual([ended?.storyId, ended?.outcome], ['#2', 'storyDone']);
+    assert.deepEqual(await workspace.events('guard.found'), []);
+    assert.equal(await workspace.read(PLAN), left);
+    assert.deepEqual(await titles(workspace), ['Alpha', 'Prepare']);
+  });
+
+  for (const [what, before, between] of [
+    [
+      'two items with one title',
+      '# Plan\n\n- [ ] Write tests\n- [ ] Write tests\n',
+      '# Plan\n\n- [ ] Write tests\n- [ ] Write tests\n',
+    ],
+    [
+      'an item that a person rewords',
+      '# Plan\n\n- [ ] Alpha\n- [ ] Beta task\n',
+      '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta task, also on Windows\n',
+    ],
+  ] as const) {
+    test(`a run that continues knows ${what}`, async t => {
+      const workspace = await planOf(t, before);
+      await workspace.script(
+        [[{ result: ['Nothing done.'] }]],
+        ...['--story', '#2', '--verify', 'true', '--max-iterations', '1'],
+      ).finished;
+      await workspace.write(PLAN, between);
+      await workspace.script(
+        [[{ result: ['Nothing done.'] }]],
+        ...['--resume', '--verify', 'true', '--max-iterations', '2'],
+      ).finished;
+      const last = between.trimEnd().split('- [ ] ').at(-1);
+      assert.equal((await titles(workspace)).at(-1), last);
+      assert.equal((await titles(workspace)).length, 2);
+    });
+  }
+
+  test('ids that look like numbers are ids', async t => {
+    const workspace = await Workspace.create(t, {
+      stories: openStories(3).map((story, index) => ({
+        ...story,
+        id: `#${index + 12}`,
+        title: 'Fix it',
+      })),
+    });
+    const flags = ['--story', '#13', '--verify', 'true', '--max-iterations'];
+    await workspace.script([[{ result: ['Nothing done.'] }]], ...flags, '1').finished;
+    await workspace.script(
+      [[{ result: ['Nothing done.'] }]],
+      ...['--resume', '--verify', 'true', '--max-iterations', '2'],
+    ).finished;
+    assert.deepEqual(
+      (await workspace.events('iteration.started')).map(({ storyId }) => storyId),
+      ['#13', '#13'],
+    );
+  });
+
+  test('an item that a person puts in the place of one at work gets an agent, too', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha task\n');
+    const run = workspace.scriptOf(
+      {
+        '#1': [
+          [{ text: 'hi' }, { wait: 'go' }, ...leaves('# Plan\n\n- [x] Alpha task\n')],
+          [{ shell: `sed -i 's/\\[ \\] Omega/[x] Omega/' ${PLAN}` }, { commit: 'Omega' }],
+        ],
+      },
+      ...['--isolate', '--verify', 'true', '--max-iterations', '3'],
+    );
+    await workspace.agent(1);
+    await workspace.write(PLAN, '# Plan\n\n- [ ] Omega widget\n');
+    workspace.git('commit', '-qam', 'Another item');
+    await workspace.note('go');
+    const { stdout } = await run.finished;
+    assert.deepEqual((await titles(workspace)).slice(0, 2), ['Alpha task', 'Omega widget'], stdout);
+  });
+
+  test('a skip during the checks takes back the claim, wherever a person has moved it', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const run = workspace.script(
+      [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
+      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
+    );
+    await workspace.event('check.started');
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [x] Alpha\n- [ ] Beta\n');
+    const skip = await workspace.cli('skip', '#2').finished;
+    assert.equal(skip.code, 0, skip.stderr);
+    await run.finished;
+    const [ended] = await workspace.events('iteration.ended');
+    assert.equal(ended?.outcome, 'skipped');
+    assert.equal(await workspace.read(PLAN), '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+  });
+
+  test('what a run has not read yet cannot be skipped by the number of another story', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    await workspace.script([[{ result: ['Nothing done.'] }]], '--max-iterations', '1').finished;
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    const refused = await workspace.cli('skip', '#1').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /cannot tell which of its stories "New" is: .* Continue the run/);
+    const { code, stderr } = await workspace.cli('skip', '#2').finished;
+    assert.equal(code, 0, stderr);
+    const [skipped] = await workspace.events('story.skipped');
+    assert.equal(skipped?.storyId, '#1');
   });
 
   test('of two items with one title, the one under its heading is ticked', async t => {

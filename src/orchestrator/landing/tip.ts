@@ -5,13 +5,13 @@ import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
+import { mergeByHand } from '../git/mergeByHand.ts';
 import { writeGit } from '../git/runGit.ts';
 import type { Place } from '../places/place.ts';
 import { type GateResult, runGate } from '../proof/checks/gate.ts';
 import type { Run } from '../run/run.ts';
 import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
-import { mergeByHand } from './byHand.ts';
 import type { Join, Target, TargetLook } from './target.ts';
 
 /** Files that a record of the journal names. */

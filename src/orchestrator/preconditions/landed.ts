@@ -1,7 +1,7 @@
 import { say, sentences } from '../../base/say.ts';
 import { untrackedInTheWay } from '../git/filesInTheWay.ts';
+import { moveAwayFirst } from '../git/mergeByHand.ts';
 import { runGit } from '../git/runGit.ts';
-import { moveAwayFirst } from '../landing/byHand.ts';
 import { readRefs } from '../workspace/refs.ts';
 import { tipRef, tipRefsOf } from '../workspace/workRefs.ts';
 import { landsOn } from './lanes.ts';

@@ -1,12 +1,11 @@
 import { type Message, say, sentences } from '../../base/say.ts';
-import { namedFiles } from '../git/treeCommit.ts';
-import type { HeldReason } from '../journal/eventCodes.ts';
 import { bringInCommand } from './bringInCommand.ts';
+import { namedFiles } from './treeCommit.ts';
 
 /** How a person brings the branch what has landed, without losing a file. */
 export function mergeByHand(
   ref: string,
-  { code, untracked = [] }: { readonly code: HeldReason; readonly untracked?: readonly string[] },
+  { code, untracked = [] }: { readonly code: string; readonly untracked?: readonly string[] },
 ): Message {
   return sentences([
     ...moveAwayFirst(untracked),
