@@ -8,7 +8,7 @@ import { isRunId, newRunId, type RunFiles } from './runFiles.ts';
  * The files of a run next to its journal: prompts, output of agents, output of checks, requests, the loop's own
  * output.
  */
-const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
+const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'stories.json', 'loop.log'];
 
 const JOURNAL = 'journal.jsonl';
 /** In ms; longer than any start takes. */
