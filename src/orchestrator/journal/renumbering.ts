@@ -23,8 +23,13 @@ export function renumbered(
   state: RunState,
   { gone, moves }: Extract<RunEvent, { type: 'stories.renumbered' }>,
 ): RunState {
-  const isGone = new Set(gone);
-  const to = new Map(moves.map(move => [move.from, move.to]));
+  // An id of its own never changes, whatever a journal says.
+  const isGone = new Set(gone?.filter(isNumberId));
+  const to = new Map(
+    moves.flatMap(move =>
+      [move.from, move.to].every(isNumberId) ? [[move.from, move.to] as const] : [],
+    ),
+  );
   const idNow = (id: string) => to.get(id) ?? (isGone.has(id) ? undefined : id);
   const ofStory = <T extends { readonly storyId?: string | undefined }>(item: T): T =>
     item.storyId === undefined ? item : { ...item, storyId: idNow(item.storyId) };
