@@ -180,6 +180,30 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     });
   }
 
+  test('a claim in the middle of a merge is judged only when the merge is finished', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const shell =
+      'git switch -qc side && git commit -q --allow-empty -m Side && git switch -q - && git merge -q --no-ff --no-commit side';
+    const { code, stdout } = await workspace.script(
+      [[{ shell }, { write: ['US-001.txt', 'One.\n'] }, { tick: 'US-001' }]],
+      ...['--verify', 'true'],
+    ).finished;
+    assert.notEqual(code, 0);
+    assert.match(
+      stdout,
+      /done in the middle of a "git merge"\. Finish it with "git merge --continue"/,
+    );
+    assert.deepEqual(await outcomes(workspace), []);
+    assert.deepEqual(await workspace.events('check.started'), []);
+    assert.equal((await workspace.script([], '--resume').finished).code, 1);
+    workspace.git('add', '-A');
+    workspace.git('commit', '-qm', 'Merge side');
+    const resumed = await workspace.script([], '--resume', '--verify', 'true').finished;
+    assert.equal(resumed.code, 0, resumed.stdout + resumed.stderr);
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+    assert.equal((await workspace.events('check.ended')).length, 1);
+  });
+
   test('a claim under check is not counted as done; JSON output reports what the file says', async t => {
     const workspace = await Workspace.create(t);
     const hang =

@@ -1,6 +1,7 @@
 import { whole } from '../../base/numbers.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { type Operation, unfinishedOperation } from '../git/operations.ts';
 import { recordDuplicates, searchDuplicates } from '../iteration/duplicateSearch.ts';
 import { signalOf } from '../iteration/signals.ts';
 import { uncommittedWork } from '../iteration/uncommittedWork.ts';
@@ -77,6 +78,15 @@ export async function land(
     storiesAfter: storiesLeft(work),
     handled: new Map(),
   }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
+  const isWholeTask =
+    modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete';
+  const operation =
+    (claimed.length > 0 || isWholeTask) && place.gitDir && !run.stop.endSignal.aborted
+      ? unfinishedOperation(place.gitDir)
+      : undefined;
+  if (operation !== undefined) {
+    return { verdict: { kind: 'astray', message: inTheMiddleOf(operation) }, after };
+  }
   // In parallel with the checks: both only read.
   const search = searchDuplicates(run.code, place.dir, { from: before.head, to: after.head });
   const judged = await judgeClaims(run, {
@@ -84,8 +94,7 @@ export async function land(
     after,
     stories: claimed,
     storyFile: place.storyFile,
-    isWholeTask:
-      modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
+    isWholeTask,
     // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.
     afterChecks: async () => {
       const again = await lookAgain(run, work);
@@ -156,6 +165,18 @@ function notPutBack(run: Run, refused: readonly string[], after: Snapshot): Verd
           left.join(', '),
         ),
       };
+}
+
+/** The rest of the work is still to come: checks would judge files that are not what will be committed. */
+function inTheMiddleOf(operation: Operation): Message {
+  return operation === 'bisect'
+    ? say(
+        'The agent reported its work as done in the middle of a "git bisect". End it with "git bisect reset", and run again to continue: then the work is checked.',
+      )
+    : say(
+        'The agent reported its work as done in the middle of a "git {0}". Finish it with "git {0} --continue", or abort it with "git {0} --abort", and run again to continue: then the work is checked.',
+        operation,
+      );
 }
 
 /** The ids that stories have now, by those that they had. */
