@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
-import { openStories, type Step, Workspace } from '../support/ralph.ts';
+import { openStories, type RunningCli, type Step, Workspace } from '../support/ralph.ts';
 
 const PLAN = 'IMPLEMENTATION_PLAN.md';
 
@@ -19,6 +19,16 @@ const leaves = (text: string): readonly Step[] => [
   { write: ['work.txt', text] },
   { commit: 'Work' },
 ];
+
+/** A run whose agent leaves the plan like this, with a done item, in the middle of a check that never ends. */
+async function inCheck(workspace: Workspace, text: string): Promise<RunningCli> {
+  const run = workspace.script(
+    [leaves(text)],
+    ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
+  );
+  await workspace.event('check.started');
+  return run;
+}
 
 const titles = async (workspace: Workspace) =>
   (await workspace.events('iteration.started')).map(({ storyTitle }) => storyTitle);
@@ -40,11 +50,7 @@ describe('items without ids are the same ones when the list changes', { concurre
   for (const how of ['stopped', 'killed'] as const) {
     test(`a claim is still checked if a person adds an item above it after the run was ${how}`, async t => {
       const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
-      const run = workspace.script(
-        [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
-        ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
-      );
-      await workspace.event('check.started');
+      const run = await inCheck(workspace, '# Plan\n\n- [x] Alpha\n- [ ] Beta\n');
       if (how === 'killed') {
         run.child.kill('SIGKILL');
       } else {
@@ -64,11 +70,7 @@ describe('items without ids are the same ones when the list changes', { concurre
 
   test('a new run does not trust a claim that a person has moved since its loop was killed', async t => {
     const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
-    const killed = workspace.script(
-      [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
-      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
-    );
-    await workspace.event('check.started');
+    const killed = await inCheck(workspace, '# Plan\n\n- [x] Alpha\n- [ ] Beta\n');
     killed.child.kill('SIGKILL');
     await killed.finished;
     await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [x] Alpha\n- [ ] Beta\n');
@@ -145,11 +147,7 @@ describe('items without ids are the same ones when the list changes', { concurre
   test('a claim whose agent has added an item above is checked once when the run continues', async t => {
     const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
     const left = '# Plan\n\n- [ ] Prepare\n- [x] Alpha\n- [ ] Beta\n';
-    const run = workspace.script(
-      [leaves(left)],
-      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
-    );
-    await workspace.event('check.started');
+    const run = await inCheck(workspace, left);
     await workspace.cli('stop').finished;
     await run.finished;
     await workspace.script(
@@ -233,11 +231,7 @@ describe('items without ids are the same ones when the list changes', { concurre
 
   test('a skip during the checks takes back the claim, wherever a person has moved it', async t => {
     const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
-    const run = workspace.script(
-      [leaves('# Plan\n\n- [x] Alpha\n- [ ] Beta\n')],
-      ...['--verify', 'node -e "setInterval(() => {}, 1000)"', '--max-iterations', '1'],
-    );
-    await workspace.event('check.started');
+    const run = await inCheck(workspace, '# Plan\n\n- [x] Alpha\n- [ ] Beta\n');
     await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [x] Alpha\n- [ ] Beta\n');
     const skip = await workspace.cli('skip', '#2').finished;
     assert.equal(skip.code, 0, skip.stderr);
