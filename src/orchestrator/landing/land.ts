@@ -25,7 +25,7 @@ import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
-import { matchStories, sameStory } from '../stories/storyMatching.ts';
+import { idsNow, sameStory } from '../stories/storyMatching.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
 import { isIdShared } from './sharedId.ts';
@@ -98,7 +98,7 @@ export async function land(
     // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.
     afterChecks: async () => {
       const again = await lookAgain(run, work);
-      const idNow = idsIn(again.after, after);
+      const idNow = idsNow(after.stories?.stories ?? [], again.after.stories?.stories ?? []);
       work = await follow(again);
       ({ after } = work);
       return { ...again, stories: claimed.flatMap(id => idNow.get(id) ?? []) };
@@ -177,12 +177,6 @@ function inTheMiddleOf(operation: Operation): Message {
         'The agent reported its work as done in the middle of a "git {0}". Finish it with "git {0} --continue", or abort it with "git {0} --abort", and run again to continue: then the work is checked.',
         operation,
       );
-}
-
-/** The ids that stories have now, by those that they had. */
-function idsIn(now: Snapshot, earlier: Snapshot): ReadonlyMap<string, string> {
-  const [before = [], after = []] = [earlier, now].map(({ stories }) => stories?.stories);
-  return new Map(matchStories(before, after).pairs.map(pair => [pair.before.id, pair.after.id]));
 }
 
 /**

@@ -10,9 +10,8 @@ import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
-import type { Story } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { matchStories } from '../stories/storyMatching.ts';
+import { idsNow } from '../stories/storyMatching.ts';
 import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
@@ -229,7 +228,7 @@ async function interrupted(
   const after = await readStories(storyFile, scope.before);
   // Since the claim, people may have added others above it.
   const idNow = idsNow(claims.stories?.stories ?? [], after.stories?.stories ?? []);
-  const undecided = claimed.map(idNow);
+  const undecided = claimed.map(id => idNow.get(id) ?? id);
   const isBack = await putBack(scope, { after, stories: undecided, storyFile, by: 'skip' });
   // Otherwise the file would say that it is done, and nothing would have checked that.
   return isBack
@@ -347,12 +346,4 @@ async function putBack(
     }
   }
   return isBack;
-}
-
-/** Gives the ids of stories in a later version of their list. */
-function idsNow(before: readonly Story[], after: readonly Story[]): (id: string) => string {
-  const now = new Map(
-    matchStories(before, after).pairs.map(pair => [pair.before.id, pair.after.id]),
-  );
-  return id => now.get(id) ?? id;
 }

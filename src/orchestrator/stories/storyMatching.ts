@@ -252,6 +252,14 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   return all === 0 ? 0 : common / all;
 }
 
+/** The ids that stories have in a later version of their list, by those that they had; without those that are gone. Pure. */
+export function idsNow(
+  before: readonly Story[],
+  after: readonly Story[],
+): ReadonlyMap<string, string> {
+  return new Map(matchStories(before, after).pairs.map(pair => [pair.before.id, pair.after.id]));
+}
+
 /** A version of a list whose stories without ids have the numbers and places that they have in another one. Pure. */
 export function renumberedAs(stories: readonly Story[], other: readonly Story[]): readonly Story[] {
   if (!stories.some(isNumbered)) {

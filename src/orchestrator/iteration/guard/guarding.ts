@@ -15,7 +15,7 @@ import { isFolderText } from '../../stories/formats/folderText.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/storyFile.ts';
-import { matchStories } from '../../stories/storyMatching.ts';
+import { idsNow } from '../../stories/storyMatching.ts';
 import { restoreStoryFile } from './guard.ts';
 import { findGuardChanges, type GuardChange, isForbidden } from './guardChanges.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
@@ -139,9 +139,8 @@ export async function guardStories(
  */
 function idsIn(kept: readonly Story[], before: readonly Story[]): (id: string) => string {
   const isSame = before.every(({ id }, index) => id === kept[index]?.id);
-  const pairs = isSame ? [] : matchStories(before, kept).pairs;
-  const then = new Map(pairs.map(pair => [pair.before.id, pair.after.id]));
-  return id => then.get(id) ?? id;
+  const then = isSame ? undefined : idsNow(before, kept);
+  return id => then?.get(id) ?? id;
 }
 
 /** @returns `undefined` if it failed; the person is informed why and has to do it */
