@@ -1,5 +1,5 @@
+import TinyQueue from 'tinyqueue';
 import { HumanError } from '../../../base/humanError.ts';
-import { LowestFirst } from '../../../base/lowestFirst.ts';
 import { say } from '../../../base/say.ts';
 import { plainText } from '../formats/plainText.ts';
 import { doneIds, openDependencies } from '../select.ts';
@@ -38,13 +38,8 @@ export function inTurnOrder(stories: readonly Story[]): Story[] {
     }
   }
   const turns = new Set<Story>();
-  const ready = new LowestFirst();
-  for (const index of order.keys()) {
-    if (needs[index]?.size === 0) {
-      ready.add(index);
-    }
-  }
-  for (let index = ready.take(); index !== undefined; index = ready.take()) {
+  const ready = new TinyQueue([...order.keys()].filter(index => needs[index]?.size === 0));
+  for (let index = ready.pop(); index !== undefined; index = ready.pop()) {
     const story = order[index];
     if (story === undefined) {
       continue;
@@ -54,7 +49,7 @@ export function inTurnOrder(stories: readonly Story[]): Story[] {
     open.set(story.id, left);
     for (const other of left === 0 ? (waiting.get(story.id) ?? []) : []) {
       if (needs[other]?.delete(story.id) && needs[other].size === 0) {
-        ready.add(other);
+        ready.push(other);
       }
     }
   }
