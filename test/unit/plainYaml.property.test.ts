@@ -119,6 +119,8 @@ describe('plain YAML is read as the exact parser reads it', () => {
     ['repeated keys', 'tasks:\n- id: a\n  id: b\n'],
     ['one number as two keys', 'tasks:\n- {1: a, 1.0: b}\n'],
     ['an item and a key on a line', 'tasks:\n- "a"b:\n- c: d\n'],
+    ['a map and a key in quotes on a line', 'tasks:\n- {a: b}"c":\n- d: e\n'],
+    ['a comment before a value', 'tasks: []\nnotes:\n#a\n  b\nname: c\n'],
     ['an error', 'tasks: ['],
   ] as const) {
     test(`never with ${what}`, () => assert.equal(readPlainYaml(text), undefined));

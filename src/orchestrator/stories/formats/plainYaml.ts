@@ -21,8 +21,11 @@ const ODD = [
   /[|>](?:\+|-?\d)|(?<=^ *)[|>]/m,
   // Ends of a document, and what looks like one.
   /(?<=^ +)---|^\.\.\./m,
+  // A comment before a value: the other parser does not read all of them.
+  /(?<=:\s+)#/,
   // js-yaml takes `- "a"b:` for an item and the next key.
-  /^ *(?:- +)+(?:"[^"\n]*"|'[^'\n]*'|[[{].*[\]}]) *[^\s:#,"'\]}]/m,
+  /^ *(?:- +)+(?:"[^"\n]*"|'[^'\n]*'|[[{][^\n]*[\]}]) *[^\s:#,"'\]}]/m,
+  /^ *(?:- +)+[[{][^\n]*[\]}] *["'][^\n"']*["'] *:/m,
 ];
 
 /** The same number in two spellings is the same key for the other parser. */
