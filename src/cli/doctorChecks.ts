@@ -82,7 +82,7 @@ async function readSettings({ env, files: { workspace }, flags }: DiagnosedWorks
     return {
       settings: { ...DEFAULT_SETTINGS, ...given },
       finding: good(SETTINGS, 'The settings files are valid.'),
-      unused: unusedProgram(given),
+      unused: unusedProgram(given, flags),
     };
   } catch (error) {
     return {

@@ -153,14 +153,39 @@ describe('settings files', { concurrency: 4 }, () => {
       assert.equal(code, 0, stderr);
       assert.match(stdout.replaceAll('\n', ' '), words, args.join(' '));
     }
-    const demo = ['doctor', '--only', 'command', '--agent', 'demo', '--command', '/bin/other'];
-    const told = await workspace.cliWith(env, ...demo).finished;
-    assert.doesNotMatch(told.stdout, /does the work/);
     const chosen = ['run', '--new', '--dry-run', '--agent', 'claude'];
     await workspace.cli('untick', 'US-001').finished;
     const { stdout } = await workspace.cliWith(env, ...chosen).finished;
     assert.match(stdout, /Agent: claude/);
     assert.doesNotMatch(stdout, /does the work/);
+  });
+
+  test('two flags that name different agents are told by doctor, --dry-run and run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const claude = ['--agent', 'claude', '--claude-path', fakeAgent('succeeds')];
+    const words = (flag: string, name: string) =>
+      new RegExp(
+        `The agent claude does the work, and not ${name}: --agent claude and --${flag} contradict each other\\. (Next: )?Leave out one of the two`,
+      );
+    const both: readonly (readonly [readonly string[], readonly [string, string]])[] = [
+      [
+        ['doctor', '--only', 'command', '--preset', 'amp'],
+        ['preset', 'amp'],
+      ],
+      [
+        ['run', '--dry-run', '--command', '/bin/other'],
+        ['command', '/bin/other'],
+      ],
+      [
+        ['run', '--command', '/bin/other'],
+        ['command', '/bin/other'],
+      ],
+    ];
+    for (const [args, [flag, name]] of both) {
+      const { code, stderr, stdout } = await workspace.cli(...args, ...claude).finished;
+      assert.equal(code, 0, stderr);
+      assert.match(stdout.replaceAll(/\s+/g, ' '), words(flag, name), args.join(' '));
+    }
   });
 
   test('settings that only a person may set are refused from the workspace before any agent starts', async t => {

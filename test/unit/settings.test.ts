@@ -389,19 +389,25 @@ describe('resolved settings', () => {
     assert.equal((await resolve({ agent: 'command' })).command, 'mine');
   });
 
-  test('a program is told as unused only where nobody has named another agent', async () => {
+  test('a program is told as unused where nobody has chosen another agent, or the flags contradict', async () => {
     await using temp = await tempDir('settings-');
     const { given } = await places(temp, { own: '{ "command": "mine" }' });
-    sameValue(unusedProgram(await given()), { setting: 'command', name: 'mine' });
-    const elsewhere: readonly GivenSettings[] = [
+    const unused = async (flags: GivenSettings) => unusedProgram(await given(flags), flags);
+    sameValue(await unused({}), { setting: 'command', name: 'mine' });
+    const agreeing: readonly GivenSettings[] = [
       { agent: 'claude' },
       { preset: 'amp' },
-      { agent: 'demo', command: '/bin/mine' },
-      { agent: 'sdk', preset: 'amp' },
+      { agent: 'command', preset: 'amp' },
     ];
-    for (const flags of elsewhere) {
-      assert.equal(unusedProgram(await given(flags)), undefined, JSON.stringify(flags));
+    for (const flags of agreeing) {
+      assert.equal(await unused(flags), undefined, JSON.stringify(flags));
     }
+    sameValue(await unused({ agent: 'demo', command: '/bin/mine' }), {
+      ...{ setting: 'command', name: '/bin/mine', instead: 'demo' },
+    });
+    sameValue(await unused({ agent: 'sdk', preset: 'amp' }), {
+      ...{ setting: 'preset', name: 'amp', instead: 'sdk' },
+    });
   });
 
   test('the SDK is the fallback if it is installed', async () => {

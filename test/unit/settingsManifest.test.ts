@@ -169,6 +169,14 @@ describe('settings made in the window', () => {
     assert.deepEqual(settingArguments(given), []);
   });
 
+  test('name a known command only where no other agent is chosen, since they would contradict as flags', () => {
+    const preset = { preset: { person: 'amp' } };
+    assert.deepEqual(find(preset).given, { preset: 'amp' });
+    assert.deepEqual(find({ ...preset, agent: { person: 'claude' } }).given, { agent: 'claude' });
+    const both = { ...preset, agent: { person: 'command' } };
+    assert.deepEqual(find(both).given, { agent: 'command', preset: 'amp' });
+  });
+
   test('prefer the more specific scope, and empty values count as unset', () => {
     const { given } = find({
       maxIterations: { person: 5, workspace: [7, 9] },

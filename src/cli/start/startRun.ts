@@ -149,7 +149,7 @@ export async function startRun(asking: StartRequest): Promise<number> {
     resume: chosen.resume,
     agent: agentOf(settings),
     fallbackAgent,
-    unusedProgram: unusedProgram(chosenSettings),
+    unusedProgram: unusedProgram(chosenSettings, flagged),
     config: configOf(settings),
     ...work,
     prepare,

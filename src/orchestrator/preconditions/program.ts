@@ -18,7 +18,19 @@ export const program: Precondition = {
       throw error;
     });
     if (unusedProgram !== undefined) {
-      const { name, setting } = unusedProgram;
+      const { instead, name, setting } = unusedProgram;
+      if (instead !== undefined) {
+        return {
+          level: 'warns',
+          message: say(
+            'The agent {0} does the work, and not {1}: --agent {0} and --{2} contradict each other.',
+            instead,
+            name,
+            setting,
+          ),
+          next: say('Leave out one of the two.'),
+        };
+      }
       return {
         level: 'warns',
         message: say(

@@ -137,23 +137,34 @@ function withoutCommand(settings: GivenSettings): GivenSettings {
   return only(settings, setting => !COMMAND_SETTINGS.includes(setting));
 }
 
-/** A program that the person's own file names, while nobody says who works. */
+/** A program that does no work, although a person names it. */
 export interface UnusedProgram {
   readonly setting: 'command' | 'preset';
   readonly name: string;
+  /** Works instead, because the same command line names it. Absent: the person's own file leaves open who works. */
+  readonly instead?: Settings['agent'];
 }
 
 /**
  * @param given without defaults: a flag that names a program chooses the agent as well, so only the person's own file
  * can name one and leave the agent open
+ * @param flags those of them that were given on the command line
  */
-export function unusedProgram({
-  agent,
-  command,
-  preset,
-}: GivenSettings): UnusedProgram | undefined {
+export function unusedProgram(
+  given: GivenSettings,
+  flags: GivenSettings,
+): UnusedProgram | undefined {
+  const named = programOf(flags);
+  return named !== undefined && flags.agent !== undefined && flags.agent !== 'command'
+    ? { ...named, instead: flags.agent }
+    : given.agent === undefined
+      ? programOf(given)
+      : undefined;
+}
+
+function programOf({ command, preset }: GivenSettings): UnusedProgram | undefined {
   const name = command ?? preset;
-  return agent !== undefined || name === undefined
+  return name === undefined
     ? undefined
     : { setting: command === undefined ? 'preset' : 'command', name };
 }

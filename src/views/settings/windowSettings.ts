@@ -90,7 +90,10 @@ export function givenInWindow(find: (setting: RunSetting) => FoundValues): Windo
       ]);
     }
   }
-  return { given: Object.fromEntries(given) as GivenSettings, refused };
+  const { preset, ...others } = Object.fromEntries(given) as GivenSettings;
+  // It stays in the settings for when the agent is "command" again: as a flag, it would contradict another agent.
+  const isUnused = others.agent !== undefined && others.agent !== 'command';
+  return { given: preset === undefined || isUnused ? others : { ...others, preset }, refused };
 }
 
 /** The settings editor represents a missing value as an empty text, an empty list or `null`. */
