@@ -17,6 +17,7 @@ import {
   until,
   Workspace,
 } from '../support/ralph.ts';
+import { asks } from '../support/scenarioSteps.ts';
 
 const execFileText = promisify(execFile);
 const CLI = builtCli();
@@ -687,6 +688,15 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     const prompt = await workspace.prompt(2);
     assert.ok(prompt.includes('Use "tabs"'));
     assert.ok(prompt.includes('Only for two'));
+  });
+
+  test('a question of a complete run is not open, and no answer is taken', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const asking = [{ tick: 'US-001' }, { commit: 'feat: US-001' }, ...asks];
+    assert.equal((await workspace.script([asking]).finished).code, 0);
+    assert.deepEqual((await json(workspace, 'status')).questions, []);
+    await refused(workspace, 1, /no open question/, 'answer', 'Green');
+    await refused(workspace, 1, /no open question/, 'answer', 'Green', '--story', 'US-001');
   });
 
   test('an answer continues a waiting run', async t => {

@@ -67,6 +67,22 @@ export const LANE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     });
     return workspace;
   },
+  /** The agent of the first story asks while it finishes it, and the run is complete before anybody answers. */
+  lanesAskedLast: async t => {
+    const workspace = await withSharedFile(t, 2);
+    await twoAtOnce(workspace, {
+      'US-001': [
+        [
+          ...[{ text: 'I begin US-001.' }, { wait: 'first' }, { write: ['own.txt', 'mine\n'] }],
+          ...[{ tick: 'US-001' }, { commit: 'feat: US-001' }, ...asks],
+        ],
+      ],
+      'US-002': [
+        [{ text: 'I begin US-002.' }, { wait: 'second' }, ...writesLine('US-002', 'SECOND')],
+      ],
+    });
+    return workspace;
+  },
   lanesHeld: async t => {
     const workspace = await withSharedFile(t, 1);
     await workspace.write('shared.txt', 'one\nnot committed\nthree\n');

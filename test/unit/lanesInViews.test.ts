@@ -461,6 +461,25 @@ describe('the question of one story', () => {
     assert.equal(before && isPast(before, over('lanesAsk'), 'r1'), false);
   });
 
+  test('is no longer open when the run is complete, although nobody has answered it', () => {
+    const [alert] = alertsOf(living('lanesAskedLast', ASKED));
+    assert.ok(alert?.kind === 'question');
+    const run = over('lanesAskedLast');
+    assert.deepEqual(
+      alertsOf(run).map(({ kind }) => kind),
+      ['ended'],
+    );
+    // VS Code shows the first alert until somebody closes it.
+    assert.equal(isPast(alert, run, 'r1'), true);
+    assert.equal(openQuestion(run, { runId: 'r1', iteration: 1 }), undefined);
+    assert.equal(runStanding(run).question, undefined);
+    const shown = snapshot(run).run;
+    assert.deepEqual(
+      [shown?.status, shown?.question, shown?.quote],
+      ['Complete', undefined, undefined],
+    );
+  });
+
   test('can be one of several, each alerted and answered separately', () => {
     const asks = (iteration: number, seq: number) => ({
       ...{ seq, at: NOW.toISOString(), type: 'promise.seen' as const, iteration },

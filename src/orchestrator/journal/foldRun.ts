@@ -9,6 +9,7 @@ import { resumedRun, startedRun } from './runStart.ts';
 import {
   INITIAL_RUN_STATE,
   type LostCommit,
+  openQuestions,
   type RunState,
   storyNotes,
   WHOLE_TASK,
@@ -320,7 +321,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         : state;
     case 'run.ended': {
       return {
-        ...state,
+        // No agent comes after a complete run, so nobody waits for an answer.
+        ...(event.outcome === 'completed' ? goneUnanswered(state, openQuestions(state)) : state),
         pause: undefined,
         limits: new Map(),
         // If it is interrupted again while it is judged, it has not done anything since the first time.
