@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { link, mkdir, symlink } from 'node:fs/promises';
+import { link, mkdir, readdir, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { openStories, Workspace } from '../support/ralph.ts';
 
 const GRAPH = '.ralph/tasks.jsonl';
+const KILL_AT_RENAME = pathToFileURL(
+  path.resolve(import.meta.dirname, '../support/killAtRename.mjs'),
+).href;
 
 describe('the task graph', { concurrency: 2 }, () => {
   test('is imported from a prd.json, found by a run, and compacted with nothing lost', async t => {
@@ -172,6 +176,44 @@ describe('the task graph', { concurrency: 2 }, () => {
       assert.match(stderr, why);
       assert.equal(stderr.trim().split('\n').length, 1);
     }
+  });
+
+  test('a compaction that was killed leaves nothing behind after the next one, which does all of it', {
+    skip: process.platform === 'win32' && 'Windows has no such signal',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const dir = path.join(workspace.folder, '.ralph');
+    await mkdir(dir);
+    const lines = ['A', 'B', 'C'].map(id => `{"id":"T-${id}","title":"${id}","status":"done"}\n`);
+    await workspace.write(GRAPH, lines.join(''));
+    const compactedWith = async (keep: string, env: Readonly<Record<string, string>> = {}) =>
+      workspace.cliWith(env, 'tasks', 'compact', '--keep', keep).finished;
+    for (const [keep, file] of [
+      ['2', 'tasks.jsonl'],
+      ['1', 'context.json'],
+    ] as const) {
+      const killed = await compactedWith(keep, {
+        NODE_OPTIONS: `--import=${KILL_AT_RENAME}`,
+        KILL_AT_RENAME: file,
+      });
+      assert.equal(killed.signal, 'SIGKILL');
+      const left = (await readdir(dir)).filter(name => name.endsWith('.tmp'));
+      assert.equal(left.length, 1, file);
+      // Its process has ended long ago.
+      await utimes(path.join(dir, left[0] ?? ''), new Date(0), new Date(0));
+      const { code, stderr } = await compactedWith(keep);
+      assert.equal(code, 0, stderr);
+    }
+    await workspace.write(
+      GRAPH,
+      `${await workspace.read(GRAPH)}${lines[0]?.replace('T-A', 'T-D')}`,
+    );
+    assert.equal((await compactedWith('1')).code, 0);
+    assert.deepEqual((await readdir(dir)).sort(), [
+      'compaction.log',
+      'context.json',
+      'tasks.jsonl',
+    ]);
   });
 
   test('a whole run works on it, and it cannot be compacted meanwhile', async t => {

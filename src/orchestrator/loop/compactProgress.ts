@@ -4,7 +4,6 @@ import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
-import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import {
   type Compaction,
@@ -18,6 +17,7 @@ import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
 import { warn } from '../run/warn.ts';
 import { DEFAULT_CONFIG, type RunConfig } from '../settings/config.ts';
+import { replaceUnchanged } from '../stories/edit/fileEdit.ts';
 import { outsideProblem, requireInside } from '../stories/outsideLinks.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
@@ -100,14 +100,14 @@ export async function writeCompaction(
   const archive = relative(files, path.join(dir, path.basename(file)));
   const options = { ...limits, now, archive: `\`${archive}\`` };
   const made = compactLog(textOf(file, before), options);
-  if (made === undefined || !(await replaceFile(file, before, Buffer.from(made.text)))) {
-    throw new HumanError(
-      say(
-        '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
-        file,
-      ),
-    );
+  const changed = say(
+    '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+    file,
+  );
+  if (made === undefined) {
+    throw new HumanError(changed);
   }
+  await replaceUnchanged(file, { before, after: Buffer.from(made.text), changed });
   return { archive, made };
 }
 

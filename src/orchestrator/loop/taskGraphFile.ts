@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
@@ -8,13 +9,11 @@ import {
   readPlainFile,
   requireAppendable,
   requireNoLink,
-  writePlainFile,
 } from '../../base/plainFile.ts';
-import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
-import { editFile } from '../stories/edit/fileEdit.ts';
+import { editFile, replaceUnchanged } from '../stories/edit/fileEdit.ts';
 import { formatOf } from '../stories/formats/formatOf.ts';
 import { ownId } from '../stories/formats/prdEntry.ts';
 import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
@@ -126,14 +125,14 @@ export async function compactGraph(
   );
   const archive = relative(files, path.join(dir, path.basename(graph)));
   const made = compactTasks(text, { archive, keep, now }) ?? planned;
-  if (!(await replaceFile(graph, before, Buffer.from(made.text)))) {
-    throw new HumanError(
-      say(
-        '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
-        graph,
-      ),
-    );
-  }
+  await replaceUnchanged(graph, {
+    before,
+    after: Buffer.from(made.text),
+    changed: say(
+      '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+      graph,
+    ),
+  });
   await log(logFile, made, archive, now);
   await noteContext(files, graph, now, 1);
   return { ...made, archive };
@@ -163,23 +162,30 @@ async function noteContext(
   compactions: number,
 ): Promise<void> {
   const file = path.join(path.dirname(graph), 'context.json');
-  const bytes = await readPlainFile(file, MAX_CONTEXT_BYTES);
-  const before = bytes === undefined ? {} : objectIn(bytes.toString());
-  if (before === undefined) {
-    // Somebody's own file, which says something else.
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
+    await writeFile(file, '', { flag: 'a' });
+  }
+  if ((await readPlainFile(file, MAX_CONTEXT_BYTES)) === undefined) {
     return;
   }
   const states = await new RunHistory(files).read();
-  const level = before['compactionLevel'];
-  const context = {
-    project: path.basename(files.workspace),
-    initialized: now.toISOString(),
-    ...before,
-    lastIteration: states.at(-1)?.iteration ?? 0,
-    totalIterations: states.reduce((sum, { iteration }) => sum + iteration, 0),
-    compactionLevel: (typeof level === 'number' ? level : 0) + compactions,
-  };
-  await writePlainFile(file, `${JSON.stringify(context, null, 2)}\n`);
+  await editFile(file, bytes => {
+    const before = bytes.length === 0 ? {} : objectIn(bytes.toString());
+    if (before === undefined) {
+      // Somebody's own file, which says something else.
+      return bytes;
+    }
+    const level = before['compactionLevel'];
+    const context = {
+      project: path.basename(files.workspace),
+      initialized: now.toISOString(),
+      ...before,
+      lastIteration: states.at(-1)?.iteration ?? 0,
+      totalIterations: states.reduce((sum, { iteration }) => sum + iteration, 0),
+      compactionLevel: (typeof level === 'number' ? level : 0) + compactions,
+    };
+    return Buffer.from(`${JSON.stringify(context, null, 2)}\n`);
+  });
 }
 
 function objectIn(text: string): Record<string, unknown> | undefined {

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import { createFile } from '../../base/createFile.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
+import { replaceUnchanged } from '../stories/edit/fileEdit.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { parseSettings, readSettingsFile, settingsContent } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
@@ -35,13 +35,12 @@ export async function setWorkspaceChecks(
   const file = workspaceSettingsFile(workspace);
   const before = await settingsContent(file, { kind: 'workspace' });
   const value = commands.length === 0 ? undefined : commands;
-  const changedMeanwhile = () =>
-    new HumanError(say('{0} has just been changed. Choose the checks again.', file));
+  const changed = say('{0} has just been changed. Choose the checks again.', file);
   if (before === undefined) {
     if (value !== undefined) {
       requireInside(file);
       if (!(await createFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`))) {
-        throw changedMeanwhile();
+        throw new HumanError(changed);
       }
     }
     return;
@@ -54,7 +53,6 @@ export async function setWorkspaceChecks(
   const edits = modify(text, ['verify'], value, {
     formattingOptions: { insertSpaces: !tabs, tabSize: 2, eol },
   });
-  if (!(await replaceFile(file, before, Buffer.from(applyEdits(text, edits))))) {
-    throw changedMeanwhile();
-  }
+  const after = Buffer.from(applyEdits(text, edits));
+  await replaceUnchanged(file, { before, after, changed });
 }

@@ -61,6 +61,31 @@ export async function editFile(
   return inTurn(target, () => tryUntilWritten(target, path, edit));
 }
 
+/**
+ * Replaces the content of a file that must still have the one that was looked at. Like {@link editFile}, it waits for
+ * its turn, and is not kept from it by what a killed process has left next to the file.
+ *
+ * @throws HumanError like {@link editFile}; {@link changed}, if the file has another content
+ */
+export async function replaceUnchanged(
+  path: string,
+  { before, after, changed }: Replacement,
+): Promise<void> {
+  await editFile(path, now => {
+    if (!now.equals(before)) {
+      throw new HumanError(changed);
+    }
+    return after;
+  });
+}
+
+interface Replacement {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  /** What is said if somebody else has changed the file. */
+  readonly changed: Words;
+}
+
 async function tryUntilWritten(target: string, path: string, edit: (before: Buffer) => Buffer) {
   const begin = performance.now();
   let version: string | undefined;
