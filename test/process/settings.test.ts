@@ -160,6 +160,17 @@ describe('settings files', { concurrency: 4 }, () => {
     assert.doesNotMatch(stdout, /does the work/);
   });
 
+  test('a program that cannot be run is told with the name that its setting has in the file, as a flag and in VS Code', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const env = await ownSettings(workspace, { claudePath: '/nowhere/claude' });
+    const { code, stderr } = await workspace.cliWith(env, 'run').finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /"\/nowhere\/claude", set as claudePath \(--claude-path, in VS Code ralphFresh\.claudePath\), cannot be run\./,
+    );
+  });
+
   test('two flags that name different agents are told by doctor, --dry-run and run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const claude = ['--agent', 'claude', '--claude-path', fakeAgent('succeeds')];

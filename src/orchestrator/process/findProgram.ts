@@ -6,7 +6,7 @@ import { say, type Words } from '../../base/say.ts';
 export interface FindProgramOptions {
   /** The program from the person's settings: a path, `~/…`, or another name to search for. */
   readonly setting?: string | undefined;
-  /** The setting's name for the error message; default `ralphFresh.<name>Path`. */
+  /** The setting's name for the error message; default `<name>Path`, with its flag and its name in VS Code. */
   readonly settingName?: Words;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -42,7 +42,10 @@ async function findSetting(
     ? await firstProgram(pathFolders(options), setting, options)
     : await firstProgram([path.dirname(path.resolve(expanded))], path.basename(expanded), options);
   if (found !== undefined) return found;
-  const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
+  const own = `${name}Path`;
+  const {
+    settingName = say('{0} ({1}, in VS Code {2})', own, `--${name}-path`, `ralphFresh.${own}`),
+  } = options;
   // The configured name is the only one to look for.
   if (/[\\/]/.test(name) || name === setting) {
     throw new HumanError(
