@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { link, mkdir, symlink } from 'node:fs/promises';
+import { link, mkdir, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, Workspace } from '../support/ralph.ts';
@@ -99,6 +99,20 @@ describe('convert', { concurrency: 2 }, () => {
     assert.equal(stdout.split('\n')[1], used);
     const list = await workspace.cli('stories', '--json').finished;
     assert.equal(JSON.parse(list.stdout).format, 'tasks');
+  });
+
+  test('replaces a file next to which a killed process has left a part of one', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('own.yaml', 'mine\n');
+    const left = path.join(workspace.folder, 'own.yaml.ralph-fresh.tmp');
+    await workspace.write('own.yaml.ralph-fresh.tmp', 'half of it');
+    await utimes(left, new Date(0), new Date(0));
+    const { code, stderr } = await workspace.cli(
+      ...['convert', '--to', 'yaml', '--out', 'own.yaml', '--yes', '--force'],
+    ).finished;
+    assert.equal(code, 0, stderr);
+    assert.match(await workspace.read('own.yaml'), /US-001/);
+    assert.ok(!existsSync(left));
   });
 
   test('never replaces a file unasked, and never the source', async t => {

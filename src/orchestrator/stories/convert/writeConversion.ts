@@ -1,9 +1,8 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { HumanError } from '../../../base/humanError.ts';
-import { replaceFile } from '../../../base/replaceFile.ts';
 import { say } from '../../../base/say.ts';
-import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { createStoryFile } from '../edit/createStoryFile.ts';
+import { replaceUnchanged } from '../edit/fileEdit.ts';
 import { requireInside } from '../outsideLinks.ts';
 import { requireReadableSize } from '../storyFile.ts';
 
@@ -34,23 +33,12 @@ export async function writeConversion(
       say('{0} exists, so nothing was written. Name another file, or have it replaced.', file),
     );
   }
-  await replace(file, content);
-}
-
-async function replace(file: string, content: Buffer): Promise<void> {
-  try {
-    const target = await realpath(file);
-    if (await replaceFile(target, await readFile(target), content)) {
-      return;
-    }
-  } catch (error) {
-    const refused = diskRefusal(error, file);
-    throw refused === undefined ? error : new HumanError(refused, { cause: error });
-  }
-  throw new HumanError(
-    say(
+  await replaceUnchanged(file, {
+    before: await readFile(file),
+    after: content,
+    changed: say(
       '{0} has just been changed by another program, so it was not replaced. Look at it, then try again.',
       file,
     ),
-  );
+  });
 }
