@@ -12,7 +12,6 @@ import {
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/delivery.ts';
-import { knownId } from '../orchestrator/workspace/knownStories.ts';
 import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
 import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/request.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -25,7 +24,7 @@ import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { named, typedId } from './typedIds.ts';
+import { idInRun, named, storiesAsShown, typedId } from './typedIds.ts';
 
 /** Maximum number of characters of a question that are shown. */
 const MAX_QUESTION = 200;
@@ -100,9 +99,9 @@ async function skip(typed: string | undefined, { cwd, file }: Flags): Promise<vo
 
 /** Its agent has marked it as done, and the checks or the reviewer have not decided yet. */
 async function isBeingJudged(files: RunFiles, story: Story): Promise<boolean> {
-  const { runId, running = [] } = (await activeRun(files)) ?? {};
-  const id = runId === undefined ? story.id : await knownId(files, runId, story);
-  return running.some(({ storyId }) => storyId === id);
+  const state = await activeRun(files);
+  const id = await idInRun(files, state, story);
+  return state?.running.some(({ storyId }) => storyId === id) === true;
 }
 
 async function currentStory(files: RunFiles): Promise<string> {
@@ -163,11 +162,7 @@ async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Pr
   const storyId = story?.id;
   await requireOwnHints(files);
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, {
-    type: 'hint',
-    text,
-    storyId,
-  });
+  const delivered = await deliverRequest(files, { type: 'hint', text, storyId }, story);
   if (story?.done) {
     print(
       `${named(story.id)} is done. If you reopen it (ralph-fresh untick ${shellWord(story.id)}), its next agent will get the hint.`,
@@ -189,28 +184,36 @@ async function answer(text: string, { cwd, story: typed }: ControlFlags): Promis
   const run = await requireRun(files, 'answer');
   const state = (await livingLoop(files)) === undefined ? await stillAsking(files, run) : run;
   const asked = openQuestions(state).flatMap(({ storyId: id }) => id ?? []);
-  const storyId = typed && (await typedId(files, typed, asked));
-  if (storyId === undefined && asked.length > 1) {
+  const shown = await storiesAsShown(files, state);
+  const nameOf = (id: string) => named(shown.nameOf(id));
+  const story = typed === undefined ? undefined : shown.meant(typed);
+  const storyId = story ? shown.idOf(story) : typed && (await typedId(files, typed, asked));
+  if (typed === undefined && asked.length > 1) {
     throw new UsageError(
       [
         'Several stories have an open question. Name one with --story:',
         ...openQuestions(state).map(
-          ({ message, storyId: id = '' }) => `  ${named(id)}: ${shorten(message, MAX_QUESTION)}`,
+          ({ message, storyId: id = '' }) => `  ${nameOf(id)}: ${shorten(message, MAX_QUESTION)}`,
         ),
       ].join('\n'),
     );
   }
-  const question = storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
+  const question =
+    typed === undefined
+      ? questionOf(state)
+      : storyId === undefined
+        ? undefined
+        : storyNotes(state, storyId).question;
   if (question === undefined) {
     throw new HumanError(
-      storyId !== undefined && asked.length > 0
-        ? `${named(storyId)} has no open question. These have one: ${asked.map(named).join(', ')}.`
+      typed !== undefined && asked.length > 0
+        ? `${named(story?.id ?? storyId ?? typed)} has no open question. These have one: ${asked.map(nameOf).join(', ')}.`
         : 'The run has no open question. Give its agents a hint with: ralph-fresh hint "…".',
     );
   }
-  const request: RunRequest = { type: 'answer', text, storyId: question.storyId };
+  const request: RunRequest = { type: 'answer', text, storyId: story?.id ?? question.storyId };
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, request);
+  const delivered = await deliverRequest(files, request, story);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
   print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));
 }

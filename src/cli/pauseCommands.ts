@@ -23,7 +23,7 @@ import { livingLoop, noLoop, tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { named } from './typedIds.ts';
+import { idInRun, named } from './typedIds.ts';
 
 interface PauseFlags extends Flags {
   readonly lane?: number;
@@ -106,13 +106,18 @@ async function resume(files: RunFiles): Promise<void> {
   );
 }
 
-/** @param runId the run that was active before @throws {HumanError} if its loop does not take the request */
+/**
+ * @param runId the run that was active before
+ * @param story that the request is about
+ * @throws {HumanError} if its loop does not take the request
+ */
 async function deliver(
   files: RunFiles,
   request: RunRequest,
   runId: string | undefined,
+  story?: Story,
 ): Promise<Extract<Delivered, { kind: 'taken' }>> {
-  const delivered = await deliverRequest(files, request);
+  const delivered = await deliverRequest(files, request, story);
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, runId);
   }
@@ -161,15 +166,16 @@ async function pausePart(
       `This run has ${state.lanes === 1 ? '1 lane' : `${state.lanes} lanes`}. To have more: ralph-fresh lanes ${lane}`,
     );
   }
-  if (state && !paused && !isPaused(state, { lane, storyId })) {
+  const known = story && (await idInRun(files, state, story));
+  if (state && !paused && !isPaused(state, { lane, storyId: known })) {
     print(`${what} is not paused.`);
     return;
   }
   if (paused && story !== undefined) {
-    requireOpen(story, state);
+    requireOpen(story, known, state);
   }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
-  await deliver(files, request, loop?.runId);
+  await deliver(files, request, loop?.runId, story);
   print(
     paused
       ? `No further agent starts ${where}; one at work finishes first. "ralph-fresh resume ${again}" continues.`
@@ -178,12 +184,18 @@ async function pausePart(
 }
 
 /**
+ * @param known the id by which the run knows the story, if that is certain
  * @param state of the active run
  * @throws {HumanError} if the story is done, and nothing of it is left to judge or to land
  */
-export function requireOpen({ done, id }: Story, state: RunState = INITIAL_RUN_STATE): void {
-  const isAtWork = state.running.some(({ storyId }) => storyId === id);
-  if (!isAtWork && (done || storyRecord(state, id).landed === true)) {
+export function requireOpen(
+  { done, id }: Story,
+  known: string | undefined,
+  state: RunState = INITIAL_RUN_STATE,
+): void {
+  const isAtWork = state.running.some(({ storyId }) => storyId !== undefined && storyId === known);
+  const hasLanded = known !== undefined && storyRecord(state, known).landed === true;
+  if (!isAtWork && (done || hasLanded)) {
     throw new HumanError(
       `${named(id)} is done, so no agent starts for it. To have it done again: ralph-fresh untick ${shellWord(id)}`,
     );
@@ -192,11 +204,11 @@ export function requireOpen({ done, id }: Story, state: RunState = INITIAL_RUN_S
 
 function isPaused(
   state: RunState,
-  { lane, storyId }: { readonly lane?: number; readonly storyId?: string },
+  { lane, storyId }: { readonly lane: number | undefined; readonly storyId: string | undefined },
 ): boolean {
-  return storyId === undefined
-    ? state.pausedLanes?.some(paused => paused === lane) === true
-    : storyRecord(state, storyId).paused === true;
+  return lane === undefined
+    ? storyId !== undefined && storyRecord(state, storyId).paused === true
+    : state.pausedLanes?.some(paused => paused === lane) === true;
 }
 
 async function setLanes(lanes: number, files: RunFiles): Promise<void> {

@@ -22,6 +22,7 @@ import { requireOpen } from './pauseCommands.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
+import { idInRun } from './typedIds.ts';
 
 interface StopFlags extends Flags {
   readonly now?: true;
@@ -58,12 +59,13 @@ async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void>
   const { story } = await findStory(files, typed, file);
   const storyId = story.id;
   const state = await activeRun(files);
+  const known = await idInRun(files, state, story);
   if (state !== undefined) {
-    requireOpen(story, state);
+    requireOpen(story, known, state);
   }
-  const current = state && runningIn(state, storyId);
+  const current = state && known !== undefined ? runningIn(state, known) : undefined;
   await tellIfSuspended(files);
-  const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
+  const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId }, story);
   if (delivered.kind !== 'taken') {
     // Like "pause ID", but a killed loop is cleaned up.
     await closeRunFoundDead(files);

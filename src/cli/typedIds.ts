@@ -1,6 +1,9 @@
 import { shorten } from '../base/text.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
+import type { Story } from '../orchestrator/stories/story.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
-import { idMeant } from '../orchestrator/stories/storyMeant.ts';
+import { idMeant, storyMeant } from '../orchestrator/stories/storyMeant.ts';
+import { knownId, knownIds } from '../orchestrator/workspace/knownStories.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { storyFileOf } from './storyFiles.ts';
 
@@ -22,6 +25,36 @@ export async function typedId(
   const list = path === undefined ? undefined : await readStoryList(path);
   const ids = [...(list?.stories.map(({ id }) => id) ?? []), ...known];
   return idMeant(list?.format, ids, typed) ?? typed;
+}
+
+/**
+ * The id by which a run knows a story of the file; without a run, its own.
+ * @returns `undefined` if that is not certain
+ */
+export async function idInRun(
+  files: RunFiles,
+  state: Pick<RunState, 'runId'> | undefined,
+  story: Story,
+): Promise<string | undefined> {
+  return state?.runId === undefined ? story.id : knownId(files, state.runId, story);
+}
+
+/** The stories of the file as a person sees them, and the ids by which a run knows them. */
+export async function storiesAsShown(files: RunFiles, { runId }: Pick<RunState, 'runId'>) {
+  const path = await storyFileOf(files, undefined);
+  const list = path === undefined ? undefined : await readStoryList(path);
+  const idOf =
+    runId === undefined
+      ? (story: Story): string | undefined => story.id
+      : await knownIds(files, runId);
+  const byId = new Map(list?.stories.map(story => [idOf(story), story.id]));
+  return {
+    idOf,
+    /** The story that is called like this. */
+    meant: (typed: string) => list && storyMeant(list, typed),
+    /** The id in the file of a story that the run knows by this one. */
+    nameOf: (id: string) => byId.get(id) ?? id,
+  };
 }
 
 /** An id in a message. */

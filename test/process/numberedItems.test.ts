@@ -130,6 +130,87 @@ describe('items without ids are the same ones when the list changes', { concurre
     );
   });
 
+  test('hints and pauses are for what the file shows, while an agent adds an item', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n');
+    const run = workspace.script(
+      [
+        [
+          { write: [PLAN, '# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n'] },
+          { text: 'added' },
+          { wait: 'never' },
+        ],
+      ],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.event('agent.text');
+    const done = async (...args: string[]) => {
+      const { code, stderr, stdout } = await workspace.cli(...args).finished;
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    await done('hint', 'Take care', '--story', '#3');
+    await done('pause', '#3');
+    assert.match(await done('resume', '#2'), /#2 is not paused/);
+    await done('resume', '#3');
+    const refused = await workspace.cli('pause', '#1').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /cannot tell which of its stories "Prepare" is/);
+    assert.match(await done('stop', '#2'), /The agent of #2 ends/);
+    await run.finished;
+    const [hint] = await workspace.events('hint.given');
+    assert.equal(hint?.storyId, '#2');
+    assert.deepEqual(
+      (await workspace.events('story.paused')).map(({ paused, storyId }) => [storyId, paused]),
+      [
+        ['#2', true],
+        ['#2', false],
+        ['#1', true],
+      ],
+    );
+  });
+
+  test('an answer is for the item that the file shows, while the run waits for it', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const run = workspace.script(
+      [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }]],
+      ...['--on-question', 'wait', '--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.event('pause.started');
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    const refused = await workspace.cli('answer', 'Red', '--story', '#1').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /#1 has no open question\. These have one: #2\./);
+    const { code, stderr, stdout } = await workspace.cli('answer', 'Green', '--story', '#2')
+      .finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Answered: Blue or green\?/);
+    const [answered] = await workspace.events('question.answered');
+    assert.deepEqual([answered?.storyId, answered?.answer], ['#1', 'Green']);
+    await run.finished;
+  });
+
+  test('a hint that waits for the next run is for what the file shows', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    await workspace.script([[{ result: ['Nothing done.'] }]], '--max-iterations', '1').finished;
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
+    for (const [text, story] of [
+      ['Of the new one', '#1'],
+      ['Of Alpha', '#2'],
+    ] as const) {
+      const { code, stderr } = await workspace.cli('hint', text, '--story', story).finished;
+      assert.equal(code, 0, stderr);
+    }
+    await workspace.write(PLAN, '# Plan\n\n- [ ] Alpha\n- [ ] New\n- [ ] Beta\n');
+    await workspace.script(
+      [[{ result: ['Nothing done.'] }]],
+      ...['--story', '#2', '--verify', 'true', '--max-iterations', '1'],
+    ).finished;
+    assert.equal((await titles(workspace)).at(-1), 'New');
+    const prompt = await workspace.prompt(1);
+    assert.match(prompt, /Of the new one/);
+    assert.doesNotMatch(prompt, /Of Alpha/);
+  });
+
   test('a refused claim counts for the item, wherever its agent has moved it', async t => {
     const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
     await workspace.script(

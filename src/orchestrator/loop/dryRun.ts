@@ -99,7 +99,7 @@ export async function dryRun(
     return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }
   // Its prompt includes them; they are not removed.
-  await tellPendingHints(run, start.story?.id);
+  await tellPendingHints(run, snapshot, start.story);
   const { prompt, sections } = await new Briefer(run, template, snapshot).brief({
     iteration: start.iteration,
     story: start.story,

@@ -235,7 +235,7 @@ export class FreshRun {
     if (this.keepsShort && story !== undefined) {
       this.keepsShort = await keepProgressShort(run);
     }
-    const forgetHints = await tellPendingHints(run, story?.id);
+    const forgetHints = await tellPendingHints(run, current.snapshot, story);
     const scope = this.scopeOf(iteration, story, current.snapshot);
     await this.land(await runIteration(run, scope, this.briefer));
     await forgetHints();

@@ -77,7 +77,7 @@ export class LaneWork {
   /** Prepares a place, and lets a fresh agent work there. */
   async workOn(at: LaneStart, snapshot: Snapshot): Promise<void> {
     const { story } = at;
-    const forgetHints = await tellPendingHints(this.run, story.id);
+    const forgetHints = await tellPendingHints(this.run, snapshot, story);
     const begin = await this.earlier.startOf(story, at.iteration);
     const place = await this.prepare(at, begin);
     if (place === undefined) {

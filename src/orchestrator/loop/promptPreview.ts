@@ -70,7 +70,7 @@ export async function previewPrompt({
       state: () => journal.state,
     };
     // Its prompt includes them; they are not removed.
-    await tellPendingHints(run, story.id);
+    await tellPendingHints(run, snapshot, story);
     const briefing = await new Briefer(run, template, snapshot).brief({
       ...{ iteration, story, place },
       before: snapshot,

@@ -4,8 +4,11 @@ import { say } from '../../base/say.ts';
 import { isTracked } from '../git/trackedFile.ts';
 import { HINT_TOKENS, hintTokens } from '../iteration/prompt/promptBudget.ts';
 import { estimateTokens } from '../iteration/prompt/tokens.ts';
+import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import type { Story } from '../stories/story.ts';
+import { idIn } from '../workspace/knownStories.ts';
 import { type PendingHint, pendingHints, removePendingHints } from '../workspace/pendingHints.ts';
 
 type HintedRun = Pick<Run, 'files' | 'journal' | 'state'>;
@@ -14,12 +17,14 @@ type HintedRun = Pick<Run, 'files' | 'journal' | 'state'>;
  * Writes the hints waiting for an agent of this story to the journal, so that its prompt includes them; as many as
  * fit into a prompt, oldest first. The others wait for the next one.
  *
+ * @param snapshot.stories the list that the story is from
  * @returns a function to call after the agent has got them; it removes them from the waiting hints. If the loop is
  * killed before that, they stay and are given again.
  */
 export async function tellPendingHints(
   run: HintedRun,
-  storyId: string | undefined,
+  snapshot: Pick<Snapshot, 'stories'>,
+  story: Story | undefined,
 ): Promise<() => Promise<void>> {
   const { files, journal, state } = run;
   if (!existsSync(files.hintsFile)) {
@@ -36,8 +41,9 @@ export async function tellPendingHints(
       return async () => undefined;
     }
     const waiting = await pendingHints(files);
+    const list = snapshot.stories?.stories ?? [];
     const told = fitting(
-      waiting.filter(hint => hint.storyId === undefined || hint.storyId === storyId),
+      waiting.filter(hint => hint.storyId === undefined || storyIdOf(hint, list) === story?.id),
     );
     for (const { id, storyId: only, text } of told) {
       if (!state().hints.some(hint => hint.id === id)) {
@@ -45,7 +51,7 @@ export async function tellPendingHints(
           type: 'hint.given',
           id,
           text,
-          storyId: only,
+          storyId: only && story?.id,
         });
       }
     }
@@ -55,6 +61,11 @@ export async function tellPendingHints(
     warn(journal, 'hintsNotTold', saidOf(error));
     return async () => undefined;
   }
+}
+
+/** The story of a hint by its id in this list; `undefined` if it is not there, or it is not certain which one it is. */
+function storyIdOf({ story, storyId: id }: PendingHint, list: readonly Story[]) {
+  return id === undefined || story === undefined ? id : idIn(list, { ...story, id });
 }
 
 async function remove({ files, journal }: HintedRun, told: readonly PendingHint[]): Promise<void> {

@@ -26,8 +26,8 @@ const MAX_NAMED = 100;
 
 /** Where a request was written. */
 export type Recorded =
-  /** To the inbox of the running loop, the only process that writes its journal. */
-  | { readonly kind: 'posted'; readonly runId: string }
+  /** To the inbox of the running loop, the only process that writes its journal. `request`: as the loop gets it. */
+  | { readonly kind: 'posted'; readonly runId: string; readonly request: RunRequest }
   /** To the newest journal, by this process instead of a loop. */
   | { readonly kind: 'written'; readonly runId: string; readonly events: readonly RunEvent[] }
   /** A hint: it waits for the next agent it applies to, in any run. */
@@ -57,13 +57,14 @@ export async function recordRequest(
   story?: NamedStory,
 ): Promise<Recorded> {
   const runId = (await livingRun(files))?.runId;
-  const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
-  if (runId !== undefined && isRunId(runId)) {
-    return post(files, runId, request);
-  }
-  if (request.type === 'hint') {
-    await addPendingHint(files, request);
+  const isLiving = runId !== undefined && isRunId(runId);
+  if (asked.type === 'hint' && !isLiving) {
+    await addPendingHint(files, { ...asked, story });
     return { kind: 'kept' };
+  }
+  const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
+  if (isLiving) {
+    return post(files, runId, request);
   }
   requirePlainState(files);
   await ignoreStateDir(files);
@@ -102,11 +103,10 @@ export async function deliverRequest(
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
     // Earlier events are not an answer.
     await journal?.skip();
-    const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
-    if (await isSoAlready(files, loop, request)) {
+    if (await isSoAlready(files, loop, asked, story)) {
       return { kind: 'already' };
     }
-    const recorded = await recordRequest(files, request);
+    const recorded = await recordRequest(files, asked, story);
     if (recorded.kind !== 'posted') {
       return recorded;
     }
@@ -114,7 +114,7 @@ export async function deliverRequest(
     const event = await answer(
       files,
       loop?.runId === recorded.runId ? loop : recorded,
-      request,
+      recorded.request,
       reader ?? new JournalReader(files.journalFile(recorded.runId)),
     );
     if (event) {
@@ -127,12 +127,12 @@ export async function deliverRequest(
  * The request with the id by which the run's journal knows its story.
  * @throws {HumanError} if that is not certain
  */
-async function asKnown(
+async function asKnown<R extends RunRequest>(
   files: RunFiles,
   runId: string | undefined,
-  request: RunRequest,
+  request: R,
   story: NamedStory | undefined,
-): Promise<RunRequest> {
+): Promise<R> {
   const id = 'storyId' in request ? request.storyId : undefined;
   if (id === undefined || story === undefined || runId === undefined || !isRunId(runId)) {
     return request;
@@ -146,22 +146,24 @@ async function asKnown(
       ),
     );
   }
-  return { ...request, storyId } as RunRequest;
+  return { ...request, storyId };
 }
 
 /** Whether another window or command line has had the same effect just before. */
 async function isSoAlready(
   files: RunFiles,
   loop: LockOwner | undefined,
-  request: RunRequest,
+  asked: RunRequest,
+  story: NamedStory | undefined,
 ): Promise<boolean> {
-  if (!((request.type === 'skip' || request.type === 'stop') && isOnce(request))) {
+  if (!((asked.type === 'skip' || asked.type === 'stop') && isOnce(asked))) {
     return false;
   }
   const runId = loop?.runId ?? (await newestRunId(files));
   if (runId === undefined) {
     return false;
   }
+  const request = await asKnown(files, runId, asked, story);
   const state = await readRunState(files.journalFile(runId));
   if (request.type === 'skip') {
     return isSkippedByPerson(state, request.storyId);
@@ -268,7 +270,7 @@ function isForLivingLoop({ type }: RunRequest): boolean {
 
 function post(files: RunFiles, runId: string, request: RunRequest): Recorded {
   postRequest(files, runId, request);
-  return { kind: 'posted', runId };
+  return { kind: 'posted', runId, request };
 }
 
 async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {

@@ -83,24 +83,38 @@ export async function readKnownStories(
     }));
 }
 
+/** A story as a person calls it: by its id or its number, and what they see of it. */
+export type CalledStory = NamedStory & { readonly id: string };
+
 /**
- * The id by which a run's journal knows a story that a person calls by its number in their file.
- * @returns `undefined` if it is not certain: the list has changed since the run has read it
+ * The id that a story of another version of a list has in this one. Pure.
+ * @returns `undefined` if it is not certain
  */
+export function idIn(list: readonly Story[], story: CalledStory): string | undefined {
+  const { id } = story;
+  const isOwn = !isNumberId(id) || list.some(known => known.id === id && !isNumbered(known));
+  const position = Number(id.slice(1)) - 1;
+  return isOwn ? id : storyNow(list.filter(isNumbered), { ...story, position })?.id;
+}
+
+/**
+ * The ids by which a run's journal knows stories that a person calls by their numbers in their file.
+ * @returns gives the id of a story; `undefined` if it is not certain: the list has changed since the run has read it
+ */
+export async function knownIds(
+  files: RunFiles,
+  runId: string,
+): Promise<(story: CalledStory) => string | undefined> {
+  const { renumberings } = await readRunState(files.journalFile(runId));
+  const list = await readKnownStories(files, runId, renumberings);
+  return story => (list === undefined ? story.id : idIn(list, story));
+}
+
+/** {@link knownIds}, of one story. */
 export async function knownId(
   files: RunFiles,
   runId: string,
-  story: NamedStory & { readonly id: string },
+  story: CalledStory,
 ): Promise<string | undefined> {
-  const { id } = story;
-  if (!isNumberId(id)) {
-    return id;
-  }
-  const { renumberings } = await readRunState(files.journalFile(runId));
-  const list = await readKnownStories(files, runId, renumberings);
-  const position = Number(id.slice(1)) - 1;
-  const isOwn = list?.some(known => known.id === id && !isNumbered(known)) === true;
-  return list === undefined || isOwn
-    ? id
-    : storyNow(list.filter(isNumbered), { ...story, position })?.id;
+  return isNumberId(story.id) ? (await knownIds(files, runId))(story) : story.id;
 }

@@ -9,6 +9,7 @@ import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { diskRefusal } from '../../base/systemRefusal.ts';
+import type { NamedStory } from './knownStories.ts';
 import { requirePlainState } from './plainState.ts';
 import type { RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
@@ -22,6 +23,7 @@ const hintSchema = once(() =>
     id: z.string().min(1).max(100),
     text: z.string().min(1),
     storyId: z.string().optional(),
+    story: z.object({ title: z.string(), epic: z.string().optional() }).optional(),
     at: z.string(),
   }),
 );
@@ -32,6 +34,8 @@ export interface PendingHint {
   readonly text: string;
   /** Only for the agents of this story. */
   readonly storyId?: string | undefined;
+  /** What the person saw of that story: without an id of its own, it may have another number in the next run. */
+  readonly story?: NamedStory | undefined;
   /** ISO 8601; when the hint was given. */
   readonly at: string;
 }
@@ -57,6 +61,7 @@ export async function addPendingHint(
     id: randomUUID(),
     text: hint.text,
     storyId: hint.storyId,
+    story: hint.story && { title: hint.story.title, epic: hint.story.epic },
     at: new Date().toISOString(),
   };
   await change(files, hints => [...hints, added]);

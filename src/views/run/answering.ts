@@ -10,7 +10,7 @@ import { storyName } from '../folders/storyName.ts';
 import { type AskedIn, openQuestion, questionsOf } from './alertOf.ts';
 import { noteSeen, whileAnswering } from './answeringNow.ts';
 import { askText, hintDraft, keepText } from './askText.ts';
-import { sendRequest } from './sendRequest.ts';
+import { idInRun, sendRequest } from './sendRequest.ts';
 
 /** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
@@ -37,7 +37,7 @@ export function sendGiven(folder: Folder, given: GivenAnswer): Promise<void> {
  */
 export async function answerQuestions(
   folder: Folder,
-  story: Pick<StoryRef, 'storyId'> | undefined,
+  story: StoryRef | undefined,
 ): Promise<boolean> {
   await folder.runs.refresh();
   if (questionsOf(folder.runs.current.state).length === 0) {
@@ -45,7 +45,8 @@ export async function answerQuestions(
       l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
     );
   }
-  return whileAnswering(folder.path, () => answerEach(folder, story?.storyId));
+  const storyId = story && (await idInRun(folder, story));
+  return whileAnswering(folder.path, () => answerEach(folder, storyId));
 }
 
 async function answerEach(folder: Folder, storyId: string | undefined): Promise<boolean> {

@@ -16,7 +16,7 @@ import { pickLanes } from './pickLanes.ts';
 import { proposedLanes } from './proposedLanes.ts';
 import { readyNow } from './readyNow.ts';
 import type { StartRun } from './runStarter.ts';
-import { noRun, sendRequest } from './sendRequest.ts';
+import { idInRun, noRun, seenIn, sendRequest } from './sendRequest.ts';
 
 /** Key under which the window stores the number of agents that was chosen last. */
 const LANES_KEY = 'lanes';
@@ -69,46 +69,52 @@ export function laneCommands(
   }
 
   /** The story that is meant, or that the person chooses among those to which it applies. */
-  async function storyIdOf(
+  async function chosenOf(
     folder: Folder,
     story: StoryRef | undefined,
     placeHolder: string,
     accepts: (state: StoryState | undefined) => boolean,
-  ): Promise<string | undefined> {
+  ): Promise<StoryRef | undefined> {
     requireTrust();
-    const chosen =
-      story ?? (await chooseStory(folder, placeHolder, (_story, state) => accepts(state)));
-    return chosen?.storyId;
+    return story ?? (await chooseStory(folder, placeHolder, (_story, state) => accepts(state)));
   }
 
   async function stop(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    const storyId = await storyIdOf(folder, story, l10n.t('Stop which story?'), hasAgent);
-    if (storyId !== undefined) {
-      await sendRequest(folder, { type: 'stop', mode: 'end', storyId });
+    const chosen = await chosenOf(folder, story, l10n.t('Stop which story?'), hasAgent);
+    if (chosen !== undefined) {
+      const { storyId } = chosen;
+      await sendRequest(folder, { type: 'stop', mode: 'end', storyId }, seenIn(folder, chosen));
     }
   }
 
   async function pause(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    const storyId = await storyIdOf(folder, story, l10n.t('Pause which story?'), hasAgent);
-    if (storyId !== undefined) {
-      await sendRequest(folder, { type: 'pause', storyId });
+    const chosen = await chosenOf(folder, story, l10n.t('Pause which story?'), hasAgent);
+    if (chosen !== undefined) {
+      const { storyId } = chosen;
+      await sendRequest(folder, { type: 'pause', storyId }, seenIn(folder, chosen));
     }
   }
 
   async function continueStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    const storyId = await storyIdOf(
+    const chosen = await chosenOf(
       folder,
       story,
       l10n.t('Continue which story?'),
       status => status?.kind === 'paused' || (hasAgent(status) && isLast(status)),
     );
-    if (storyId === undefined) {
+    if (chosen === undefined) {
       return;
     }
+    const { storyId } = chosen;
     const { alive, state: run } = folder.runs.current;
+    const known = await idInRun(folder, chosen);
     // Without a loop, its pause is recorded with the story, and ends with everything else that holds it back.
-    const isKept = !alive && storyRecord(run, storyId).paused === true;
-    await sendRequest(folder, { type: isKept ? 'reset' : 'resume', storyId });
+    const isKept = !alive && known !== undefined && storyRecord(run, known).paused === true;
+    await sendRequest(
+      folder,
+      { type: isKept ? 'reset' : 'resume', storyId },
+      seenIn(folder, chosen),
+    );
   }
 
   async function goOnInLane(folder: Folder): Promise<void> {

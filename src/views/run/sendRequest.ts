@@ -1,8 +1,9 @@
 import { l10n, ProgressLocation, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
-import type { NamedStory } from '../../orchestrator/workspace/knownStories.ts';
+import { knownId, type NamedStory } from '../../orchestrator/workspace/knownStories.ts';
 import type { RunRequest } from '../../orchestrator/workspace/request.ts';
+import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 
 /**
@@ -25,6 +26,25 @@ export async function sendRequest(
   if (delivered.kind === 'noLoop' && !wasAlive) {
     throw noRun();
   }
+}
+
+/**
+ * What the person sees of a story that they have chosen. One with a position is from the list, in which it may have
+ * another number than in the journal; without, it is from what the run says, and the journal knows it by this id.
+ */
+export function seenIn({ stories }: Folder, story: StoryRef | undefined): NamedStory | undefined {
+  return story?.position === undefined ? undefined : stories.list[story.position];
+}
+
+/**
+ * The id by which the newest run knows a story that the person has chosen.
+ * @returns `undefined` if that is not certain
+ */
+export async function idInRun(folder: Folder, story: StoryRef): Promise<string | undefined> {
+  const seen = seenIn(folder, story);
+  const { runId } = folder.runs.current;
+  const { storyId: id } = story;
+  return seen && runId !== undefined ? knownId(folder.files, runId, { ...seen, id }) : id;
 }
 
 export function noRun(): HumanError {

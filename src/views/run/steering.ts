@@ -36,7 +36,7 @@ import { canResume, continuing } from './fittingActions.ts';
 import { laneCommands } from './laneCommands.ts';
 import { runActionsMenu } from './runActionsMenu.ts';
 import { runStarter } from './runStarter.ts';
-import { noRun, sendRequest } from './sendRequest.ts';
+import { noRun, seenIn, sendRequest } from './sendRequest.ts';
 
 /** From the progress page, where the answer was typed. */
 const answerSchema = once(() =>
@@ -165,10 +165,7 @@ export function steering(
         : undefined);
     const storyId = chosen?.storyId ?? only;
     if (storyId !== undefined) {
-      // One with a position is from the list, in which it may have another number than in the journal.
-      const named =
-        chosen?.position === undefined ? undefined : folder.stories.list[chosen.position];
-      await sendRequest(folder, { type: 'skip', storyId }, named);
+      await sendRequest(folder, { type: 'skip', storyId }, seenIn(folder, chosen));
     }
   }
 
@@ -183,7 +180,8 @@ export function steering(
         ({ done, id }) => !done && folder.runs.current.state.storyRecords.has(id),
       ));
     if (chosen !== undefined) {
-      await sendRequest(folder, { type: 'reset', storyId: chosen.storyId });
+      const { storyId } = chosen;
+      await sendRequest(folder, { type: 'reset', storyId }, seenIn(folder, chosen));
     }
   }
 
@@ -191,6 +189,8 @@ export function steering(
     requireTrust();
     await requireOwnHints(folder.files);
     const storyId = story?.storyId;
+    // While the person writes, the list may change.
+    const seen = seenIn(folder, story);
     const text = await askText({
       title:
         storyId === undefined
@@ -202,7 +202,7 @@ export function steering(
     if (text === undefined) {
       return;
     }
-    await sendRequest(folder, { type: 'hint', text, storyId });
+    await sendRequest(folder, { type: 'hint', text, storyId }, seen);
   }
 
   /** Sends answers, which continue the run, even one that ended because of the question. */
