@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { openStories, type RunningCli, type Step, Workspace } from '../support/ralph.ts';
+import { verdict } from '../support/scenarioSteps.ts';
 
 const PLAN = 'IMPLEMENTATION_PLAN.md';
 
@@ -209,6 +210,62 @@ describe('items without ids are the same ones when the list changes', { concurre
     const prompt = await workspace.prompt(1);
     assert.match(prompt, /Of the new one/);
     assert.doesNotMatch(prompt, /Of Alpha/);
+  });
+
+  test('what a person ticked by command hides no tick of another item in the editor', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n');
+    const claim = `sed -i 's/\\[ \\] Alpha/[x] Alpha/' ${PLAN}`;
+    const run = workspace.scriptOf(
+      {
+        '#1': [
+          [
+            { write: [PLAN, '# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [ ] Beta\n- [ ] Gamma\n'] },
+            { text: 'added' },
+            { wait: 'ticked' },
+            { write: ['work.txt', 'Alpha'] },
+            { shell: claim },
+            { commit: 'Alpha' },
+          ],
+        ],
+        review: [[{ text: 'reads' }, { wait: 'edited' }, verdict(true, [])]],
+      },
+      ...['--reviewer', '--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.event('agent.text');
+    const { code, stderr } = await workspace.cli('tick', '#4').finished;
+    assert.equal(code, 0, stderr);
+    await workspace.note('ticked');
+    await workspace.agent(2);
+    const before = await workspace.read(PLAN);
+    await workspace.write(PLAN, before.replace('[ ] Beta', '[x] Beta'));
+    await workspace.note('edited');
+    await run.finished;
+    assert.deepEqual(
+      (await workspace.events('story.changed')).map(({ by, storyId }) => [storyId, by]),
+      [
+        ['#2', 'agent'],
+        ['#3', 'outside'],
+      ],
+    );
+  });
+
+  test('work that an agent has found stays with its item', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    await workspace.script(
+      [
+        [
+          ...leaves('# Plan\n\n- [ ] Prepare\n- [ ] Alpha\n- [ ] Beta\n'),
+          { result: ['<discovered>Limit the log in | five tries</discovered>'] },
+        ],
+      ],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    ).finished;
+    const { stdout } = await workspace.cli('discovered', '--json').finished;
+    assert.deepEqual(
+      JSON.parse(stdout).discovered.map(({ from }: { from: string }) => from),
+      ['#2'],
+      stdout,
+    );
   });
 
   test('a refused claim counts for the item, wherever its agent has moved it', async t => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { alertsOf, isPast } from '../../src/views/run/alertOf.ts';
-import { type EventMatch, living, over } from '../support/recordedJournals.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { alertsOf, asKnownNow, isPast } from '../../src/views/run/alertOf.ts';
+import { type EventMatch, living, over, recorded } from '../support/recordedJournals.ts';
 
 const ended = (iteration: number): EventMatch => ({ type: 'iteration.ended', iteration });
 const pause: EventMatch = { type: 'pause.started' };
@@ -48,6 +50,27 @@ describe('alertOf', () => {
     assert.ok(killed?.kind === 'ended');
     assert.equal(isPast(killed, over('stuckAsks', pause), 'r1'), false);
     assert.equal(isPast(killed, living('stuckAsks', pause), 'r1'), true);
+  });
+
+  test('a stuck alert is about the same item after its number has changed', () => {
+    const events = recorded('stuckLater', ended(3)).map(
+      event => JSON.parse(JSON.stringify(event).replaceAll('"US-00', '"#')) as RunEvent,
+    );
+    const [{ seq = 0, at = '' } = {}] = events.slice(-1);
+    const later = (body: object) => [...events, { seq: seq + 1, at, ...body } as RunEvent];
+    const moved = later({ type: 'stories.renumbered', moves: [{ from: '#1', to: '#2' }] });
+    const removed = later({ type: 'stories.renumbered', moves: [], gone: ['#1'] });
+    const run = (state: readonly RunEvent[]) => ({
+      ...{ runId: 'r1', state: foldRun(state), alive: true },
+    });
+    const stuck = alertOf(run(events));
+    assert.ok(stuck?.kind === 'stuck');
+    assert.equal(stuck.storyId, '#1');
+    const now = asKnownNow(stuck, moved);
+    assert.ok(now?.kind === 'stuck');
+    assert.equal(now.storyId, '#2');
+    assert.equal(isPast(now, run(moved), 'r1'), false);
+    assert.equal(asKnownNow(stuck, removed), undefined);
   });
 
   test('a question is alerted when the run waits for it or has ended, until it is answered', () => {

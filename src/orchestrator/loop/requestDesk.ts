@@ -5,6 +5,7 @@ import { englishOf } from '../../base/say.ts';
 import { hurryGit } from '../git/gitPatience.ts';
 import { waitingAsWhole } from '../journal/atWork.ts';
 import type { RunEvent } from '../journal/events.ts';
+import { idAfter } from '../journal/renumbering.ts';
 import { currentOf, storyNotes, WHOLE_TASK } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
@@ -46,6 +47,7 @@ export class RequestDesk {
   private isFixDelayed = false;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
+  private numberListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
   private resumeController = new AbortController();
   /** While the run is paused: ends the pause, unless a person has asked for it and this is not for them to end. */
@@ -118,6 +120,7 @@ export class RequestDesk {
     this.requests = undefined;
     await this.keeper.settled();
     this.stopListener?.dispose();
+    this.numberListener?.dispose();
     this.windows?.dispose();
   }
 
@@ -136,6 +139,16 @@ export class RequestDesk {
       // A state file that is not restored yet is no request; the watcher looks again when it is.
       if (!this.keeper.isRestoring) {
         stop.request('end', 'stateFile');
+      }
+    });
+    this.numberListener = journal.onDidAppend(event => {
+      if (event.type === 'stories.renumbered') {
+        this.handled = new Map(
+          [...this.handled].flatMap(([storyId, done]) => {
+            const now = idAfter(storyId, [event]);
+            return now === undefined ? [] : [[now, done] as const];
+          }),
+        );
       }
     });
     this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {

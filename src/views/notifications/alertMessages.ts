@@ -11,7 +11,7 @@ import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { storyName } from '../folders/storyName.ts';
-import type { RunAlert } from '../run/alertOf.ts';
+import { asKnownNow, type RunAlert } from '../run/alertOf.ts';
 import { answerLabel, limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 
@@ -26,8 +26,11 @@ type Severity = 'information' | 'warning' | 'error';
 export interface Button {
   readonly label: string;
   readonly run: () => PromiseLike<unknown>;
-  /** It applies as long as the run is the same, or always; otherwise as long as the cause of the alert is there. */
-  readonly isFor?: 'run' | 'always';
+  /**
+   * It applies as long as the run is the same, or also has the story, or always; otherwise as long as the cause of the
+   * alert is there.
+   */
+  readonly isFor?: 'run' | 'story' | 'always';
 }
 
 /** What a notification says and offers. */
@@ -87,6 +90,15 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
       label,
       run: () => commands.executeCommand(command, argument),
     });
+    /** For the story, by its id at the time of the press. */
+    const ofStory = (label: string, command: string) => ({
+      label,
+      run: () => {
+        const now = asKnownNow(alert, runs.events);
+        const storyId = now && 'storyId' in now ? now.storyId : undefined;
+        return commands.executeCommand(command, { ...here, ...(storyId && { storyId }) });
+      },
+    });
     const transcript = (iteration: number) => ({
       ...button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration }),
       isFor: 'always' as const,
@@ -96,25 +108,24 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
     switch (alert.kind) {
       case 'stuck': {
         const { iteration, storyId } = alert;
-        const at = storyId === undefined ? { folder: path } : { folder: path, storyId };
         return {
           severity: 'warning',
           text: stuckWords(alert, storyId === undefined ? l10n.t('The task') : nameOf(storyId)),
           buttons: [
-            button(l10n.t('Hint…'), Command.giveHint, at),
+            ofStory(l10n.t('Hint…'), Command.giveHint),
             ...(storyId === undefined
               ? []
               : [
-                  button(l10n.t('Skip'), Command.skipStory, at),
-                  button(l10n.t('Split…'), Command.splitStory, at),
+                  ofStory(l10n.t('Skip'), Command.skipStory),
+                  ofStory(l10n.t('Split…'), Command.splitStory),
                 ]),
             transcript(iteration),
             // With lanes, the others make progress; a run that waits has no others.
             storyId === undefined || alert.waits || state.isolated !== true
               ? stop
               : {
-                  ...button(l10n.t('Stop This Story'), Command.stopStory, at),
-                  isFor: 'run' as const,
+                  ...ofStory(l10n.t('Stop This Story'), Command.stopStory),
+                  isFor: 'story' as const,
                 },
           ],
         };
@@ -129,7 +140,7 @@ export function alertMessages(folders: Folders, beQuiet: () => PromiseLike<unkno
               ? l10n.t('The agent asks: {0}', words)
               : l10n.t('The agent of {0} asks: {1}', nameOf(storyId), words),
           buttons: [
-            button(answerLabel(ended, translate), Command.answerQuestion, { ...here, storyId }),
+            ofStory(answerLabel(ended, translate), Command.answerQuestion),
             transcript(iteration),
             ...(ended || alert.othersWork ? [] : [stop]),
           ],

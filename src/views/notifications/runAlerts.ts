@@ -4,7 +4,7 @@ import { plainSentence } from '../common/plainText.ts';
 import { remember } from '../common/remember.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { alertsOf, isPast, type RunAlert } from '../run/alertOf.ts';
+import { alertsOf, asKnownNow, isPast, type RunAlert } from '../run/alertOf.ts';
 import { type Answered, isAnswering } from '../run/answeringNow.ts';
 import { alertMessages, type Button, type Message } from './alertMessages.ts';
 
@@ -113,16 +113,15 @@ export function runAlerts(
       if (runs === undefined) {
         return l10n.t('That folder is not in this window any more. Add it again, then try again.');
       }
-      switch (isFor) {
-        case 'run':
-          return runs.current.runId === runId
-            ? undefined
-            : l10n.t('That run is over. Nothing was done.');
-        default:
-          return alerts.every(alert => isPast(alert, runs.current, runId))
-            ? pastWords(alerts)
-            : undefined;
+      if (isFor !== undefined && runs.current.runId !== runId) {
+        return l10n.t('That run is over. Nothing was done.');
       }
+      if (isFor === 'run') {
+        return undefined;
+      }
+      const now = alerts.flatMap(alert => asKnownNow(alert, runs.events) ?? []);
+      const isOver = now.every(alert => isFor !== 'story' && isPast(alert, runs.current, runId));
+      return isOver ? pastWords(alerts) : undefined;
     };
 
   /** @param past called when a button is pressed; returns a message if nothing is left to do */

@@ -1,6 +1,8 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { atWork } from '../../orchestrator/journal/atWork.ts';
 import type { HeldReason, RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { idAfter } from '../../orchestrator/journal/renumbering.ts';
 import { type Lack, lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import {
   openQuestions,
@@ -73,6 +75,27 @@ export function alertsOf(run: WatchedRun): readonly RunAlert[] {
     default:
       return assertNever(phase);
   }
+}
+
+/**
+ * An alert with the id by which the run knows its story now: without an id of its own, it may have got another number
+ * since. Pure.
+ * @param events of its run
+ * @returns `undefined` if the story is gone
+ */
+export function asKnownNow(alert: RunAlert, events: readonly RunEvent[]): RunAlert | undefined {
+  if (!('storyId' in alert) || alert.storyId === undefined) {
+    return alert;
+  }
+  const began = events.findIndex(
+    event => event.type === 'iteration.started' && event.iteration === alert.iteration,
+  );
+  const start = events[began];
+  if (start?.type !== 'iteration.started' || start.storyId === undefined) {
+    return alert;
+  }
+  const storyId = idAfter(start.storyId, events.slice(began));
+  return storyId === undefined ? undefined : { ...alert, storyId };
 }
 
 /**
