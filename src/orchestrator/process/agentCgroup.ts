@@ -1,4 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { once } from '../../base/once.ts';
 
@@ -96,10 +103,13 @@ export function killCgroup(dir: string): void {
   }
 }
 
-/** Removes an empty group; if it was the last one of a run, also the run's group. */
-export function removeCgroup(dir: string): void {
+/**
+ * Removes an empty group; if it was the last one of a run, also the run's group.
+ * @returns whether it is gone
+ */
+export function removeCgroup(dir: string): boolean {
   try {
-    below(dir).forEach(removeCgroup);
+    below(dir).forEach(child => void removeCgroup(child));
     rmdirSync(dir);
     if (path.basename(path.dirname(dir)).startsWith(PREFIX)) {
       rmdirSync(path.dirname(dir));
@@ -108,6 +118,7 @@ export function removeCgroup(dir: string): void {
     // Never created, still has another agent's group below it, or contains a process that cannot be killed; a
     // leftover group costs nothing.
   }
+  return !existsSync(dir);
 }
 
 function nameOf(runId: string): string {

@@ -94,7 +94,17 @@ export async function endLeftovers(
       since: ticksOf(started.startId),
     });
   } finally {
-    cgroups.forEach(removeCgroup);
+    await Promise.all(cgroups.map(removeWhenEmpty));
+  }
+}
+
+/** A process that is ending is no member of its cgroup any more, and keeps it for a moment. */
+async function removeWhenEmpty(cgroup: string): Promise<void> {
+  for (let waited = 0; waited < TERM_GRACE_MS; waited += POLL_MS) {
+    if (removeCgroup(cgroup) || cgroupPids(cgroup).length > 0) {
+      return;
+    }
+    await delay(POLL_MS);
   }
 }
 
