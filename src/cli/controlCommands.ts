@@ -24,7 +24,7 @@ import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { idInRun, named, storiesAsShown, typedId } from './typedIds.ts';
+import { idInRun, named, requireIdInRun, storiesAsShown, typedId } from './typedIds.ts';
 
 /** Maximum number of characters of a question that are shown. */
 const MAX_QUESTION = 200;
@@ -187,7 +187,9 @@ async function answer(text: string, { cwd, story: typed }: ControlFlags): Promis
   const shown = await storiesAsShown(files, state);
   const nameOf = (id: string) => named(shown.nameOf(id));
   const story = typed === undefined ? undefined : shown.meant(typed);
-  const storyId = story ? shown.idOf(story) : typed && (await typedId(files, typed, asked));
+  const storyId = story
+    ? await requireIdInRun(files, state, story)
+    : typed && (await typedId(files, typed, asked));
   if (typed === undefined && asked.length > 1) {
     throw new UsageError(
       [
@@ -198,16 +200,11 @@ async function answer(text: string, { cwd, story: typed }: ControlFlags): Promis
       ].join('\n'),
     );
   }
-  const question =
-    typed === undefined
-      ? questionOf(state)
-      : storyId === undefined
-        ? undefined
-        : storyNotes(state, storyId).question;
+  const question = storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
   if (question === undefined) {
     throw new HumanError(
       typed !== undefined && asked.length > 0
-        ? `${named(story?.id ?? storyId ?? typed)} has no open question. These have one: ${asked.map(nameOf).join(', ')}.`
+        ? `${named(story?.id ?? typed)} has no open question. These have one: ${asked.map(nameOf).join(', ')}.`
         : 'The run has no open question. Give its agents a hint with: ralph-fresh hint "…".',
     );
   }

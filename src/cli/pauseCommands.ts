@@ -23,7 +23,7 @@ import { livingLoop, noLoop, tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { idInRun, named } from './typedIds.ts';
+import { named, requireIdInRun } from './typedIds.ts';
 
 interface PauseFlags extends Flags {
   readonly lane?: number;
@@ -166,13 +166,13 @@ async function pausePart(
       `This run has ${state.lanes === 1 ? '1 lane' : `${state.lanes} lanes`}. To have more: ralph-fresh lanes ${lane}`,
     );
   }
-  const known = story && (await idInRun(files, state, story));
+  const known = story && (await requireIdInRun(files, state, story));
   if (state && !paused && !isPaused(state, { lane, storyId: known })) {
     print(`${what} is not paused.`);
     return;
   }
   if (paused && story !== undefined) {
-    requireOpen(story, known, state);
+    requireOpen(story, known ?? story.id, state);
   }
   const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
   await deliver(files, request, loop?.runId, story);
@@ -184,18 +184,17 @@ async function pausePart(
 }
 
 /**
- * @param known the id by which the run knows the story, if that is certain
+ * @param known the id by which the run knows the story
  * @param state of the active run
  * @throws {HumanError} if the story is done, and nothing of it is left to judge or to land
  */
 export function requireOpen(
   { done, id }: Story,
-  known: string | undefined,
+  known: string,
   state: RunState = INITIAL_RUN_STATE,
 ): void {
-  const isAtWork = state.running.some(({ storyId }) => storyId !== undefined && storyId === known);
-  const hasLanded = known !== undefined && storyRecord(state, known).landed === true;
-  if (!isAtWork && (done || hasLanded)) {
+  const isAtWork = state.running.some(({ storyId }) => storyId === known);
+  if (!isAtWork && (done || storyRecord(state, known).landed === true)) {
     throw new HumanError(
       `${named(id)} is done, so no agent starts for it. To have it done again: ralph-fresh untick ${shellWord(id)}`,
     );

@@ -22,7 +22,7 @@ import { requireOpen } from './pauseCommands.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { idInRun } from './typedIds.ts';
+import { requireIdInRun } from './typedIds.ts';
 
 interface StopFlags extends Flags {
   readonly now?: true;
@@ -59,11 +59,11 @@ async function stopStory(typed: string, { cwd, file }: StopFlags): Promise<void>
   const { story } = await findStory(files, typed, file);
   const storyId = story.id;
   const state = await activeRun(files);
-  const known = await idInRun(files, state, story);
+  const known = await requireIdInRun(files, state, story);
   if (state !== undefined) {
     requireOpen(story, known, state);
   }
-  const current = state && known !== undefined ? runningIn(state, known) : undefined;
+  const current = state && runningIn(state, known);
   await tellIfSuspended(files);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId }, story);
   if (delivered.kind !== 'taken') {

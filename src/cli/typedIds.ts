@@ -3,7 +3,7 @@ import type { RunState } from '../orchestrator/journal/runState.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { idMeant, storyMeant } from '../orchestrator/stories/storyMeant.ts';
-import { knownId, knownIds } from '../orchestrator/workspace/knownStories.ts';
+import { knownId, knownIds, requireKnownId } from '../orchestrator/workspace/knownStories.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { storyFileOf } from './storyFiles.ts';
 
@@ -39,6 +39,18 @@ export async function idInRun(
   return state?.runId === undefined ? story.id : knownId(files, state.runId, story);
 }
 
+/**
+ * {@link idInRun}, for what has an effect on the story.
+ * @throws {HumanError} if it is not certain
+ */
+export async function requireIdInRun(
+  files: RunFiles,
+  state: Pick<RunState, 'runId'> | undefined,
+  story: Story,
+): Promise<string> {
+  return state?.runId === undefined ? story.id : requireKnownId(files, state.runId, story);
+}
+
 /** The stories of the file as a person sees them, and the ids by which a run knows them. */
 export async function storiesAsShown(files: RunFiles, { runId }: Pick<RunState, 'runId'>) {
   const path = await storyFileOf(files, undefined);
@@ -49,7 +61,6 @@ export async function storiesAsShown(files: RunFiles, { runId }: Pick<RunState, 
       : await knownIds(files, runId);
   const byId = new Map(list?.stories.map(story => [idOf(story), story.id]));
   return {
-    idOf,
     /** The story that is called like this. */
     meant: (typed: string) => list && storyMeant(list, typed),
     /** The id in the file of a story that the run knows by this one. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { recordRequest } from '../../src/orchestrator/workspace/delivery.ts';
 import { readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { openStories, type RunningCli, type Step, Workspace } from '../support/ralph.ts';
 import { verdict } from '../support/scenarioSteps.ts';
@@ -180,7 +181,9 @@ describe('items without ids are the same ones when the list changes', { concurre
     await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [ ] Alpha\n- [ ] Beta\n');
     const refused = await workspace.cli('answer', 'Red', '--story', '#1').finished;
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /#1 has no open question\. These have one: #2\./);
+    assert.match(refused.stderr, /cannot tell which of its stories "New" is/);
+    const none = await workspace.cli('answer', 'Red', '--story', '#3').finished;
+    assert.match(none.stderr, /#3 has no open question\. These have one: #2\./);
     const { code, stderr, stdout } = await workspace.cli('answer', 'Green', '--story', '#2')
       .finished;
     assert.equal(code, 0, stderr);
@@ -210,6 +213,39 @@ describe('items without ids are the same ones when the list changes', { concurre
     const prompt = await workspace.prompt(1);
     assert.match(prompt, /Of the new one/);
     assert.doesNotMatch(prompt, /Of Alpha/);
+  });
+
+  test('a hint for an item waits while a run does something else, and follows the item', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    await workspace.script([[{ result: ['Nothing done.'] }]], '--max-iterations', '1').finished;
+    // As a window does it that shows the item as the run calls it.
+    const hint = { type: 'hint', text: 'Of Beta', storyId: '#2' } as const;
+    assert.equal((await recordRequest(workspace.files, hint)).kind, 'kept');
+    await workspace.write(PLAN, '# Plan\n\n- [ ] New\n- [ ] Beta again\n- [ ] Alpha\n- [ ] Beta\n');
+    const other = workspace.script([[{ result: ['Done.'] }]], 'Tidy up', '--max-iterations', '1');
+    await other.finished;
+    assert.doesNotMatch(await workspace.prompt(1), /Of Beta/);
+    await workspace.script(
+      [[{ result: ['Nothing done.'] }]],
+      ...['--story', '#4', '--verify', 'true', '--max-iterations', '1'],
+    ).finished;
+    assert.match(await workspace.prompt(1), /Of Beta/);
+  });
+
+  test('a paused item that was reworded is not said to be running', async t => {
+    const workspace = await planOf(t, '# Plan\n\n- [ ] Alpha\n- [ ] Beta\n');
+    const run = workspace.script(
+      [[{ text: 'at work' }, { wait: 'go' }]],
+      ...['--verify', 'true', '--max-iterations', '1'],
+    );
+    await workspace.event('agent.text');
+    assert.equal((await workspace.cli('pause', '#2').finished).code, 0);
+    await workspace.write(PLAN, '# Plan\n\n- [ ] Alpha\n- [ ] Something else\n');
+    const { code, stderr } = await workspace.cli('resume', '#2').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot tell which of its stories "Something else" is/);
+    await workspace.note('go');
+    await run.finished;
   });
 
   test('what a person ticked by command hides no tick of another item in the editor', async t => {

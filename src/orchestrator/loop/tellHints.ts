@@ -43,7 +43,10 @@ export async function tellPendingHints(
     const waiting = await pendingHints(files);
     const list = snapshot.stories?.stories ?? [];
     const told = fitting(
-      waiting.filter(hint => hint.storyId === undefined || storyIdOf(hint, list) === story?.id),
+      waiting.filter(
+        hint =>
+          hint.storyId === undefined || (story !== undefined && storyIdOf(hint, list) === story.id),
+      ),
     );
     for (const { id, storyId: only, text } of told) {
       if (!state().hints.some(hint => hint.id === id)) {

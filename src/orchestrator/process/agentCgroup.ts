@@ -105,7 +105,7 @@ export function killCgroup(dir: string): void {
 
 /**
  * Removes an empty group; if it was the last one of a run, also the run's group.
- * @returns whether it is gone
+ * @returns false if something in it is still ending, so that it can be tried again
  */
 export function removeCgroup(dir: string): boolean {
   try {
@@ -114,11 +114,12 @@ export function removeCgroup(dir: string): boolean {
     if (path.basename(path.dirname(dir)).startsWith(PREFIX)) {
       rmdirSync(path.dirname(dir));
     }
-  } catch {
+  } catch (error) {
     // Never created, still has another agent's group below it, or contains a process that cannot be killed; a
     // leftover group costs nothing.
+    return !existsSync(dir) || (error as NodeJS.ErrnoException).code !== 'EBUSY';
   }
-  return !existsSync(dir);
+  return true;
 }
 
 function nameOf(runId: string): string {

@@ -1,11 +1,8 @@
 import { assertNever } from '../../base/assertNever.ts';
-import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
-import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalReader, JournalWriter } from '../journal/journal.ts';
-import { knownId, type NamedStory } from './knownStories.ts';
+import { type NamedStory, namedByRun, requireKnownId } from './knownStories.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainState.ts';
@@ -20,9 +17,6 @@ import { cannotWriteTo } from './takeFileLock.ts';
 
 /** Interval between two looks at the journal, in ms. */
 const LOOK_MS = 50;
-
-/** Of a title in a message, in UTF-16 units. */
-const MAX_NAMED = 100;
 
 /** Where a request was written. */
 export type Recorded =
@@ -56,15 +50,20 @@ export async function recordRequest(
   asked: RunRequest,
   story?: NamedStory,
 ): Promise<Recorded> {
-  const runId = (await livingRun(files))?.runId;
-  const isLiving = runId !== undefined && isRunId(runId);
+  const living = (await livingRun(files))?.runId;
+  const isLiving = living !== undefined && isRunId(living);
+  const runId = living ?? (await newestRunId(files));
   if (asked.type === 'hint' && !isLiving) {
-    await addPendingHint(files, { ...asked, story });
+    const { storyId } = asked;
+    // A number without a story is from the newest run.
+    const isOfRun = story === undefined && storyId !== undefined && runId !== undefined;
+    const seen = isOfRun ? await namedByRun(files, runId, storyId) : story;
+    await addPendingHint(files, { ...asked, story: seen });
     return { kind: 'kept' };
   }
-  const request = await asKnown(files, runId ?? (await newestRunId(files)), asked, story);
+  const request = await asKnown(files, runId, asked, story);
   if (isLiving) {
-    return post(files, runId, request);
+    return post(files, living, request);
   }
   requirePlainState(files);
   await ignoreStateDir(files);
@@ -137,15 +136,7 @@ async function asKnown<R extends RunRequest>(
   if (id === undefined || story === undefined || runId === undefined || !isRunId(runId)) {
     return request;
   }
-  const storyId = await knownId(files, runId, { ...story, id });
-  if (storyId === undefined) {
-    throw new HumanError(
-      say(
-        'The run cannot tell which of its stories "{0}" is: the list has changed since the run has read it. Continue the run, or wait until its agent has ended, and try again.',
-        shorten(story.title, MAX_NAMED),
-      ),
-    );
-  }
+  const storyId = await requireKnownId(files, runId, { ...story, id });
   return { ...request, storyId };
 }
 

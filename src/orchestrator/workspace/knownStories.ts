@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import { HumanError } from '../../base/humanError.ts';
 import { jsonOf } from '../../base/jsonOf.ts';
 import { isNumberId } from '../../base/numberId.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import type { Story } from '../stories/story.ts';
 import { isNumbered } from '../stories/storyMatching.ts';
@@ -11,6 +14,8 @@ import type { RunFiles } from './runFiles.ts';
 
 /** In bytes; larger than the largest story file. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/** Of a title in a message, in UTF-16 units. */
+const MAX_NAMED = 100;
 
 /** What a person sees of a story without an id, besides its number in their file. */
 export type NamedStory = Pick<Story, 'epic' | 'title'>;
@@ -105,8 +110,7 @@ export async function knownIds(
   files: RunFiles,
   runId: string,
 ): Promise<(story: CalledStory) => string | undefined> {
-  const { renumberings } = await readRunState(files.journalFile(runId));
-  const list = await readKnownStories(files, runId, renumberings);
+  const list = await knownNow(files, runId);
   return story => (list === undefined ? story.id : idIn(list, story));
 }
 
@@ -117,4 +121,40 @@ export async function knownId(
   story: CalledStory,
 ): Promise<string | undefined> {
   return isNumberId(story.id) ? (await knownIds(files, runId))(story) : story.id;
+}
+
+/**
+ * {@link knownId}, of a story that a person asks something for.
+ * @throws {HumanError} if it is not certain
+ */
+export async function requireKnownId(
+  files: RunFiles,
+  runId: string,
+  story: CalledStory,
+): Promise<string> {
+  const id = await knownId(files, runId, story);
+  if (id === undefined) {
+    throw new HumanError(
+      say(
+        'The run cannot tell which of its stories "{0}" is: the list has changed since the run has read it. Continue the run, or wait until its agent has ended, and try again.',
+        shorten(story.title, MAX_NAMED),
+      ),
+    );
+  }
+  return id;
+}
+
+/** What a person sees of a story without an id of its own that a run's journal calls by this number. */
+export async function namedByRun(
+  files: RunFiles,
+  runId: string,
+  id: string,
+): Promise<Story | undefined> {
+  const list = isNumberId(id) ? await knownNow(files, runId) : undefined;
+  return list?.find(story => story.id === id && isNumbered(story));
+}
+
+async function knownNow(files: RunFiles, runId: string): Promise<readonly Story[] | undefined> {
+  const { renumberings } = await readRunState(files.journalFile(runId));
+  return readKnownStories(files, runId, renumberings);
 }

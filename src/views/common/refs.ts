@@ -7,6 +7,8 @@ export interface StoryRef {
   readonly storyId: string;
   /** Index among the file's stories, from 0; distinguishes two with the same id. */
   readonly position?: number | undefined;
+  /** What the person saw of it when they chose it. */
+  readonly seen?: { readonly title: string; readonly epic?: string } | undefined;
 }
 
 /** Identifies work that an agent found, for a command. */

@@ -20,6 +20,7 @@ import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf } from '../folders/folders.ts';
 import { askText } from '../run/askText.ts';
 import { chooseStory } from '../run/chooseStory.ts';
+import { idInFile } from '../run/sendRequest.ts';
 import { requireSaved, storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { PlanPreview } from './planPreview.ts';
@@ -132,7 +133,8 @@ export function planCommands(
     }
   }
 
-  async function split(folder: Folder, { storyId }: StoryRef): Promise<void> {
+  async function split(folder: Folder, story: StoryRef): Promise<void> {
+    const storyId = await idInFile(folder, story);
     const storyFile = (await storyFileOf(folder)).path ?? '';
     requireSaved(storyFile);
     const before = await readStoryText(storyFile);

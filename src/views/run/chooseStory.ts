@@ -32,6 +32,7 @@ export async function chooseStory(
       folder: folder.path,
       storyId: choice.story.id,
       position: choice.story.position,
+      seen: choice.story,
     }
   );
 }

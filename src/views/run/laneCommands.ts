@@ -107,14 +107,11 @@ export function laneCommands(
     }
     const { storyId } = chosen;
     const { alive, state: run } = folder.runs.current;
-    const known = await idInRun(folder, chosen);
+    const seen = seenIn(folder, chosen);
+    const known = await idInRun(folder, { ...chosen, seen });
     // Without a loop, its pause is recorded with the story, and ends with everything else that holds it back.
     const isKept = !alive && known !== undefined && storyRecord(run, known).paused === true;
-    await sendRequest(
-      folder,
-      { type: isKept ? 'reset' : 'resume', storyId },
-      seenIn(folder, chosen),
-    );
+    await sendRequest(folder, { type: isKept ? 'reset' : 'resume', storyId }, seen);
   }
 
   async function goOnInLane(folder: Folder): Promise<void> {

@@ -1,7 +1,12 @@
 import { l10n, ProgressLocation, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { deliverRequest } from '../../orchestrator/workspace/delivery.ts';
-import { knownId, type NamedStory } from '../../orchestrator/workspace/knownStories.ts';
+import {
+  idIn,
+  knownId,
+  type NamedStory,
+  namedByRun,
+} from '../../orchestrator/workspace/knownStories.ts';
 import type { RunRequest } from '../../orchestrator/workspace/request.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -33,7 +38,7 @@ export async function sendRequest(
  * another number than in the journal; without, it is from what the run says, and the journal knows it by this id.
  */
 export function seenIn({ stories }: Folder, story: StoryRef | undefined): NamedStory | undefined {
-  return story?.position === undefined ? undefined : stories.list[story.position];
+  return story?.seen ?? (story?.position === undefined ? undefined : stories.list[story.position]);
 }
 
 /**
@@ -45,6 +50,29 @@ export async function idInRun(folder: Folder, story: StoryRef): Promise<string |
   const { runId } = folder.runs.current;
   const { storyId: id } = story;
   return seen && runId !== undefined ? knownId(folder.files, runId, { ...seen, id }) : id;
+}
+
+/**
+ * The id in the file of a story that the person has chosen: one without a position is from what the run says.
+ * @throws {HumanError} if that is not certain
+ */
+export async function idInFile(folder: Folder, story: StoryRef): Promise<string> {
+  const { runId } = folder.runs.current;
+  const isOfRun = story.position === undefined && runId !== undefined;
+  const known = isOfRun ? await namedByRun(folder.files, runId, story.storyId) : undefined;
+  if (known === undefined) {
+    return story.storyId;
+  }
+  await folder.stories.refresh();
+  const id = idIn(folder.stories.list, known);
+  if (id === undefined) {
+    throw new HumanError(
+      l10n.t(
+        'The list has changed since the run has read it, and it is not certain which story is meant. Choose it in the Stories view.',
+      ),
+    );
+  }
+  return id;
 }
 
 export function noRun(): HumanError {
