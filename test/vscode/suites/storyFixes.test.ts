@@ -54,9 +54,10 @@ suite('Fixes of a story file', () => {
       );
       const original = document.getText();
       const status = document.positionAt(original.indexOf('To Do'));
-      await editor.edit(edit => edit.insert(status, 'Not '));
-      const now = await fixesOf(document, 0, 'quickfix');
-      const wanted = now.find(({ title }) => title === 'Set "status" to "To Do"');
+      assert.equal(await editor.edit(edit => edit.insert(status, 'Not ')), true);
+      const wish = 'Set "status" to "To Do"';
+      const now = await untilOffered(document, 0, 'quickfix', wish);
+      const wanted = now.find(({ title }) => title === wish);
       assert.ok(wanted?.edit);
       await vscode.workspace.applyEdit(wanted.edit);
       assert.equal(document.getText(), original);
@@ -81,15 +82,24 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** The editor of story files is loaded by the first one that is open. */
-async function untilOffered(document: vscode.TextDocument, resolved: number, kind = FIX_ALL) {
+/**
+ * The editor of story files is loaded by the first one that is open.
+ * @param wish title of a fix that is waited for; otherwise any
+ */
+async function untilOffered(
+  document: vscode.TextDocument,
+  resolved: number,
+  kind = FIX_ALL,
+  wish?: string,
+) {
   for (const started = Date.now(); ; ) {
     // A change of the document cancels the request.
     const found = await fixesOf(document, resolved, kind).catch(() => []);
-    if (found.length > 0) {
+    if (found.some(({ title }) => wish === undefined || title === wish)) {
       return found;
     }
-    assert.ok(Date.now() - started < 120_000, 'nothing is offered');
+    const titles = found.map(({ title }) => title).join(', ');
+    assert.ok(Date.now() - started < 120_000, `${wish ?? 'A fix'} is not offered: ${titles}`);
     await new Promise(resolve => setTimeout(resolve, 50));
   }
 }
