@@ -301,6 +301,7 @@ test('a plan is shown as a diff and written only then', async () => {
   await test.step('discarded with the button above the diff', async () => {
     await planIt('Build it');
     await expect(workbench.notification(/Write these 2 stories to/)).toBeVisible();
+    await expect(workbench.notification('Ralph is planning stories…')).toHaveCount(0);
     await expect(page.locator('.monaco-diff-editor .editor.modified')).toContainText('planned');
     await workbench.screenshot('prdEditor-plan');
     expect(await prdText()).toBe(original);

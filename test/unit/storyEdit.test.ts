@@ -22,6 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { HumanError } from '../../src/base/humanError.ts';
 import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { replaceUnchanged } from '../../src/orchestrator/stories/edit/fileEdit.ts';
 import { parseStoryFile, readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');
@@ -363,6 +364,17 @@ describe('setStoryDone', () => {
     await assert.rejects(setStoryDone(join(folder, 'none.json'), { id: 'a' }, true), HumanError);
     await assert.rejects(setStoryDone(await place('[]'), { id: 'a' }, true), /no story a/);
     await assert.rejects(setStoryDone(folder, { id: 'a' }, true), HumanError);
+  });
+
+  test('a file that is gone, or changed, since it was looked at is not replaced', async () => {
+    const changed = 'It has just been changed. Look at it again.';
+    const replacement = { before: Buffer.from('[]'), after: Buffer.from('[1]'), changed };
+    const gone = join(folder, 'gone.json');
+    await assert.rejects(replaceUnchanged(gone, replacement), { message: changed });
+    await assert.rejects(access(gone), /ENOENT/);
+    const other = await place('[2]');
+    await assert.rejects(replaceUnchanged(other, replacement), { message: changed });
+    assert.equal(await readFile(other, 'utf8'), '[2]');
   });
 
   test('another writer’s lines survive a hundred ticks', async () => {

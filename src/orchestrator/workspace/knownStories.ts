@@ -6,10 +6,10 @@ import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { readRunState } from '../journal/foldJournal.ts';
 import type { Story } from '../stories/story.ts';
 import { isNumbered } from '../stories/storyMatching.ts';
 import { storyNow } from '../stories/storyNow.ts';
+import { readRun } from './runCheckpoint.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** In bytes; larger than the largest story file. */
@@ -155,6 +155,6 @@ export async function namedByRun(
 }
 
 async function knownNow(files: RunFiles, runId: string): Promise<readonly Story[] | undefined> {
-  const { renumberings } = await readRunState(files.journalFile(runId));
+  const { renumberings } = await readRun(files, runId);
   return readKnownStories(files, runId, renumberings);
 }

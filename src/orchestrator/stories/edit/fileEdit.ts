@@ -48,42 +48,51 @@ export async function editFile(
   path: string,
   edit: (before: Buffer) => Buffer,
 ): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
-  requireInside(path);
-  // Writes to the target of a link, so that the link is preserved.
-  const target = await realpath(path).catch(error => {
-    throw new HumanError(
-      say('There is no story file at {0}: create it, or choose another one.', path),
-      {
-        cause: error,
-      },
-    );
-  });
-  return inTurn(target, () => tryUntilWritten(target, path, edit));
+  return editExisting(
+    path,
+    edit,
+    say('There is no story file at {0}: create it, or choose another one.', path),
+  );
 }
 
 /**
  * Replaces the content of a file that must still have the one that was looked at. Like {@link editFile}, it waits for
  * its turn, and is not kept from it by what a killed process has left next to the file.
  *
- * @throws HumanError like {@link editFile}; {@link changed}, if the file has another content
+ * @throws HumanError like {@link editFile}; `changed`, if the file has another content or is gone
  */
 export async function replaceUnchanged(
   path: string,
   { before, after, changed }: Replacement,
 ): Promise<void> {
-  await editFile(path, now => {
+  const edit = (now: Buffer) => {
     if (!now.equals(before)) {
       throw new HumanError(changed);
     }
     return after;
-  });
+  };
+  await editExisting(path, edit, changed);
 }
 
 interface Replacement {
   readonly before: Buffer;
   readonly after: Buffer;
-  /** What is said if somebody else has changed the file. */
+  /** What is said if somebody else has changed or removed the file. */
   readonly changed: Words;
+}
+
+/** @param missing what is said if there is no such file */
+async function editExisting(
+  path: string,
+  edit: (before: Buffer) => Buffer,
+  missing: Words,
+): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
+  requireInside(path);
+  // Writes to the target of a link, so that the link is preserved.
+  const target = await realpath(path).catch(error => {
+    throw new HumanError(missing, { cause: error });
+  });
+  return inTurn(target, () => tryUntilWritten(target, path, edit));
 }
 
 async function tryUntilWritten(target: string, path: string, edit: (before: Buffer) => Buffer) {
