@@ -171,11 +171,31 @@ describe('usage limits', { concurrency: 3 }, () => {
     assert.equal((await workspace.script([['work']]).finished).code, 0);
   });
 
+  test('a limit that is reached after the story is done does not end the run; the next agent waits for it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([['work', ...limited], limited, ['work']], '--verify', 'true');
+    assert.equal((await workspace.event('limit.waiting')).iteration, 2);
+    assert.equal((await workspace.cli('resume').finished).code, 0);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone']);
+  });
+
+  test('a story that is skipped during the wait does not end the run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([limited, ['work']]);
+    await workspace.event('limit.waiting');
+    assert.equal((await workspace.cli('skip').finished).code, 0);
+    await cli.finished;
+    assert.deepEqual(await outcomes(workspace), ['skipped', 'storyDone']);
+  });
+
   test('with --on-limit stop the run ends with the reason', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const cli = workspace.script([limited], '--on-limit', 'stop');
-    assert.equal((await cli.finished).code, 1);
-    assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /session limit/);
+    for (const steps of [limited, ['work', ...limited]]) {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.script([steps], '--on-limit', 'stop');
+      assert.equal((await cli.finished).code, 1);
+      assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /session limit/);
+    }
   });
 });
 

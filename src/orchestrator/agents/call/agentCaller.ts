@@ -112,11 +112,12 @@ export class AgentCaller {
       if (error.kind !== 'notStarted') {
         this.startFailures = 0;
       }
+      const isToWait = error.kind === 'usageLimit' && config.onLimit === 'wait';
       if (await call.isDone?.()) {
-        // The call failed after its work was done; a retry would do it twice.
-        return result;
+        // The call failed after its work was done; a retry would do it twice. Whoever is called next waits for the limit.
+        return isToWait ? { ...result, error: undefined } : result;
       }
-      if (error.kind === 'usageLimit' && config.onLimit === 'wait') {
+      if (isToWait) {
         const afterWait = await call.onWait?.();
         if ((await waitForLimit(this.options, call, error)) === 'stop') {
           return result;
