@@ -18,7 +18,7 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { warningWords } from '../presentation/runLines.ts';
 import { english } from '../presentation/translate.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tell } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
 interface ContextFlags extends Flags {
@@ -90,7 +90,7 @@ async function context(id: string, flags: ContextFlags): Promise<void> {
     storyFile: path.resolve(files.workspace, storyFile),
   });
   for (const warning of warnings) {
-    process.stderr.write(`ralph-fresh: ${warningWords(warning, english, 'terminal')}\n`);
+    tell(warningWords(warning, english, 'terminal'));
   }
   const tokens = sections.reduce((sum, section) => sum + section.tokens, 0);
   const withSource = sections.map(({ name, text, tokens: own }) => ({

@@ -19,7 +19,7 @@ import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { activeRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printAside, printJson } from './print.ts';
 import { requireStoryFile } from './storyFiles.ts';
 
 interface ConvertFlags extends Pick<Flags, 'cwd' | 'json'> {
@@ -75,13 +75,13 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
   }
   const name = shown(path.relative(files.workspace, out));
   if (losses.length > 0) {
-    process.stderr.write(
+    printAside(
       `${name} ${mayWrite ? 'does not have' : 'would not have'} what ${shown(path.relative(files.workspace, source))} has:\n${lossLines(
         losses,
         english,
       )
-        .map(line => `  ${line}\n`)
-        .join('')}`,
+        .map(line => `  ${line}`)
+        .join('\n')}`,
     );
   }
   if (!mayWrite) {

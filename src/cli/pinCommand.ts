@@ -13,7 +13,7 @@ import { cwdOption, type Flags } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printAside, printJson } from './print.ts';
 import { addPlannerFlags, settingsOf } from './settingFlags.ts';
 
 interface PinFlags extends Flags {
@@ -104,10 +104,10 @@ function tell(
   }
   if (dryRun) {
     print(draft.after.toString('utf8').trimEnd());
-    process.stderr.write(
+    printAside(
       changed
-        ? `Nothing is written. Without --dry-run, this is ${file}.\n`
-        : `Nothing would change in ${file}.\n`,
+        ? `Nothing is written. Without --dry-run, this is ${file}.`
+        : `Nothing would change in ${file}.`,
     );
     return;
   }

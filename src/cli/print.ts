@@ -47,22 +47,33 @@ export function eventPrinter({
   };
 }
 
-/** Prints one line to standard output. */
+/**
+ * Prints one or more lines to standard output, without what a terminal would interpret: texts of any origin may be in
+ * them, also names of files and branches.
+ */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${withoutControls(text)}\n`);
 }
 
-/** Says what went wrong although the command has done its work. Not on standard output, which a program may read. */
+/** Like {@link print}, to standard error: what is not the result of the command, which a program may read. */
+export function printAside(text: string): void {
+  process.stderr.write(`${withoutControls(text)}\n`);
+}
+
+/** Says something that a person should know, although the command has done its work. */
+export function tell(text: string): void {
+  printAside(`ralph-fresh: ${text}`);
+}
+
+/** {@link tell}, shortened. */
 export function tellWarning(warning: Words): void {
-  process.stderr.write(
-    `ralph-fresh: ${withoutControls(shorten(englishOf(warning), MAX_WARNING))}\n`,
-  );
+  tell(shorten(englishOf(warning), MAX_WARNING));
 }
 
-/** Says below a draft how to get it into its file. Not on standard output, which a program may read. */
+/** Says below a draft how to get it into its file. */
 export function tellUnwritten(storyFile: string): void {
-  process.stderr.write(
-    `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command, which asks the agent again and writes its answer.\n`,
+  printAside(
+    `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command, which asks the agent again and writes its answer.`,
   );
 }
 

@@ -8,7 +8,7 @@ import { waitingIn } from '../presentation/statusFacts.ts';
 import { discoveredLine } from '../presentation/storyListText.ts';
 import { english } from '../presentation/translate.ts';
 import { countArgument, cwdOption, type Flags } from './arguments.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tell } from './print.ts';
 import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
 
@@ -39,7 +39,7 @@ async function receipt(iteration: number | undefined, { cwd, json, run }: Flags)
   );
   const problem = await cutOffJournal(files, runId, ended);
   if (problem !== undefined) {
-    process.stderr.write(`ralph-fresh: ${problem}\n`);
+    tell(problem);
   }
   if (iteration !== undefined && data.iterations.length === 0) {
     const known = receiptOf(events).iterations.map(({ iteration }) => iteration);

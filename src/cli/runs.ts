@@ -9,7 +9,7 @@ import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { begunRunIds, runIds } from '../orchestrator/workspace/runIds.ts';
 import { livingLoop } from './loopEnd.ts';
-import { print } from './print.ts';
+import { print, tell } from './print.ts';
 
 /** Maximum number of runs named in a message. */
 const MAX_NAMED = 5;
@@ -75,8 +75,8 @@ export async function requireRun(files: RunFiles, named: string | undefined): Pr
   const newestLost = lost.at(-1);
   if (newestLost !== undefined && newestLost > newest) {
     // An agent may have put it there, so it must not hide the readable runs.
-    process.stderr.write(
-      `ralph-fresh: The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} shows what is left of it.\n`,
+    tell(
+      `The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} shows what is left of it.`,
     );
   }
   const living = await livingLoop(files);
@@ -101,7 +101,7 @@ export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean
   }
   const line = `This is run ${runId}, the newest one with iterations; the newest of all has none (--run ${passedOver}).`;
   if (isData) {
-    process.stderr.write(`ralph-fresh: ${line}\n`);
+    tell(line);
   } else {
     print(line);
   }

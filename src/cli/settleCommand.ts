@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { shorten, withoutControls } from '../base/text.ts';
+import { shorten } from '../base/text.ts';
 import {
   beginSettlement,
   cancelSettlement,
@@ -90,17 +90,15 @@ async function settle(typed: string, { cancel, cwd, json, stop }: SettleFlags): 
     return;
   }
   print(
-    withoutControls(
-      [
-        `No agent works on ${id} until you have settled it. Your place:`,
-        `  ${root}`,
-        ...(conflicted.length === 0
-          ? [`The work fits on ${branch} now.`]
-          : ['Files in conflict:', ...conflicted.map(fileLine)]),
-        `When all is settled: ralph-fresh land ${id}`,
-        `To give it back: ralph-fresh places settle ${id} --cancel`,
-      ].join('\n'),
-    ),
+    [
+      `No agent works on ${id} until you have settled it. Your place:`,
+      `  ${root}`,
+      ...(conflicted.length === 0
+        ? [`The work fits on ${branch} now.`]
+        : ['Files in conflict:', ...conflicted.map(fileLine)]),
+      `When all is settled: ralph-fresh land ${id}`,
+      `To give it back: ralph-fresh places settle ${id} --cancel`,
+    ].join('\n'),
   );
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
-import { shorten, withoutControls } from '../base/text.ts';
+import { shorten } from '../base/text.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { compactGraph, importIntoGraph, TASK_GRAPH } from '../orchestrator/loop/taskGraphFile.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
@@ -68,11 +68,7 @@ async function importTasks(named: string | undefined, flags: TaskFlags): Promise
   }
   print(
     dryRun
-      ? lines
-          .trimEnd()
-          .split('\n')
-          .map(line => withoutControls(line))
-          .join('\n')
+      ? lines.trimEnd()
       : `Imported ${ids.length} ${ids.length === 1 ? 'task' : 'tasks'} (done: ${done}) into ${graph}. ${source} stays as it is; while it is there, a run takes it first: name the graph with --file.`,
   );
 }

@@ -184,6 +184,33 @@ test('a run without checks says so in one line and how to set one', async t => {
   assert.doesNotMatch(task.stdout, /Checks: none/);
 });
 
+test('ids, branches and folders of a repository never reach the terminal as control characters', {
+  skip: process.platform === 'win32' && 'no such names there',
+}, async t => {
+  const userStories = [
+    { id: '\u001b[31mA', title: 'One', passes: false, dependsOn: ['B'] },
+    { id: 'B\u0007', title: 'Two', passes: false, dependsOn: ['unknown'] },
+  ];
+  const workspace = await Workspace.create(t, {
+    prd: JSON.stringify({ branchName: '\u202eevil', userStories }),
+  });
+  const list = 'specs/\u001b]0;pwn\u0007\u001b[31mx/tasks.md';
+  await mkdir(path.dirname(path.join(workspace.folder, list)), { recursive: true });
+  await workspace.write(list, '- [ ] T001 One\n');
+  for (const args of [
+    ['run', '--dry-run'],
+    ['stories'],
+    ['next'],
+    ['doctor'],
+    ['stories', '--file', list],
+    ['run', '--dry-run', '--file', list],
+  ]) {
+    const { stderr, stdout } = await workspace.cli(...args).finished;
+    assert.notEqual(stdout + stderr, '');
+    assert.equal(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u.test(stdout + stderr), false, stdout + stderr);
+  }
+});
+
 test('a displayed plan says that nothing is written yet and how to write it', async t => {
   const workspace = await Workspace.create(t, { stories: undefined });
   const args = ['--agent', 'claude', '--claude-path', fakeAgent('scripted')];

@@ -199,6 +199,16 @@ describe('a settings file', () => {
     ],
     ['a tool that would be an option', '{ "allowedTools": ["-x"] }', /a list of tools/],
     ['a null character', '{ "verify": ["a\\u0000b"] }', /a list of commands/],
+    [
+      'a command of which a terminal does not show all',
+      '{ "verify": ["\\u001b]0;touch hidden;\\u0007 true"] }',
+      /commands without control characters/,
+    ],
+    [
+      'a command that reads otherwise than it runs',
+      '{ "flakyChecks": ["a\\u202eb"] }',
+      /without control/,
+    ],
     ['a relative program', '{ "claudePath": "bin/claude" }', /is absolute/],
     [
       'a key that is given twice',

@@ -3,7 +3,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
-import { shorten, withoutControls } from '../../base/text.ts';
+import { shorten } from '../../base/text.ts';
 import { unpushedCommits } from '../../orchestrator/git/unpushedCommits.ts';
 import { AlreadyRunningError } from '../../orchestrator/loop/exclusiveWork.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
@@ -15,6 +15,7 @@ import type { GithubTracker } from '../../orchestrator/trackers/github/githubTra
 import type { TrackerNote } from '../../orchestrator/trackers/tracker.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { livingLoop } from '../loopEnd.ts';
+import { tell } from '../print.ts';
 import type { RunFlags } from './startFlags.ts';
 
 /** What a person has said about issues on GitHub, with this command or an earlier one. */
@@ -135,6 +136,6 @@ export function isMirror({ workspace }: RunFiles, storyFile: string | undefined)
 export function tellNotes(notes: readonly TrackerNote[]): void {
   for (const { detail } of notes) {
     const text = typeof detail === 'string' ? detail : englishOf(detail);
-    process.stderr.write(`ralph-fresh: ${withoutControls(shorten(text, 2_000))}\n`);
+    tell(shorten(text, 2_000));
   }
 }

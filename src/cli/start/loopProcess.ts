@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { sentence, shorten, withoutControls } from '../../base/text.ts';
+import { sentence, shorten } from '../../base/text.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { runLoop } from '../../orchestrator/loop/run.ts';
@@ -19,7 +19,7 @@ import { nothingToDo } from '../../presentation/storyListText.ts';
 import { english, iterationCount } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
-import { print, tellWarning } from '../print.ts';
+import { print, tell, tellWarning } from '../print.ts';
 import { givenFlags } from '../settingFlags.ts';
 import { keepHeapSmall } from '../smallHeap.ts';
 import { storyFileOf } from '../storyFiles.ts';
@@ -58,7 +58,7 @@ export async function loopHere(
       },
       onBroughtIn: (branch, commit) => {
         if (!flags.quiet) {
-          print(`${withoutControls(branch)} now has what had landed (${commit.slice(0, 7)}).`);
+          print(`${branch} now has what had landed (${commit.slice(0, 7)}).`);
         }
       },
     });
@@ -89,7 +89,7 @@ async function tellElsewhere({ workspace }: RunFiles, state: RunState): Promise<
   const { branchOfWork } = await import('../../orchestrator/workspace/workNow.ts');
   const elsewhere = await branchOfWork(workspace, state);
   if (elsewhere !== undefined) {
-    print(withoutControls(workElsewhere(elsewhere)));
+    print(workElsewhere(elsewhere));
   }
 }
 
@@ -152,7 +152,7 @@ function tellEnd(state: RunState, { quiet }: RunFlags): number {
   if (!good) {
     const held = heldSentence(state, false, english);
     const told = held === undefined ? text : `${sentence(text)} ${held}`;
-    process.stderr.write(`ralph-fresh: ${withoutControls(told)}\n`);
+    tell(told);
   } else if (!quiet) {
     print(text);
   }

@@ -48,7 +48,7 @@ import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
-import { eventPrinter, print } from '../print.ts';
+import { eventPrinter, print, tell } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
 import { typedId } from '../typedIds.ts';
@@ -272,7 +272,7 @@ async function choose(
 async function tellOthers(files: RunFiles, storyFile: string): Promise<void> {
   const others = await alsoFound(files, storyFile);
   if (others !== undefined) {
-    process.stderr.write(`ralph-fresh: ${englishOf(others)}\n`);
+    tell(englishOf(others));
   }
 }
 
@@ -284,8 +284,8 @@ async function tellCutOff(files: RunFiles): Promise<void> {
       lane === undefined || storyId === undefined ? [] : [shorten(storyId, 80)],
   );
   if (last?.isolated && stories.length > 0) {
-    process.stderr.write(
-      `ralph-fresh: This is a new run. The last one ended while agents were working on ${[...new Set(stories)].join(', ')}; to collect what they did, continue it: ralph-fresh run --resume\n`,
+    tell(
+      `This is a new run. The last one ended while agents were working on ${[...new Set(stories)].join(', ')}; to collect what they did, continue it: ralph-fresh run --resume`,
     );
   }
 }

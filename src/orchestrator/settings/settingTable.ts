@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod';
 import { type Message, say } from '../../base/say.ts';
+import { withoutControls } from '../../base/text.ts';
 import type { ClaudePermissionMode } from '../agents/claude/claude.ts';
 import { COMMAND_PRESETS } from '../agents/command/commandPresets.ts';
 import { MAX_LANES } from '../journal/eventCodes.ts';
@@ -158,14 +159,20 @@ const folders = list(
   text => [text],
 );
 
+/** What a terminal does not show must not run: a person reads the command before they start. */
 const commandSchema = z
   .string()
   .max(MAX_TEXT)
-  .refine(text => text.trim() !== '' && !text.includes('\0'));
-const shellCommand = value(commandSchema, say('a command such as "npm ci"'));
-const shellCommands = list(commandSchema, say('a list of commands, such as ["npm test"]'), text => [
-  text,
-]);
+  .refine(text => text.trim() !== '' && withoutControls(text) === text);
+const shellCommand = value(
+  commandSchema,
+  say('a command without control characters, such as "npm ci"'),
+);
+const shellCommands = list(
+  commandSchema,
+  say('a list of commands without control characters, such as ["npm test"]'),
+  text => [text],
+);
 
 const programArguments = list(
   z
