@@ -162,6 +162,12 @@ const REFUSED: readonly Lack[] = [
       await git(workspace, 'merge', '--quiet', '--no-commit', '--no-ff', 'side');
     },
   },
+  ...['index.lock', 'HEAD.lock', 'refs/heads/main.lock'].map(name => ({
+    what: `${name} of a git process that crashed`,
+    id: 'unfinished',
+    words: new RegExp(`The lock file .*\\.git/${name} is here, .* remove that file`),
+    make: (workspace: Workspace) => workspace.write(`.git/${name}`, ''),
+  })),
   {
     what: 'conflicts of a stash',
     id: 'unfinished',

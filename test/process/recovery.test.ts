@@ -24,6 +24,7 @@ import {
   isAlive,
   openStories,
   type PrdStory,
+  type Step,
   until,
   Workspace,
 } from '../support/ralph.ts';
@@ -734,22 +735,33 @@ describe('git', () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('a temporarily unreadable repository gives a warning, and the run continues', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
-    const fixHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
-    const cli = workspace.script([
-      [{ tick: 'US-001' }, { commit: 'unseen' }, breakHead, { result: ['Done.'] }],
-      [fixHead, 'work'],
-    ]);
-    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
-    const codes = (await workspace.events('warning')).map(({ code }) => code);
-    assert.ok(codes.includes('gitUnreadable'), codes.join());
-    assert.deepEqual(
-      (await workspace.events('commit.recorded')).map(({ subject }) => subject),
-      ['unseen', 'feat: US-002'],
-    );
-  });
+  for (const file of ['.git/HEAD', '.git/config']) {
+    test(`a repository with garbage in ${file} gets no further agent, until it is repaired`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const whole = await workspace.read(file);
+      const claim: Step[] = [{ tick: 'US-001' }, { commit: 'unseen' }];
+      const damage: Step = { write: [file, '[nonsense\n'] };
+      const flags = ['--verify', 'git log --oneline | grep unseen'];
+      const cli = workspace.script([[...claim, damage, { result: ['Done.'] }], ['work']], ...flags);
+      const { code, stdout } = await cli.finished;
+      assert.equal(code, 1, stdout);
+      assert.match(stdout, /git has not been able to read the repository of .* since iteration 1/);
+      const codes = (await workspace.events('warning')).map(event => event.code);
+      assert.ok(codes.includes('gitUnreadable'), codes.join());
+      assert.equal((await workspace.agents()).length, 1);
+      const refused = await workspace.script([['work']], ...flags).finished;
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.equal((await workspace.agents()).length, 1);
+      await workspace.write(file, whole);
+      const again = await workspace.script([['work']], '--verify', 'git log --oneline').finished;
+      assert.equal(again.code, 0, again.stdout + again.stderr);
+      assert.deepEqual(
+        (await workspace.events('commit.recorded')).map(({ subject }) => subject),
+        ['unseen', 'feat: US-002'],
+      );
+      assert.ok((await workspace.events('gate.ended')).every(({ green }) => green));
+    });
+  }
 
   test(
     'a HEAD that could not be read once does not give commits to the wrong story',

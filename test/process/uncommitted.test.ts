@@ -10,52 +10,41 @@ const tick = (id: string): Step[] => [{ write: [`${id}.txt`, 'work\n'] }, { tick
 const tryToCommit: Step = { shell: 'git add -A && git commit --quiet -m "feat" || true' };
 
 describe('uncommitted work of a done story', { concurrency: 3 }, () => {
-  test('is reported with a stale git lock, at the end of the iteration and of the run', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const lock = path.join(workspace.folder, '.git', 'index.lock');
-    const first: Step[] = [
-      { write: ['.git/index.lock', ''] },
-      ...tick('US-001'),
-      tryToCommit,
-      done,
-    ];
-    const second: Step[] = [...tick('US-002'), tryToCommit, done];
-    const { code, stdout } = await workspace.script([first, second]).finished;
-    assert.equal(code, 0, stdout);
-    const ended = await workspace.events('iteration.ended');
-    assert.deepEqual(
-      ended.map(({ outcome, commits, uncommitted }) => [outcome, commits, uncommitted?.lock]),
-      [
-        ['storyDone', 0, lock],
-        ['storyDone', 0, lock],
-      ],
-    );
-    assert.match(
-      stdout,
-      /US-001 is done, but its changes are not committed: US-001\.txt\. \S+index\.lock exists: .*remove that file/,
-    );
-    const prompt = await workspace.prompt(2);
-    assert.match(prompt, /There are uncommitted changes\*\*: `?US-001\.txt/);
-    assert.match(
-      stdout,
-      /COMPLETE after 2 iterations\. Done, but not committed: US-001, US-002\..*US-001\.txt, US-002\.txt\..*index\.lock exists/,
-    );
-    const status = await workspace.cli('status').finished;
-    assert.match(status.stdout, /Done, but not committed: US-001, US-002\..*index\.lock/);
-  });
+  for (const name of ['index.lock', 'HEAD.lock', 'refs/heads/main.lock']) {
+    test(`is judged once the ${name} that keeps it from being committed is removed`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const lock = path.join(workspace.folder, '.git', name);
+      const first: Step[] = [{ write: [`.git/${name}`, ''] }, ...tick('US-001'), tryToCommit, done];
+      const flags = ['--verify', 'git log --oneline HEAD -- US-001.txt'];
+      const { code, stdout } = await workspace.script([first, ['work']], ...flags).finished;
+      assert.equal(code, 1, stdout);
+      assert.ok(stdout.includes(`Since iteration 1, the lock file ${lock} is here`), stdout);
+      const refused = await workspace.script([['work']], ...flags).finished;
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.ok(refused.stderr.includes(`The lock file ${lock} is here`), refused.stderr);
+      assert.match(refused.stderr, /no git process is running here, remove that file/);
+      assert.equal((await workspace.agents()).length, 1);
+      await rm(lock);
+      const again = await workspace.script([['work']], ...flags).finished;
+      assert.equal(again.code, 0, again.stdout + again.stderr);
+      assert.match(
+        again.stdout,
+        /US-001 is done, but its changes are not committed: US-001\.txt\./,
+      );
+      assert.match(await workspace.prompt(2), /There are uncommitted changes\*\*: `?US-001\.txt/);
+      assert.deepEqual(
+        (await workspace.events('iteration.ended')).map(({ outcome }) => outcome),
+        ['storyDone', 'storyDone'],
+      );
+    });
+  }
 
   test('is not reported any more once a person has committed it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const locks: Step = { write: ['.git/index.lock', ''] };
     await workspace.script([
-      [locks, { folder: 'new' }, { write: ['new/a.txt', 'work\n'] }, { tick: 'US-001' }, done],
+      [{ folder: 'new' }, { write: ['new/a.txt', 'work\n'] }, { tick: 'US-001' }, done],
     ]).finished;
     const status = async () => (await workspace.cli('status').finished).stdout;
-    assert.match(
-      await status(),
-      /US-001 is done, but its changes are not committed: new\/.* exists/,
-    );
-    await rm(path.join(workspace.folder, '.git', 'index.lock'));
     assert.match(await status(), /US-001 is done, but .* such as a hook, and commit them/);
     workspace.git('add', '--all');
     assert.match(await status(), /US-001 is done, but its changes are not committed/);

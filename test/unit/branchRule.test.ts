@@ -12,7 +12,7 @@ const onBranch: BranchFacts = {
   comesFromStart: true,
   isOnlyNew: true,
   isMissingWork: false,
-  isLast: false,
+  isOwnPlace: false,
 };
 const onSide: Partial<BranchFacts> = { found: 'side', tip: 'behind' };
 
@@ -22,11 +22,11 @@ const rules: readonly (readonly [string, Partial<BranchFacts>, string])[] = [
   ['no commit yet', { hadHead: false, hasHead: false, tip: 'gone' }, 'stay'],
   ['the repository is gone', { repository: 'gone' }, 'end repositoryGone'],
   ['another repository', { repository: 'other' }, 'end repositoryOther'],
-  ['git gives no answer for a moment', { repository: 'unreadable' }, 'stay'],
+  ['git cannot read the repository', { repository: 'unreadable' }, 'end repositoryUnreadable'],
   [
-    'git gives no answer, and this would be the end',
-    { repository: 'unreadable', isLast: true },
-    'end repositoryUnreadable',
+    'git cannot read the place of one of several agents',
+    { repository: 'unreadable', isOwnPlace: true },
+    'stay',
   ],
   ['commits on a new branch', onSide, 'fastForward'],
   ['commits on a detached HEAD', { ...onSide, found: '' }, 'fastForward'],

@@ -22,8 +22,8 @@ export interface BranchFacts {
   readonly isOnlyNew: boolean;
   /** HEAD lacks commits that this iteration is known to have left on another branch. */
   readonly isMissingWork: boolean;
-  /** The run would be complete after this iteration. */
-  readonly isLast: boolean;
+  /** The agent worked in a place of its own. */
+  readonly isOwnPlace: boolean;
 }
 
 /** Why the work of an iteration is not on the run's branch and cannot be moved there. */
@@ -61,8 +61,8 @@ export function branchRule(facts: BranchFacts): BranchRule {
     case 'other':
       return end('repositoryOther');
     case 'unreadable':
-      // It may be readable again soon; but a run must not complete without a check.
-      return facts.isLast ? end('repositoryUnreadable') : STAY;
+      // Further agents could not commit. What one has left in a place of its own does not harm the others.
+      return facts.isOwnPlace ? STAY : end('repositoryUnreadable');
     case 'same':
       return ruleOf(facts);
   }

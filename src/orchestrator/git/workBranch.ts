@@ -20,7 +20,7 @@ export interface WorkPlace {
 }
 
 export interface Found {
-  readonly facts: Omit<BranchFacts, 'isLast'>;
+  readonly facts: Omit<BranchFacts, 'isOwnPlace'>;
   /** Commits that HEAD has and the run's branch lacks, newest first. */
   readonly commits: readonly Commit[];
 }

@@ -23,20 +23,19 @@ export const SHORT_HASH = 10;
  * Checks whether an iteration's work is on the run's branch, and brings it back there if git can do so without
  * losing anything. Work on another branch does not count as done.
  *
- * @param options.isLast whether the run would be complete after this iteration
- * @param options.now where HEAD is
+ * @param now where HEAD is
  * @returns what ends the run, if the work remains elsewhere
  */
 export async function keepToBranch(
   scope: Scope,
   place: Omit<WorkPlace, 'gitDir'>,
-  { isLast, now }: { readonly isLast: boolean; readonly now: HeadNow },
+  now: HeadNow,
 ): Promise<Verdict | undefined> {
   const { iteration } = scope;
   const { dir: workspace, git, gitDir } = scope.place;
   const found = await lookAtWork(workspace, { ...place, gitDir: gitDir || undefined }, git, now);
   const { facts } = found;
-  const rule = branchRule({ ...facts, isLast });
+  const rule = branchRule({ ...facts, isOwnPlace: scope.lane !== undefined });
   if (rule.kind === 'stay') {
     return undefined;
   }

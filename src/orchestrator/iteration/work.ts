@@ -1,4 +1,6 @@
+import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { leftLock } from '../git/lockFiles.ts';
 import { runningIteration } from '../journal/runState.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
@@ -6,14 +8,12 @@ import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { nextStory } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { matchStories } from '../stories/storyMatching.ts';
 import { keepToBranch } from './branchWatch.ts';
 import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
-import { signalOf } from './signals.ts';
 
 /** The results of an iteration, not judged yet. */
 export interface Work {
@@ -28,7 +28,7 @@ export interface Work {
   readonly result?: AgentCallResult;
   /** The files after the guard. */
   readonly after: Snapshot;
-  /** What ends the run if the work is not on the run's branch and cannot be moved there. */
+  /** What ends the run if the work is not on the run's branch and cannot be moved there, or git is locked. */
   readonly astray?: Verdict;
 }
 
@@ -49,10 +49,11 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   const head = place.git.headAndBranch(scope.lane === undefined ? before.head : undefined);
   const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before, head) };
   const work = await look(run, found, begun.left);
+  const { after } = work;
   if (work.astray) {
+    warnOfGit(scope, after);
     return work;
   }
-  const { after } = work;
   warnOfProblems(scope, after);
   if (scope.lane !== undefined) {
     // Its commits are recorded when they land.
@@ -138,7 +139,31 @@ async function look(run: Run, work: Work, left?: StoryList): Promise<Work> {
   // From now on, the changes of others belong to the file as it was before.
   const now =
     left === undefined || storyFile === undefined ? undefined : await readVersion(storyFile);
-  return { ...work, after, kept: now ?? work.kept };
+  return { ...work, after, kept: now ?? work.kept, astray: await lockLeft(run, work.scope, after) };
+}
+
+/** No further agent could commit, and checks that use git would fail for a reason that is not the work's. */
+async function lockLeft(
+  run: Run,
+  { iteration, lane, place }: Scope,
+  { branch }: Snapshot,
+): Promise<Verdict | undefined> {
+  // A stop does not wait; the next start looks, too.
+  const { gitDir } = place;
+  if (gitDir === undefined || lane !== undefined || run.stop.endSignal.aborted) {
+    return undefined;
+  }
+  const lock = await leftLock(gitDir, branch ?? '');
+  return lock === undefined
+    ? undefined
+    : {
+        kind: 'astray',
+        message: say(
+          'Since iteration {0}, the lock file {1} is here, so nothing can be committed: its agent, a check or another git process has left it. If no git process is running here, remove that file, and run again to continue: then the work is checked.',
+          iteration,
+          lock,
+        ),
+      };
 }
 
 /**
@@ -168,14 +193,12 @@ function doneBefore(earlier: readonly Story[], now: readonly Story[]): ReadonlyM
  */
 async function checkBranch(
   run: Run,
-  { after, result, scope }: Work,
+  { after, scope }: Work,
 ): Promise<{ readonly astray?: Verdict; readonly isMoved: boolean }> {
   const { head } = scope.before;
   const { git, workTree } = scope.place;
-  const { branchLeft, onlyStories } = run.state();
+  const { branchLeft } = run.state();
   const current = runningIteration(run.state(), scope.iteration);
-  const stories = after.stories?.stories;
-  const only = onlyStories && { only: new Set(onlyStories) };
   const astray = await keepToBranch(
     scope,
     {
@@ -184,13 +207,7 @@ async function checkBranch(
       head,
       leftElsewhere: current?.leftElsewhere,
     },
-    {
-      isLast:
-        stories === undefined
-          ? signalOf(result, run.config.completionPromise)?.kind === 'complete'
-          : nextStory(stories, only).reason === 'allDone',
-      now: after.gitProblem === undefined ? after : {},
-    },
+    after.gitProblem === undefined ? after : {},
   );
   const isMoved = run.state().branchLeft !== branchLeft;
   if (isMoved) {
@@ -200,10 +217,14 @@ async function checkBranch(
   return { astray, isMoved };
 }
 
-function warnOfProblems(scope: Scope, { gitProblem, storyFileProblem }: Snapshot): void {
-  if (storyFileProblem !== undefined) {
-    warn(scope, 'storyFileUnreadable', storyFileProblem);
+function warnOfProblems(scope: Scope, after: Snapshot): void {
+  if (after.storyFileProblem !== undefined) {
+    warn(scope, 'storyFileUnreadable', after.storyFileProblem);
   }
+  warnOfGit(scope, after);
+}
+
+function warnOfGit(scope: Scope, { gitProblem }: Snapshot): void {
   if (gitProblem !== undefined) {
     warn(scope, 'gitUnreadable', gitProblem);
   }

@@ -17,7 +17,10 @@ import type { Decision } from './policy.ts';
 import { StoryIds } from './storyIds.ts';
 import { syncTracker } from './trackerSync.ts';
 
-/** After this time, a file is read again: git removes a file before it writes it anew, also when something lands. */
+/**
+ * After this time, files are read again: git removes one before it writes it anew, also when something lands, and may
+ * fail for a moment.
+ */
 const SECOND_READ_MS = 1_000;
 
 /** The files of a run as they were last read, and what follows from the changes that people make in them. */
@@ -159,7 +162,9 @@ export class CurrentFiles {
   private async read(before: Snapshot): Promise<Snapshot> {
     const { git, storyFile } = this.place;
     const read = await readSnapshot(storyFile, git, before);
-    if (this.folderList === undefined || read.storyFileProblem === undefined) {
+    const { gitProblem, storyFileProblem } = read;
+    const isListMissing = this.folderList !== undefined && storyFileProblem !== undefined;
+    if (gitProblem === undefined && !isListMissing) {
       return read;
     }
     await sleep(SECOND_READ_MS);

@@ -8,7 +8,7 @@ import type { Verdict } from '../run/verdict.ts';
 
 /**
  * Between two iterations a person may switch to another branch that contains the run's work.
- * @returns what ends the run, if the branch does not contain it
+ * @returns what ends the run, if the branch does not contain it, or git cannot be read: then no agent could commit
  */
 export async function followBranch(
   run: Pick<Run, 'state' | 'branch'>,
@@ -16,7 +16,10 @@ export async function followBranch(
   snapshot: Snapshot,
 ): Promise<Verdict | undefined> {
   const { branch: now, gitProblem } = snapshot;
-  if (gitProblem !== undefined || now === undefined) {
+  if (gitProblem !== undefined) {
+    return { kind: 'astray', message: gitProblem };
+  }
+  if (now === undefined) {
     return undefined;
   }
   const before = run.branch;

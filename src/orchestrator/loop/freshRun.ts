@@ -206,12 +206,14 @@ export class FreshRun {
   private nextStep(): Decision {
     const { current, run, verdict } = this;
     const { otherMode, problem, snapshot } = current;
+    const isAstray = verdict?.kind === 'astray';
     const decision = decide({
       state: run.state(),
       stories: snapshot.stories ? snapshot.stories.stories : undefined,
       config: run.config,
       stopRequested: run.stop.requested,
-      verdict: problem ?? verdict ?? this.lanes?.verdict,
+      // What an iteration left behind is more than what it looks like now.
+      verdict: (isAstray ? verdict : problem) ?? verdict ?? this.lanes?.verdict,
       otherMode,
       working: this.lanes?.working,
       // Until the agents have ended, their stories have two numbers.

@@ -2,22 +2,25 @@ import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { gitDirOf } from '../git/gitDir.ts';
 import { asHumanError } from '../git/gitErrors.ts';
+import { leftLock } from '../git/lockFiles.ts';
 import { unfinishedOperation } from '../git/operations.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
 
-/** No git operation is unfinished: an agent's first commit would become part of it, or fail. */
+/** No git operation is unfinished, and none was killed: an agent's first commit would become part of it, or fail. */
 export const unfinished: Precondition = {
   id: 'unfinished',
   needsGit: true,
-  async judge({ files: { workspace } }) {
+  async judge({ files: { workspace }, head }) {
     try {
       const gitDir = gitDirOf(workspace);
       return (
-        (gitDir === undefined ? undefined : underWay(gitDir)) ??
+        (gitDir === undefined
+          ? undefined
+          : (underWay(gitDir) ?? (await locked(gitDir, (await head()).branch)))) ??
         (await conflicts(workspace)) ?? {
           level: 'holds',
-          message: 'No git command is unfinished here: no merge, rebase or conflict.',
+          message: 'No git command is unfinished here: no merge, rebase, conflict or lock file.',
         }
       );
     } catch (error) {
@@ -50,6 +53,21 @@ function underWay(gitDir: string): Judgement | undefined {
         ),
       };
   }
+}
+
+/** What a git process leaves that is killed in the middle of a commit. */
+async function locked(gitDir: string, branch: string): Promise<Judgement | undefined> {
+  const lock = await leftLock(gitDir, branch);
+  return lock === undefined
+    ? undefined
+    : {
+        level: 'refuses',
+        message: say(
+          'The lock file {0} is here, so nothing can be committed: another git process is working, or one crashed.',
+          lock,
+        ),
+        next: say('If no git process is running here, remove that file.'),
+      };
 }
 
 /** Conflicts, for example after a stash that did not apply cleanly. */

@@ -1,0 +1,56 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HEADS } from './git.ts';
+import { commonDirOf } from './gitDir.ts';
+
+/** In ms. A living command of git seldom holds a lock longer, and whatever it writes there makes it younger. */
+const PATIENCE_MS = 3_000;
+const STEP_MS = 100;
+
+/**
+ * Finds a lock file that keeps git from committing in a work tree, and that is not just held for a moment: a git
+ * process that was killed leaves such a file, and nobody removes it. Waits a few seconds for a young one.
+ * @param gitDir git's folder of the work tree
+ * @param branch the branch that is checked out; '' if HEAD is detached
+ * @returns its absolute path
+ */
+export async function leftLock(gitDir: string, branch: string): Promise<string | undefined> {
+  const locked = [
+    path.join(gitDir, 'index'),
+    path.join(gitDir, 'HEAD'),
+    ...(branch === '' ? [] : [path.join(commonDirOf(gitDir), HEADS + branch)]),
+  ];
+  for (const file of locked) {
+    const lock = `${file}.lock`;
+    if (await isLeft(lock)) {
+      return lock;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a file stays as it is until it is old. */
+async function isLeft(lock: string): Promise<boolean> {
+  const first = await stampOf(lock);
+  if (first === undefined) {
+    return false;
+  }
+  const age = Date.now() - first.changedAt;
+  // A clock that was set back must not make it wait longer.
+  const rest = Math.min(PATIENCE_MS - age, PATIENCE_MS);
+  for (let waited = 0; waited < rest; waited += STEP_MS) {
+    await sleep(STEP_MS);
+    const now = await stampOf(lock);
+    if (now?.inode !== first.inode || now.changedAt !== first.changedAt) {
+      return false;
+    }
+  }
+  return true;
+}
+
+async function stampOf(file: string) {
+  // Where nothing can be looked at, git itself says what is wrong.
+  const found = await lstat(file).catch(() => undefined);
+  return found && { inode: found.ino, changedAt: found.mtimeMs };
+}
