@@ -406,6 +406,42 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await keptFiles(), []);
   });
 
+  for (const [what, change] of [
+    ['removes', 'rm "$copy"'],
+    ['edits', 'cp .omc/prd.json "$copy"'],
+  ] as const) {
+    test(`ticks of an agent that ${what} the copy of the story file and kills its loop do not count`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const ticks: Step[] = ['US-001', 'US-002', 'US-003'].map(tick => ({ tick }));
+      const shell = `for copy in .omc/state/runs/*/iterations/1/stories-before*; do ${change}; done`;
+      const first = workspace.script([['work', ...ticks, { shell }, 'stay']]);
+      await workspace.agent();
+      await until('the copy to change', async () => {
+        const [runId = ''] = await workspace.runIds();
+        const dir = workspace.files.iterationDir(runId, 1);
+        const [name] = (await readdir(dir)).filter(file => file.startsWith('stories-before'));
+        const text = name && (await readFile(path.join(dir, name), 'utf8').catch(() => undefined));
+        return text === undefined || text === (await workspace.read('.omc/prd.json'));
+      });
+      first.child.kill('SIGKILL');
+      await first.finished;
+      const second = await workspace.script([['work']]).finished;
+      assert.equal(second.code, 1, second.stdout);
+      assert.match(
+        second.stdout,
+        /the copy of \.omc\/prd\.json .* removed or changed\. .*: US-002, US-003\. .*untick/,
+      );
+      assert.equal((await workspace.agents()).length, 1);
+      for (const id of ['US-002', 'US-003']) {
+        assert.equal((await workspace.cli('untick', id).finished).code, 0);
+      }
+      const third = await workspace.script([['work']]).finished;
+      assert.equal(third.code, 0, third.stdout + third.stderr);
+      assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
+      assert.equal((await workspace.agents()).length, 3);
+    });
+  }
+
   test('an iteration killed with its loop is judged by what it left behind', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([

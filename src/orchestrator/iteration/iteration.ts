@@ -55,6 +55,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     startCommit: head,
     branch: run.branch,
     storyLink,
+    storyFileHash: beginning.kept?.stories.hash,
     uncommitted: isFirst && uncommitted ? uncommitted.before.slice(0, MAX_NOTED_FILES) : undefined,
     untracked,
     promptBytes: Buffer.byteLength(prompt),

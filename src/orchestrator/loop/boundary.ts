@@ -1,17 +1,23 @@
 import { saidOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import type { GitRepository } from '../git/git.ts';
 import { type KeptVersion, readVersion } from '../iteration/guard/guarding.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
-import type { Journal } from '../journal/journal.ts';
+import { type Journal, readDecisions } from '../journal/journal.ts';
 import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
+import { relativePath } from '../run/runWork.ts';
+import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
+import { storyFileHash } from '../stories/storyFile.ts';
 import { matchStories } from '../stories/storyMatching.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
+import { beginningOf, doubtfulTicks } from './doubtfulTicks.ts';
 import type { StoryIds } from './storyIds.ts';
 
 /**
@@ -70,6 +76,8 @@ export interface Boundary {
    * then everything counts as the iteration's, and is checked.
    */
   readonly left?: StoryList;
+  /** What ends the run, if nobody knows which stories the iteration has set to done. */
+  readonly doubt?: Verdict;
 }
 
 /**
@@ -82,15 +90,41 @@ export async function readBoundary(
   current: CurrentIteration,
   { ids, snapshot }: { readonly ids: StoryIds; readonly snapshot: Snapshot },
 ): Promise<Boundary> {
-  const { keptStories } = run;
-  const bytes = await keptStories.read(current.number);
+  const { files, id, keptStories } = run;
+  const beginning = beginningOf(await readDecisions(files.journalFile(id)), current.number);
+  const { storyFileHash: hash } = beginning;
+  const copy = await keptStories.read(current.number);
+  // An agent can change the copy, too, or remove it.
+  const bytes = copy && hash !== undefined && storyFileHash(copy) !== hash ? undefined : copy;
   const kept = keptStories.parse(bytes);
   const now = snapshot.stories && ids.asKnown(snapshot.stories);
   const stories = kept === undefined ? withOwnOpen(now, current.storyId) : ids.asKnown(kept);
+  const left = await storiesLeft(run, current, stories?.stories ?? []);
+  const ticks =
+    kept !== undefined || hash === undefined
+      ? []
+      : doubtfulTicks(beginning, now?.stories ?? [], { own: current.storyId, state: run.state() });
   return {
     kept: bytes && kept && { bytes, stories: kept },
     stories,
-    left: await storiesLeft(run, current, stories?.stories ?? []),
+    left,
+    doubt: ticks.length === 0 ? undefined : doubtOf(run, current, ticks),
+  };
+}
+
+function doubtOf(
+  { files, storyFile = '' }: Run,
+  { number }: CurrentIteration,
+  ticks: readonly string[],
+): Verdict {
+  return {
+    kind: 'astray',
+    message: say(
+      'Iteration {0} was interrupted, and the copy of {1} from before it was removed or changed. More stories are done now than then, without any check, among these: {2}. Set back what is not done ("ralph-fresh untick ID"), and run again to continue; or start a new run with --new, which takes the file as it is.',
+      number,
+      relativePath(files.workspace, storyFile),
+      shorten(ticks.join(', '), 200),
+    ),
   };
 }
 

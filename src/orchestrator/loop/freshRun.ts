@@ -336,7 +336,11 @@ export class FreshRun {
   /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
   private async landCutOff(cutOff: CurrentIteration): Promise<void> {
     const { current, run } = this;
-    const { kept, left, stories } = await readBoundary(run, cutOff, current);
+    const { doubt, kept, left, stories } = await readBoundary(run, cutOff, current);
+    if (doubt !== undefined) {
+      this.verdict = doubt;
+      return;
+    }
     const story = stories?.stories.find(({ id }) => id === cutOff.storyId);
     const scope = this.scopeOf(cutOff.number, story, { stories, head: cutOff.startCommit });
     await this.land(await collectWork(run, { scope, kept, left }));

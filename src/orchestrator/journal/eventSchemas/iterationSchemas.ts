@@ -34,6 +34,8 @@ export function iterationSchemas() {
       untracked: z.array(z.string()).optional(),
       /** The target of the story file if it is a link. */
       storyLink: z.string().optional(),
+      /** The story file of which a copy is kept until the iteration is judged. */
+      storyFileHash: z.string().optional(),
       promptBytes: z.number().int().nonnegative(),
       /** The sections of the prompt; tokens are estimated. */
       promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
