@@ -336,7 +336,7 @@ describe('a run is complete only if its commits are on its branch', {
     assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'error');
     assert.equal((await workspace.agents()).length, 1);
     const without = await workspace.script([['work']]).finished;
-    assert.match(without.stderr, /is not in a git repository/);
+    assert.match(without.stderr, /git repository of .* is missing, .* Restore the folder \.git/);
     const rollback = await workspace.cli('rollback', '1').finished;
     assert.equal(rollback.code, 1);
     assert.doesNotMatch(rollback.stderr, /at .*\.ts/);

@@ -68,6 +68,49 @@ const REFUSED: readonly Lack[] = [
     },
   },
   {
+    what: 'a current commit that is missing',
+    id: 'git',
+    words:
+      /is damaged: its current commit [0-9a-f]{10} is missing\. Restore the folder \.git.*clone/,
+    make: async ({ folder }) => {
+      const objects = path.join(folder, '.git/objects');
+      for (const name of (await readdir(objects)).filter(({ length }) => length === 2)) {
+        await rm(path.join(objects, name), { recursive: true });
+      }
+    },
+  },
+  {
+    what: 'a branch whose file names no commit',
+    id: 'git',
+    words: /git cannot read this repository: .*restore the folder \.git/,
+    make: workspace => workspace.write('.git/refs/heads/main', 'nothing\n'),
+  },
+  {
+    what: 'no HEAD',
+    id: 'git',
+    words: /git cannot read this repository: .*restore the folder \.git/,
+    make: ({ folder }) => rm(path.join(folder, '.git/HEAD')),
+  },
+  {
+    what: 'settings of git with a mistake',
+    id: 'git',
+    words: /git cannot read this repository: .*line 1 .*config\. Correct that line/,
+    make: workspace => workspace.write('.git/config', '[core\n'),
+  },
+  {
+    what: 'a worktree whose repository is elsewhere',
+    id: 'git',
+    words: /not a git repository: .*gone\. The file \.git .*git worktree repair/,
+    isRepository: false,
+    make: workspace => workspace.write('.git', 'gitdir: /gone\n'),
+  },
+  {
+    what: 'a damaged index',
+    id: 'unfinished',
+    words: /index file .*\. The index is damaged: remove the file .*git reset/,
+    make: workspace => workspace.write('.git/index', 'x'.repeat(100)),
+  },
+  {
     what: 'uncommitted changes, and stories that name another branch',
     id: 'branch',
     words: /branch ralph\/login, but there are uncommitted changes.*--branch stay/,

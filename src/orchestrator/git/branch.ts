@@ -2,7 +2,7 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { changedTrackedFiles, HEADS } from './git.ts';
+import { changedTrackedFiles, currentBranch, HEADS } from './git.ts';
 import { asHumanError, isMissingProgram } from './gitErrors.ts';
 import { runGit, writeGit } from './runGit.ts';
 import { heldElsewhere, worktreeWith } from './worktrees.ts';
@@ -60,7 +60,7 @@ export async function checkOutBranch(
     await switchTo(dir, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
   } catch (error) {
-    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
+    throw notCheckedOut(error, branchName);
   }
 }
 
@@ -74,7 +74,7 @@ export async function isOnOtherBranch(dir: string, branchName: string): Promise<
   try {
     return (await currentBranch(dir)) !== branchName && (await hasBranch(dir, branchName));
   } catch (error) {
-    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
+    throw notCheckedOut(error, branchName);
   }
 }
 
@@ -111,7 +111,7 @@ export async function lookAtBranch(dir: string, branchName: string): Promise<Bra
       conflicting,
     };
   } catch (error) {
-    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
+    throw notCheckedOut(error, branchName);
   }
 }
 
@@ -211,12 +211,6 @@ export function conflictingBranchProblem(
   };
 }
 
-async function currentBranch(dir: string): Promise<string> {
-  // Not --short, which returns `heads/x` if a tag of that name exists.
-  const ref = (await runGit(dir, 'symbolic-ref', '--quiet', 'HEAD')).trim();
-  return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
-}
-
 /**
  * Whether a branch that is not the current one has a file. Changes nothing.
  * @param dir absolute path of a folder in the work tree
@@ -231,6 +225,14 @@ export async function hasOnOtherBranch(
   return (
     (await isOnOtherBranch(dir, branchName)) &&
     (await isRevision(dir, `${HEADS}${branchName}:./${file}`))
+  );
+}
+
+function notCheckedOut(error: unknown, branchName: string): HumanError {
+  return asHumanError(
+    error,
+    say('git cannot check out the branch {0}', branchName),
+    say('Fix that, and try again; or work here with --branch stay.'),
   );
 }
 

@@ -104,13 +104,32 @@ export class GitRepository {
 
   /**
    * @returns the full hash of HEAD, or `undefined` before the first commit
-   * @throws {HumanError} if the repository cannot be read
+   * @throws {HumanError} if the repository cannot be read, or lacks the commit of HEAD
    */
   async head(): Promise<string | undefined> {
     try {
       // With --quiet, a branch without commits gives an empty answer, not an error.
-      const hash = await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
-      return hash.trim() || undefined;
+      const ask = async (name: string) =>
+        (await this.run('rev-parse', '--verify', '--quiet', name)).trim();
+      const hash = await ask('HEAD^{commit}');
+      const named = hash === '' ? await ask('HEAD') : '';
+      if (named === '') {
+        // Damage gives the same empty answer. Git refuses a branch whose file holds no hash.
+        await (hash || currentRef(this.dir));
+        return hash || undefined;
+      }
+      // The first commit may have been made meanwhile.
+      const late = await ask('HEAD^{commit}');
+      if (late === '') {
+        throw new HumanError(
+          say(
+            'The git repository of {0} is damaged: its current commit {1} is missing. Restore the folder .git, from a backup or from a clone of the same repository, then try again; "git fsck" lists what is missing.',
+            this.dir,
+            named.slice(0, 10),
+          ),
+        );
+      }
+      return late;
     } catch (error) {
       throw asHumanError(error);
     }
@@ -119,7 +138,7 @@ export class GitRepository {
   /** @returns the branch's name; '' if HEAD is detached */
   async branch(): Promise<string> {
     try {
-      return (await this.run('symbolic-ref', '--short', '--quiet', 'HEAD')).trim();
+      return await currentBranch(this.dir);
     } catch {
       return '';
     }
@@ -155,7 +174,7 @@ export class GitRepository {
       return { head, branch: await this.branch() };
     }
     const [head = '', ref = ''] = output.split('\n');
-    return { head, branch: ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '' };
+    return { head, branch: branchIn(ref) };
   }
 
   /**
@@ -286,6 +305,20 @@ export class GitRepository {
   private run(...args: string[]): Promise<string> {
     return runGit(this.dir, ...READ_ONLY, ...args);
   }
+}
+
+/** @returns the name of the branch that is checked out; '' if HEAD is detached */
+export async function currentBranch(dir: string): Promise<string> {
+  return branchIn(await currentRef(dir));
+}
+
+async function currentRef(dir: string): Promise<string> {
+  // Not --short, which returns `heads/x` if a tag of that name exists.
+  return (await runGit(dir, 'symbolic-ref', '--quiet', 'HEAD')).trim();
+}
+
+function branchIn(ref: string): string {
+  return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
 }
 
 function rangeOf(from: string, to: string): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { BranchFacts } from './branchRule.ts';
-import { type Commit, GitRepository } from './git.ts';
+import { type Commit, currentBranch, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
 import { runGit, writeGit } from './runGit.ts';
 
@@ -122,8 +122,7 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
     ) {
       return { facts: { ...nothing, repository: 'other' }, commits: [] };
     }
-    const ref = (await ask('symbolic-ref', '--quiet', 'HEAD')).trim();
-    const found = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
+    const found = await currentBranch(dir);
     const head = await commitOf('HEAD');
     const tip = wanted === '' ? head : await commitOf(`refs/heads/${wanted}`);
     const base = tip ?? place.head;

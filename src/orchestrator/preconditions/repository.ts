@@ -4,6 +4,8 @@ import { say } from '../../base/say.ts';
 import { runGit } from '../git/runGit.ts';
 import { namedFiles } from '../git/treeCommit.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { newestRunId } from '../workspace/runIds.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
 
 /** Folders in which a person writes only what a run works with. */
@@ -25,14 +27,7 @@ export const repository: Precondition = {
               'Start in a clone of it, or in a worktree: git worktree add ../work, then ralph-fresh run --cwd ../work.',
             ),
           }
-        : {
-            level: 'refuses',
-            message: say(
-              '{0} is not in a git repository, and commits are how iterations hand over their work.',
-              workspace,
-            ),
-            next: say('Run "git init" there, commit once, and start again.'),
-          };
+        : withoutRepository(files);
     }
     const [{ head }, version] = await Promise.all([headNow(), runGit(workspace, 'version')]);
     if (head === undefined) {
@@ -42,6 +37,32 @@ export const repository: Precondition = {
     return { level: 'holds', message: `git ${number}, repository ${root}` };
   },
 };
+
+async function withoutRepository(files: RunFiles): Promise<Judgement> {
+  const { workspace } = files;
+  const runId = await newestRunId(files);
+  return runId === undefined
+    ? {
+        level: 'refuses',
+        message: say(
+          '{0} is not in a git repository, and commits are how iterations hand over their work.',
+          workspace,
+        ),
+        next: say('Run "git init" there, commit once, and start again.'),
+      }
+    : {
+        // No run starts without a repository.
+        level: 'refuses',
+        message: say(
+          'The git repository of {0} is missing, which was there at the run {1}.',
+          workspace,
+          runId,
+        ),
+        next: say(
+          'Restore the folder .git, from a backup or from a clone of the same repository, and start again.',
+        ),
+      };
+}
 
 /** Without a commit, nothing can take back what agents change in the files that are there already. */
 async function withoutCommit(ground: Ground, root: string): Promise<Judgement> {
