@@ -92,6 +92,20 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['First commit']);
   });
 
+  for (const ref of ['refs/heads/HEAD', 'refs/tags/HEAD', 'refs/remotes/HEAD', 'refs/tags/main']) {
+    test(`${ref} does not hide the branch that is checked out`, async () => {
+      await git('update-ref', ref, 'HEAD');
+      assert.equal(await repo.branch(), 'main');
+      assert.deepEqual(await repo.headAndBranch(), { head: first, branch: 'main' });
+    });
+  }
+
+  test('a branch without commits next to one with a longer name has no HEAD', async () => {
+    await git('branch', 'topic/one');
+    await git('symbolic-ref', 'HEAD', 'refs/heads/topic');
+    assert.deepEqual(await repo.headAndBranch(), { head: undefined, branch: 'topic' });
+  });
+
   describe('HEAD and the newest commits match what git reports', () => {
     const FIELDS = '%H%x00%s%x00%an%x00%aI';
     async function assertAsGit(): Promise<void> {

@@ -174,7 +174,8 @@ export class GitRepository {
       return { head, branch: await this.branch() };
     }
     const [head = '', ref = ''] = output.split('\n');
-    return { head, branch: branchIn(ref) };
+    // Empty if a branch or a tag is called HEAD, too.
+    return { head, branch: ref === '' ? await this.branch() : branchIn(ref) };
   }
 
   /**
