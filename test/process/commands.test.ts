@@ -1694,6 +1694,25 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
 
+  test(
+    'warns of a program without a version, with which a run starts, and refuses one that cannot be started',
+    posix,
+    async t => {
+      const workspace = await Workspace.create(t);
+      const file = path.join(workspace.notesDir, 'wrapper');
+      for (const script of ['#!/bin/sh\nexit 0\n', '#!/bin/sh\nexit 1\n']) {
+        await writeFile(file, script, { mode: 0o755 });
+        const found = await examine(workspace, {}, '--claude-path', file);
+        assert.deepEqual([found.code, found.level('claude')], [0, 'warning'], script);
+        const args = ['run', '--dry-run', '--claude-path', file];
+        assert.equal((await workspace.cli(...args).finished).code, 0);
+      }
+      await writeFile(file, '#!/nowhere/sh\n');
+      const found = await examine(workspace, {}, '--claude-path', file);
+      assert.deepEqual([found.code, found.level('claude')], [1, 'error']);
+    },
+  );
+
   test('shows who pays, but no secrets', posix, async t => {
     const workspace = await Workspace.create(t);
     const file = await claude(workspace);

@@ -229,7 +229,10 @@ describe('checkOutBranch', () => {
     await hook('reference-transaction', '[ "$1" = prepared ] && exit 1\nexit 0');
     await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
       assert.ok(error instanceof HumanError);
-      assert.match(error.message, /hook.*\. Fix that, and try again; or work here with --branch stay/);
+      assert.match(
+        error.message,
+        /hook.*\. Fix that, and try again; or work here with --branch stay/,
+      );
       return true;
     });
     assert.equal(await branch(), 'main');

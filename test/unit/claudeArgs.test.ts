@@ -140,6 +140,7 @@ describe('Claude Code on this machine', posix, () => {
     const file = await program(['echo "cannot execute: wrong architecture" >&2', 'exit 126']);
     sameValue(await claudeVersion({}, env()), {
       file,
+      isStarted: true,
       problem: say(
         '{0} --version failed or printed no version: {1}',
         file,

@@ -1,7 +1,7 @@
-import { claudeVersion } from '../../orchestrator/agents/claude/claude.ts';
+import { type ClaudeVersion, claudeVersion } from '../../orchestrator/agents/claude/claude.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
-import { good, wrong } from './findings.ts';
+import { good, warn, wrong } from './findings.ts';
 
 /** Which Claude Code is installed, and whether the chosen agent needs it. */
 export async function claudeCheck({
@@ -16,11 +16,10 @@ export async function claudeCheck({
       { ...good('claude', `Claude Code ${found.version}, ${file}`), facts: { agent, ...found } },
     ];
   }
-  const fix = file === undefined ? null : 'Install it again, or choose another one.';
   return [
     agent === 'claude'
       ? {
-          ...wrong('claude', found.problem, fix),
+          ...problemOf(found),
           facts: found.isAbsent ? { agent, absent: 'true' } : file ? { agent, file } : { agent },
         }
       : {
@@ -28,4 +27,23 @@ export async function claudeCheck({
           facts: { agent },
         },
   ];
+}
+
+function problemOf({
+  file,
+  isStarted,
+  problem,
+}: Exclude<ClaudeVersion, { readonly version: string }>): Finding {
+  // A run asks for no version, so it starts with such a program.
+  return isStarted
+    ? warn(
+        'claude',
+        problem,
+        'If it is not a wrapper of yours, install Claude Code again, or choose another program.',
+      )
+    : wrong(
+        'claude',
+        problem,
+        file === undefined ? null : 'Install it again, or choose another one.',
+      );
 }

@@ -62,8 +62,16 @@ export function claudeAgent(options: ClaudeOptions = {}): Agent {
 /** The installed Claude Code, or why there is none. */
 export type ClaudeVersion =
   | { readonly file: string; readonly version: string }
-  /** `problem` is a sentence for people; `file` is the program that was tried; `isAbsent`: none was found. */
-  | { readonly problem: Message; readonly file?: string; readonly isAbsent?: true };
+  /**
+   * `problem` is a sentence for people; `file` is the program that was tried; `isAbsent`: none was found; `isStarted`:
+   * it can be started, and may be a wrapper that knows no `--version`.
+   */
+  | {
+      readonly problem: Message;
+      readonly file?: string;
+      readonly isAbsent?: true;
+      readonly isStarted?: true;
+    };
 
 /**
  * Runs Claude Code to find out its version. Never throws for a problem with it.
@@ -84,7 +92,7 @@ export async function claudeVersion(
     throw error;
   }
   if (file === undefined) return { problem: notFound(), isAbsent: true };
-  const { stdout, stderr, failed, timedOut, originalMessage } = await runProgram(
+  const { stdout, stderr, exitCode, failed, signal, timedOut, originalMessage } = await runProgram(
     file,
     ['--version'],
     { env: clean, timeLimitMs: limitMs },
@@ -94,15 +102,17 @@ export async function claudeVersion(
   if (timedOut) {
     return {
       file,
+      isStarted: true,
       problem: say('{0} --version did not respond within {1} s.', file, limitMs / 1000),
     };
   }
   const words = shorten(stderr || stdout || originalMessage || '', 300);
   return {
     file,
+    ...((exitCode !== undefined || signal !== undefined) && { isStarted: true }),
     problem:
       words === ''
-        ? say('{0} --version failed or printed no version', file)
+        ? say('{0} --version failed or printed no version.', file)
         : say('{0} --version failed or printed no version: {1}', file, words),
   };
 }
