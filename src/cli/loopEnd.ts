@@ -94,8 +94,12 @@ export async function reportEnd(
     ({ type }) => type === 'run.ended' || type === 'run.started' || type === 'run.resumed',
   );
   if (end?.type !== 'run.ended') {
+    const wasKilled = await closeRun(files);
+    if (end === undefined && !wasKilled) {
+      print('The run was stopped before it had started.');
+      return;
+    }
     // It was killed while it ended.
-    await closeRun(files);
     throw new HumanError(
       'The run was killed before it could record how it ended. "ralph-fresh status" shows how far it got.',
     );

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, rename } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { englishOf } from '../../src/base/say.ts';
-import { openStories, type Step, Workspace } from '../support/ralph.ts';
+import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 const switchTo = (...args: string[]): Step => ({ git: ['switch', '--quiet', ...args] });
 const done: Step = { result: ['Done.'] };
@@ -384,5 +385,82 @@ describe('a run is complete only if its commits are on its branch', {
     await git(workspace, 'merge', '--quiet', 'main');
     const followed = await workspace.script([['work']]).finished;
     assert.equal(followed.code, 0, followed.stderr);
+  });
+});
+
+/** A hook that never ends when our git runs it. @returns its pid and that of what it runs, once it is there */
+async function hangingHook(workspace: Workspace, name: string): Promise<() => Promise<number[]>> {
+  const pids = path.join(workspace.notesDir, 'pids');
+  const ofAgent = '[ -n "$RALPH_FRESH_RUN" ] && exit 0';
+  const hook = `#!/bin/sh\n${ofAgent}\nsleep 400 & echo $$ $! > ${pids}.new\nmv ${pids}.new ${pids}\nwait\n`;
+  await writeFile(path.join(workspace.folder, '.git', 'hooks', name), hook, { mode: 0o755 });
+  return async () => {
+    await until('the hook', () => existsSync(pids));
+    return (await readFile(pids, 'utf8')).trim().split(' ').map(Number);
+  };
+}
+
+describe('a hook that hangs does not keep a run from being stopped', {
+  concurrency: 2,
+  skip: process.platform === 'win32',
+}, () => {
+  const prd = (branchName: string) => JSON.stringify({ branchName, userStories: openStories(1) });
+
+  for (const [what, stop] of [
+    ['stop', ['stop']],
+    ['stop --now', ['stop', '--now']],
+    ['SIGINT', 'SIGINT'],
+    ['SIGTERM', 'SIGTERM'],
+  ] as const) {
+    test(`while it starts: ${what}`, async t => {
+      const workspace = await Workspace.create(t, { prd: prd('ralph/x') });
+      const started = await hangingHook(workspace, 'post-checkout');
+      const run = workspace.script([['work']]);
+      const pids = await started();
+      if (typeof stop === 'string') {
+        run.child.kill(stop);
+      } else {
+        const { code, stderr, stdout } = await workspace.cli(...stop).finished;
+        assert.equal(code, 0, stderr);
+        assert.match(stdout, /Stopped/i);
+      }
+      const { code, signal } = await run.finished;
+      assert.deepEqual([code, signal], [130, null]);
+      assert.deepEqual(pids.filter(isAlive), []);
+      assert.equal(existsSync(path.join(workspace.folder, '.git', 'index.lock')), false);
+      // Git had checked out the branch before it ran the hook.
+      assert.equal(await git(workspace, 'branch', '--show-current'), 'ralph/x');
+      assert.equal((await workspace.agents()).length, 0);
+      assert.equal((await workspace.events('stop.requested')).length, 1);
+      const again = await workspace.script([['work']], '--branch', 'stay').finished;
+      assert.equal(again.code, 0, again.stderr);
+    });
+  }
+
+  test('while it goes on', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const started = await hangingHook(workspace, 'post-checkout');
+    const run = workspace.script([[switchTo('-c', 'side'), 'work']]);
+    const pids = await started();
+    const { code, stderr } = await workspace.cli('stop', '--now').finished;
+    assert.equal(code, 0, stderr);
+    assert.equal((await run.finished).code, 130);
+    assert.deepEqual(pids.filter(isAlive), []);
+    assert.equal(await git(workspace, 'log', '-1', '--format=%s', 'main'), 'feat: US-001');
+  });
+
+  test('while it starts, before the branch is checked out', async t => {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/x') });
+    const pids = path.join(workspace.notesDir, 'monitor');
+    const monitor = path.join(workspace.notesDir, 'monitor.sh');
+    await writeFile(monitor, `#!/bin/sh\necho $$ >> ${pids}\nsleep 400\n`, { mode: 0o755 });
+    await git(workspace, 'config', 'core.fsmonitor', monitor);
+    const run = workspace.script([['work']]);
+    await until('the monitor', () => existsSync(pids));
+    const { stdout } = await workspace.cli('stop').finished;
+    assert.match(stdout, /Stopped/i);
+    assert.notEqual((await run.finished).code, 0);
+    const monitors = (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
+    assert.deepEqual(monitors.filter(isAlive), []);
   });
 });

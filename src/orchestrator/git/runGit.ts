@@ -4,7 +4,8 @@ import { devNull } from 'node:os';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { answerInTime } from './gitPatience.ts';
+import { markerOf, newCallId } from '../process/processTree.ts';
+import { answerInTime, answerWhole } from './gitPatience.ts';
 
 /** Options before a git command that runs no hook. */
 export const NO_HOOKS: readonly string[] = ['-c', `core.hooksPath=${devNull}`];
@@ -12,8 +13,8 @@ export const NO_HOOKS: readonly string[] = ['-c', `core.hooksPath=${devNull}`];
 /** Options for running git. */
 export interface GitOptions {
   /**
-   * Whether the command changes the repository: then it is never interrupted, and gets the committer from the
-   * environment. Otherwise it has a time limit.
+   * Whether the command changes the repository: then it has no time limit, a stop ends its hooks but lets it finish, and
+   * it gets the committer from the environment. Otherwise it has a time limit.
    */
   readonly writes?: boolean;
   /** Standard input. */
@@ -48,6 +49,7 @@ export async function gitResult(
   options: GitOptions = {},
 ): Promise<GitResult> {
   const { env = gitEnv(), input = '', maxBytes, moreEnv, writes = false } = options;
+  const call = newCallId();
   let child: ChildProcess | undefined;
   const answer = new Promise<GitResult>((resolve, reject) => {
     child = execFile(
@@ -55,7 +57,7 @@ export async function gitResult(
       [...args],
       {
         cwd: dir,
-        env: { ...env, ...(writes && committer()), ...moreEnv },
+        env: { ...env, ...(writes && committer()), ...moreEnv, ...markerOf(call) },
         encoding: 'buffer',
         maxBuffer: maxBytes ?? Number.POSITIVE_INFINITY,
         windowsHide: true,
@@ -75,7 +77,11 @@ export async function gitResult(
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
-  return writes || child === undefined ? answer : answerInTime(child, questionIn(args), answer);
+  if (child === undefined) {
+    return answer;
+  }
+  const git = { child, call, question: questionIn(args) };
+  return writes ? answerWhole(git, answer) : answerInTime(git, answer);
 }
 
 function noFolder(dir: string): HumanError {

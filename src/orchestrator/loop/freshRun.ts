@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Disposable } from '../../base/emitter.ts';
 import { once } from '../../base/once.ts';
 import type { CodeSearch } from '../context/codeSearch.ts';
 import { Briefer } from '../iteration/briefing.ts';
@@ -47,6 +48,8 @@ export interface RunParts {
   readonly code: CodeSearch;
   /** Size of the inbox before this loop had the lock, in bytes. */
   readonly inboxFrom: number;
+  /** Takes requests to stop until the run does. */
+  readonly startWatch: Disposable;
 }
 
 /** The steps of one run. */
@@ -58,6 +61,7 @@ export class FreshRun {
   private readonly desk: RequestDesk;
   private readonly template: PromptTemplate | undefined;
   private readonly openPlaces: RunParts['isolate'];
+  private readonly startWatch: Disposable;
   /** Absent: one agent works in the user's tree. */
   private lanes: Lanes | undefined;
   private readonly accepted: AcceptedWork;
@@ -71,6 +75,7 @@ export class FreshRun {
   constructor(options: RunOptions, parts: RunParts) {
     const { code, inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
+    this.startWatch = parts.startWatch;
     this.keepsShort = options.config.compactAt > 0;
     this.openPlaces = isolate;
     this.template = template;
@@ -370,6 +375,7 @@ export class FreshRun {
     this.run.journal.sync();
     await this.run.marker.write(true);
     this.desk.listen();
+    this.startWatch.dispose();
     warnAtStart(this.run, this.options, this.current.snapshot);
   }
 }

@@ -13,6 +13,7 @@ import { warn } from '../run/warn.ts';
 import type { OnLastWindow } from '../workspace/openWindows.ts';
 import { eventsOfRequest, type RunRequest } from '../workspace/request.ts';
 import { RequestWatcher } from '../workspace/requestWatcher.ts';
+import type { StopRequest } from '../workspace/stopSwitch.ts';
 import { StateKeeper } from './stateKeeper.ts';
 import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
@@ -151,17 +152,11 @@ export class RequestDesk {
         );
       }
     });
-    this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {
-      if (mode !== 'afterIteration') {
-        hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
-      }
-      try {
-        journal.append({ type: 'stop.requested', by, mode, signal: signal || undefined });
-      } catch (error) {
-        // Called from a signal handler, where nobody would catch the error; the run ends in any case.
-        process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
-      }
-    });
+    this.stopListener = stop.onDidRequest(request => this.takeStop(request));
+    if (stop.strongest !== undefined) {
+      // It came while the run was starting.
+      this.takeStop(stop.strongest);
+    }
     requests.onDamage(place => void this.fix(place));
     requests.onError(error => {
       try {
@@ -170,6 +165,18 @@ export class RequestDesk {
         // The journal cannot be written either; the loop notices that at its next event and ends.
       }
     });
+  }
+
+  private takeStop({ by, mode, signal }: StopRequest): void {
+    if (mode !== 'afterIteration') {
+      hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS, mode === 'kill');
+    }
+    try {
+      this.run.journal.append({ type: 'stop.requested', by, mode, signal: signal || undefined });
+    } catch (error) {
+      // Called from a signal handler, where nobody would catch the error; the run ends in any case.
+      process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
+    }
   }
 
   /** Processes people's requests, after restoring the files for them if necessary. */

@@ -27,6 +27,7 @@ import type { Isolation } from './laneWork.ts';
 import { closeDeadRun } from './recovery.ts';
 import type { RunOptions } from './runOptions.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
+import { StartWatch } from './startWatch.ts';
 import { reopenUnchecked } from './uncheckedClaims.ts';
 import { acquireWorkTree } from './workTreeLock.ts';
 
@@ -53,6 +54,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   if (attempt.kind === 'held') {
     throw new AlreadyRunningError(attempt.by);
   }
+  const startWatch = new StartWatch(options, inboxFrom);
   let releaseWorkTree: (() => Promise<void>) | undefined;
   const code = new CodeSearch(files.contextDir, { wait: false });
   try {
@@ -104,7 +106,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     try {
       const { snapshot, storyIds } = reopened;
       const fresh = new FreshRun(run, {
-        ...{ place, code, journal, snapshot, template, inboxFrom },
+        ...{ place, code, journal, snapshot, template, inboxFrom, startWatch },
         isolate: isolated
           ? async now => isolation ?? (await openIsolation(run, git, now, earlier))
           : undefined,
@@ -119,6 +121,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   } catch (error) {
     throw withFix(error, options);
   } finally {
+    startWatch.dispose();
     try {
       await Promise.all([place.dispose(), code.dispose()]);
     } finally {

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** Environment variable that every process of a run inherits; its value is the run's id. */
 export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
-/** Environment variable that every process of one agent, or of one check, inherits; its value is unique. */
+/** Environment variable that every process of one agent, check or git command inherits; its value is unique. */
 const CALL_MARKER = 'RALPH_FRESH_CALL';
 
 const POLL_MS = 25;
@@ -32,6 +32,8 @@ export interface TreeStart {
   readonly call?: string | undefined;
   /** Additional processes that are known to belong to it. */
   readonly others?: (() => readonly number[]) | undefined;
+  /** This one is left to end by itself; only what it has started is ended. On Windows, it is ended with them. */
+  readonly spared?: number | undefined;
 }
 
 /** The processes to find. */
@@ -46,6 +48,7 @@ interface Tree {
   /** Folders of cgroups; some may not exist. */
   readonly cgroups: readonly string[];
   readonly others: () => readonly number[];
+  readonly spared: number | undefined;
 }
 
 /** Creates a value for {@link CALL_MARKER}. */
@@ -53,9 +56,14 @@ export function newCallId(): string {
   return randomBytes(8).toString('hex');
 }
 
+/** The variable that marks the processes of one call that belongs to no run. */
+export function markerOf(call: string): Record<string, string> {
+  return { [CALL_MARKER]: call };
+}
+
 /** The variables that mark the processes of one agent or check of a run. */
 export function markersOf(runId: string, call: string): Record<string, string> {
-  return { [RUN_MARKER]: runId, [CALL_MARKER]: call };
+  return { [RUN_MARKER]: runId, ...markerOf(call) };
 }
 
 /**
@@ -85,12 +93,12 @@ export async function endLeftovers(
     }).catch(() => undefined);
     return ended === undefined ? 0 : 1;
   }
-  const { call, forks, others = () => [] } = started;
+  const { call, forks, others = () => [], spared } = started;
   const cgroups = cgroupsOf(runId, started.cgroup, call);
   const marker = call === undefined ? `${RUN_MARKER}=${runId}` : `${CALL_MARKER}=${call}`;
   try {
     return await endAll({
-      ...{ pid, marker, forks, cgroups, others },
+      ...{ pid, marker, forks, cgroups, others, spared },
       since: ticksOf(started.startId),
     });
   } finally {
@@ -150,7 +158,7 @@ async function leftovers(tree: Tree): Promise<number[]> {
   const found = process.platform === 'linux' ? linuxProcesses(tree) : await posixProcesses(tree);
   const members = tree.cgroups.flatMap(dir => cgroupPids(dir));
   return [...new Set([...found, ...members, ...tree.others()])].filter(
-    candidate => candidate !== process.pid,
+    candidate => candidate !== process.pid && candidate !== tree.spared,
   );
 }
 

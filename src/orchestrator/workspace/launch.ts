@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say, type Words } from '../../base/say.ts';
+import { say, sentences, type Words } from '../../base/say.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import { JournalReader } from '../journal/journal.ts';
@@ -120,13 +120,13 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       if (run !== undefined) {
         return { kind: 'begins', runId: run.runId };
       }
-      throw new HumanError(
-        say(
-          'The loop (process {0}) has not started within a minute. It keeps trying; see {1}.',
-          String(child.pid),
-          logFile,
-        ),
+      const late = say(
+        'The loop (process {0}) has not started within a minute. It keeps trying; see {1}. To end it: ralph-fresh stop',
+        String(child.pid),
+        logFile,
       );
+      const words = await wordsIn(logFile);
+      throw new HumanError(words === '' ? late : sentences([late, words], '\n'));
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));
   }

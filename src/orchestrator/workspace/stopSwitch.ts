@@ -18,7 +18,7 @@ export interface StopRequest {
 
 /** Collects all requests to stop a run. A stronger request replaces a weaker one, but not the other way round. */
 export class StopSwitch {
-  private current: StopMode | undefined;
+  private current: StopRequest | undefined;
   private readonly requestEmitter = new Emitter<StopRequest>();
   /** Fired if a request is stronger than the previous ones. */
   readonly onDidRequest = this.requestEmitter.event;
@@ -32,15 +32,20 @@ export class StopSwitch {
   /** Aborted when the agent must be ended with SIGKILL. */
   readonly killSignal: AbortSignal = this.killController.signal;
 
+  /** The strongest request so far. */
+  get strongest(): StopRequest | undefined {
+    return this.current;
+  }
+
   get requested(): boolean {
     return this.current !== undefined;
   }
 
   request(mode: StopMode, by: StopSource, signal?: string): void {
-    if (isStopEnough(this.current, mode)) {
+    if (isStopEnough(this.current?.mode, mode)) {
       return;
     }
-    this.current = mode;
+    this.current = { mode, by, signal };
     this.requestController.abort();
     if (mode !== 'afterIteration') {
       this.endController.abort();
@@ -49,6 +54,6 @@ export class StopSwitch {
       this.killController.abort();
     }
     // Fired last: if a listener fails (the journal's disk is full), the agent is already being ended.
-    this.requestEmitter.fire({ mode, by, signal });
+    this.requestEmitter.fire(this.current);
   }
 }
