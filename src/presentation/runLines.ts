@@ -167,6 +167,7 @@ export function warningWords(
     idShared: words,
     storyChoiceIgnored: words,
     precondition: words,
+    checkChangedStories: words,
     storyNotPutBack: t('A refused story could not be set back to not done: {0}', words),
     claimsNotChecked: t(
       'Ticked in the last run and not accepted, so set back to not done: {0}',

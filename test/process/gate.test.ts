@@ -4,6 +4,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { englishOf } from '../../src/base/say.ts';
 import { readRunState } from '../../src/orchestrator/journal/foldJournal.ts';
 import { makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
 import { keepRunState, readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
@@ -249,6 +250,75 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     return `node ${program}`;
   }
 
+  const told = async (workspace: Workspace) =>
+    (await workspace.events('warning')).flatMap(({ code, detail }) =>
+      code === 'checkChangedStories' ? [englishOf(detail)] : [],
+    );
+
+  for (const check of [
+    'sed -i.old s/true/false/ .omc/prd.json',
+    'git clean -qfdx',
+    'git stash -qa',
+    'rm .omc/prd.json',
+    'echo broken > .omc/prd.json',
+    'rm .omc/prd.json && mkdir .omc/prd.json',
+  ]) {
+    test(`what a check does to the story file does not count: ${check}`, {
+      skip: process.platform === 'win32',
+    }, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      await workspace.write('.git/info/exclude', '.omc\n');
+      workspace.git('rm', '-r', '--quiet', '--cached', '--ignore-unmatch', '.omc');
+      workspace.git('commit', '--quiet', '--allow-empty', '-m', 'Not in git');
+      const { code, stderr, stdout } = await workspace.script(
+        [['work']],
+        ...['--verify', check, '--verify', 'test -f .omc/prd.json', '--max-iterations', '2'],
+      ).finished;
+      assert.equal(code, 0, stdout + stderr);
+      assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone']);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+      assert.deepEqual(await workspace.events('guard.found'), []);
+      assert.doesNotMatch(stdout, /agent changed/i);
+      const [first = '', ...others] = await told(workspace);
+      assert.equal(others.length, 1, 'once for each iteration');
+      assert.match(first, /changed the story file \.omc\/prd\.json, which was restored/);
+      assert.ok(first.includes(check), first);
+      assert.match(first, /git clean -e \.omc/);
+    });
+  }
+
+  test('what a check does to the story file is undone byte for byte, before the reviewer looks', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const seen = path.join(workspace.notesDir, 'seen.json');
+    const check = await checkThatChanges(
+      workspace,
+      `(require('fs').existsSync('seen') || require('fs').writeFileSync(${JSON.stringify(seen)}, text), '{"userStories": []}')`,
+    );
+    const { code, stdout } = await workspace.script([['work']], '--verify', check).finished;
+    assert.equal(code, 0, stdout);
+    assert.equal(
+      await readFile(path.join(workspace.folder, '.omc', 'prd.json'), 'utf8'),
+      await readFile(seen, 'utf8'),
+    );
+  });
+
+  test('a tick of a person stays although a check changes the story file', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const check = await checkThatChanges(
+      workspace,
+      `(() => { while (!require('fs').existsSync('go')); return '{"userStories": []}'; })()`,
+    );
+    const run = workspace.script([['work']], '--verify', check, '--max-iterations', '1');
+    await workspace.event('check.started');
+    const tick = await workspace.cli('tick', 'US-003').finished;
+    assert.equal(tick.code, 0, tick.stderr);
+    await workspace.event('story.ticked');
+    await workspace.write('go', '');
+    await run.finished;
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
+    assert.equal((await told(workspace)).length, 1);
+  });
+
   test('a check cannot tick other stories', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const check = await checkThatChanges(
@@ -262,7 +332,8 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
       (await workspace.events('iteration.started')).map(({ storyId }) => storyId),
       ['US-001', 'US-002'],
     );
-    assert.equal((await workspace.event('guard.found')).restored, true);
+    assert.deepEqual(await workspace.events('guard.found'), []);
+    assert.equal((await told(workspace)).length, 1);
   });
 
   test('a check cannot remove stories', async t => {
@@ -273,7 +344,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     );
     const args = ['--verify', check, '--max-iterations', '1'];
     assert.equal((await workspace.script([['work']], ...args).finished).code, 1);
-    assert.equal((await workspace.event('guard.found')).restored, true);
+    assert.deepEqual(await workspace.events('guard.found'), []);
     const { userStories } = JSON.parse(
       await readFile(path.join(workspace.folder, '.omc', 'prd.json'), 'utf8'),
     );

@@ -34,6 +34,7 @@ export const WARNING_CODES = [
     'guardCouldNotRestore',
   ],
   ...[
+    'checkChangedStories',
     'storyNotPutBack',
     'reviewFailed',
     'claimNotReviewed',

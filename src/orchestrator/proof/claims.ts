@@ -4,6 +4,7 @@ import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { isSpent } from '../agents/call/budgetLedger.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
+import { StoriesInChecks } from '../iteration/guard/storiesInChecks.ts';
 import { readStories, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
@@ -50,7 +51,10 @@ export type ClaimsJudgement =
   /** Interrupted by a stop, an error or the budget; nothing is decided yet, and `verdict` ends the run. */
   | { readonly kind: 'cutOff'; readonly verdict?: Verdict };
 
-type ClaimedRun = Pick<Run, 'caller' | 'config' | 'env' | 'id' | 'journal' | 'state' | 'stop'>;
+type ClaimedRun = Pick<
+  Run,
+  'caller' | 'config' | 'env' | 'files' | 'id' | 'journal' | 'requests' | 'state' | 'stop'
+>;
 
 /**
  * Judges an iteration's claims: by the checks of the gate, then by the reviewer. Refused stories are reset to not
@@ -89,6 +93,7 @@ async function passGate(
     commands: [...config.verify],
     ...about,
   });
+  const held = storyFile === undefined ? undefined : await StoriesInChecks.hold(run, scope);
   const { cancelled, green } = await runGate({
     commands: config.verify,
     flaky: config.flakyChecks,
@@ -100,7 +105,9 @@ async function passGate(
     runId,
     dir: scope.dir,
     record: { journal: run.journal, iteration },
+    afterCheck: async command => held?.restore(command),
   });
+  held?.tell();
   if (cancelled) {
     return interrupted(run, { after: claims, scope, stories: claimed, storyFile });
   }

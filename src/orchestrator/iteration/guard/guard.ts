@@ -17,6 +17,7 @@ import {
   doubleTicks,
   findGuardChanges,
   type GuardChange,
+  type HandledStories,
   isForbidden,
   mayTick,
 } from './guardChanges.ts';
@@ -34,6 +35,8 @@ export interface RestoreOptions extends Duty {
   readonly changes: readonly GuardChange[];
   /** Absolute path of the folder for the agent's file if its text is replaced. */
   readonly asideDir: string;
+  /** Everything is to be as before, byte for byte, as far as nobody else has changed something. */
+  readonly wantsWhole?: true | undefined;
 }
 
 export interface Restored {
@@ -210,6 +213,13 @@ function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLi
       text: () => setTicks(options, before, decode(options.beforeBytes), wanted),
     });
   }
+  if (
+    options.wantsWhole &&
+    found.every(change => judged.has(keyOf(change)) && isForbidden(change))
+  ) {
+    // It is the last way otherwise.
+    candidates.unshift(...candidates.splice(-1));
+  }
   for (const { text, replacesTexts } of candidates) {
     const content = attempt(text);
     if (content !== undefined && isFixed(options, before, now, content, others)) {
@@ -294,11 +304,16 @@ function wishes(
   const forbidden = new Set(targets.filter(isTick).flatMap(idsOf));
   if (now?.kind === 'stories') {
     const known = doneNow(matchStories(before.stories, now.stories).pairs);
-    return story => (forbidden.has(story.id) ? story.done : known.get(story));
+    return story =>
+      forbidden.has(story.id) ? story.done : (known.get(story) ?? wishOfPerson(handled, story));
   }
-  // It is unknown what a person ticked; a tick that changed nothing would not have been recorded.
-  return story =>
-    handled.has(story.id) ? ('get' in handled ? handled.get(story.id) : !story.done) : undefined;
+  return story => wishOfPerson(handled, story);
+}
+
+/** What a person has ticked, where the file no longer says it; a tick that changed nothing would not have been recorded. */
+function wishOfPerson(handled: HandledStories, story: Story): boolean | undefined {
+  const wish = 'get' in handled ? handled.get(story.id) : !story.done;
+  return handled.has(story.id) ? wish : undefined;
 }
 
 /** Sets the ticks of the old stories as wished, and removes the ticks of duplicates. */

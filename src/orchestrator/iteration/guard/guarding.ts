@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { saidOf } from '../../../base/messageOf.ts';
 import { writePlainFile } from '../../../base/plainFile.ts';
-import { withTexts } from '../../../base/say.ts';
+import { type Words, withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { handledIn, runningIteration, storyNotes } from '../../journal/runState.ts';
 import type { Run } from '../../run/run.ts';
@@ -40,12 +40,39 @@ export async function readVersion(storyFile: string): Promise<KeptVersion | unde
   return bytes !== undefined && stories?.kind === 'stories' ? { bytes, stories } : undefined;
 }
 
+/** What was found wrong with a story file, and what became of it. */
+export interface Undone {
+  readonly forbidden: readonly GuardChange[];
+  readonly restored: boolean;
+  /** Absolute path of the version that was replaced. */
+  readonly keptAside: string | undefined;
+  /** Why something could not be undone. */
+  readonly problems: readonly Words[];
+}
+
+/** Who may have changed a story file, and what is to become of what they may not. */
+interface Watched {
+  /** The story file before. */
+  readonly kept: KeptVersion;
+  /** The story file as they left it, if others may have changed it since then. */
+  readonly left?: StoryList | undefined;
+  /** The story whose tick is theirs to set. */
+  readonly story?: Story | undefined;
+  /** The stories that people have ticked or unticked meanwhile. */
+  readonly handled: () => ReadonlyMap<string, boolean>;
+  readonly restores: boolean;
+  /** See {@link RestoreOptions.wantsWhole}. */
+  readonly wantsWhole?: true;
+}
+
+type GuardedRun = Pick<Run, 'config' | 'files' | 'requests' | 'state'>;
+
 /**
  * Checks whether the iteration made forbidden changes to stories, records them, and undoes them if the
  * configuration says so. A broken story file is kept aside in any case.
  */
 export async function guardStories(
-  run: Pick<Run, 'config' | 'files' | 'requests' | 'state'>,
+  run: GuardedRun,
   scope: Scope,
   {
     kept,
@@ -60,39 +87,67 @@ export async function guardStories(
   const { config } = run;
   const { before, iteration, story } = scope;
   const { storyFile } = scope.place;
-  // The target of the story file at the start of the iteration, if it was a link.
-  const link = runningIteration(run.state(), iteration)?.storyLink;
-  const handledNow = () => handledIn(run.state(), iteration);
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
   // Others may have changed the same again since it was undone, when the iteration is judged for the second time.
   const isUndone =
     left !== undefined && storyNotes(run.state(), story?.id).guard?.iteration === iteration;
-  const guarded = config.guard === 'off' || isUndone ? undefined : kept;
-  const wasFolder = guarded !== undefined && isFolderText(guarded.bytes);
-  const replaced = guarded && findReplaced(storyFile, { link, wasFolder });
+  if (kept === undefined || config.guard === 'off' || isUndone) {
+    await readOrKeepAside(scope, storyFile);
+    return;
+  }
+  const handled = () => handledIn(run.state(), iteration);
+  const restores = config.guard === 'restore';
+  const undone = await undoForbidden(run, scope, { kept, left, story, handled, restores });
+  if (undone === undefined) {
+    return;
+  }
+  const { forbidden, keptAside, problems, restored } = undone;
+  for (const problem of problems) {
+    warn(scope, 'guardCouldNotRestore', problem);
+  }
+  scope.append({
+    type: 'guard.found',
+    iteration,
+    changes: forbidden.slice(0, MAX_CHANGES).map(shortChange),
+    restored,
+    keptAside: keptAside === undefined ? undefined : relativePath(run.files.workspace, keptAside),
+  });
+}
+
+/** Finds what may not be changed in the story file of a place, and undoes it if that is wanted. */
+export async function undoForbidden(
+  run: GuardedRun,
+  scope: Scope,
+  { handled: handledNow, kept, left, restores, story, wantsWhole }: Watched,
+): Promise<Undone | undefined> {
+  const { before, iteration } = scope;
+  const { storyFile } = scope.place;
+  if (storyFile === undefined || before.stories === undefined) {
+    return undefined;
+  }
+  const problems: Words[] = [];
+  // The target of the story file at the start of the iteration, if it was a link.
+  const link = runningIteration(run.state(), iteration)?.storyLink;
+  const replaced = findReplaced(storyFile, { link, wasFolder: isFolderText(kept.bytes) });
   const cleared =
-    guarded && replaced && config.guard === 'restore'
-      ? await attempt(scope, async () => ({
+    replaced && restores
+      ? await attempt(problems, async () => ({
           aside: await clearPlace(storyFile, {
             link,
-            beforeBytes: guarded.bytes,
+            beforeBytes: kept.bytes,
             asideDir: scope.dir,
           }),
         }))
       : undefined;
-  const now = await readStoryFile(storyFile);
-  const broken = now?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
-  if (guarded === undefined) {
-    return;
-  }
-  const idThen = idsIn(guarded.stories.stories, before.stories.stories);
+  const { broken, now } = await readOrKeepAside(scope, storyFile);
+  const idThen = idsIn(kept.stories.stories, before.stories.stories);
   const storyId = story === undefined ? {} : { storyId: idThen(story.id) };
   const handledThen = () =>
     new Map([...handledNow()].map(([id, done]) => [idThen(id), done] as const));
   let handled = handledThen();
-  const compared = { before: guarded.stories, after: left ?? now, ...storyId };
+  const compared = { before: kept.stories, after: left ?? now, ...storyId };
   let changes = findGuardChanges({ ...compared, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
     // A person's tick is in the file a moment before the loop is informed about it.
@@ -103,34 +158,35 @@ export async function guardStories(
   }
   const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
   if (forbidden.length === 0) {
-    return;
+    return undefined;
   }
   let restored = false;
   let keptAside = cleared?.aside ?? broken;
-  if (config.guard === 'restore' && (replaced === undefined || cleared !== undefined)) {
-    const result = await attempt(scope, () =>
+  if (restores && (replaced === undefined || cleared !== undefined)) {
+    const result = await attempt(problems, () =>
       restoreStoryFile({
         path: storyFile,
-        beforeBytes: guarded.bytes,
+        beforeBytes: kept.bytes,
         changes,
         ...storyId,
         handled,
         asideDir: scope.dir,
+        wantsWhole,
       }),
     );
     restored = result !== undefined && result.left.filter(isForbidden).length === 0;
     keptAside = result?.keptAside ?? keptAside;
     if (result?.problem !== undefined) {
-      warn(scope, 'guardCouldNotRestore', result.problem);
+      problems.push(result.problem);
     }
   }
-  scope.append({
-    type: 'guard.found',
-    iteration,
-    changes: forbidden.slice(0, MAX_CHANGES).map(shortChange),
-    restored,
-    keptAside: keptAside === undefined ? undefined : relativePath(run.files.workspace, keptAside),
-  });
+  return { forbidden, restored, keptAside, problems };
+}
+
+/** The story file as it is now; `broken` is a copy of one that cannot be read. */
+async function readOrKeepAside(scope: Scope, storyFile: string) {
+  const now = await readStoryFile(storyFile);
+  return { now, broken: now?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined };
 }
 
 /**
@@ -143,8 +199,8 @@ function idsIn(kept: readonly Story[], before: readonly Story[]): (id: string) =
   return id => then?.get(id) ?? id;
 }
 
-/** @returns `undefined` if it failed; the person is informed why and has to do it */
-async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | undefined> {
+/** @returns `undefined` if it failed; the person is informed why, by `problems`, and has to do it */
+async function attempt<T>(problems: Words[], work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
@@ -152,7 +208,7 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
     if (!(error instanceof HumanError || isInTheWay)) {
       throw error;
     }
-    warn(scope, 'guardCouldNotRestore', saidOf(error));
+    problems.push(saidOf(error));
     return undefined;
   }
 }

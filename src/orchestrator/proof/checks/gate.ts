@@ -56,6 +56,8 @@ export interface GateOptions {
   readonly dir: string;
   /** The iteration as whose events each start and end is recorded, except a canceled end; absent: nothing is. */
   readonly record?: { readonly journal: Pick<Journal, 'append'>; readonly iteration: number };
+  /** Called after each check, also after one that was ended. */
+  readonly afterCheck?: (command: string) => Promise<void>;
 }
 
 /**
@@ -82,6 +84,7 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
           ...checkRecord(result),
         });
       }
+      await options.afterCheck?.(command);
       return result;
     };
     let check = await run(`check-${index + 1}`);
