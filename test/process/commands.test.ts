@@ -250,6 +250,8 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
         'tasks:\n  - Water the beans\n',
         /: \.claude.orchestration.a\.yaml has no tasks\. Line 2: This task is a plain text/,
       ],
+      ['tasks.yaml', 'tasks: []\n', /: tasks\.yaml has no tasks\. Write .* or name yours/],
+      ['tasks.yml', '# Soon\ntasks:\n', /: tasks\.yml has no tasks\. Line 1: /],
       [
         'tasks.yaml',
         'tasks:\n  - Water the beans\n',

@@ -104,6 +104,16 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     for (const [file, text, words] of [
       ['tasks.yaml', 'tasks:\n  - title: A\n\t- title: B\n', /tasks\.yaml.* [Ll]ine 3\b/],
       [
+        'tasks.yaml',
+        'tasks:\n  - id: T1\n    passed: false\n    passed: true\n',
+        /tasks\.yaml.* [Ll]ine 4\b/,
+      ],
+      [
+        'tasks.yml',
+        'tasks:\n  - id: T1\n    name: a: b\n    status: pending\n',
+        /tasks\.yml.* [Ll]ine 3\b/,
+      ],
+      [
         'tasks/tasks.json',
         '{\n  "master": {\n    "tasks": [\n      {"id": 1, "title": "A"',
         /tasks\.json.* [Ll]ine 4\b/,
@@ -131,7 +141,7 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
 
   test('a broken file of another program with such a name is none of them', async t => {
     const workspace = await withFiles(t, {
-      'tasks.yaml': '- name: Install\n  apt: {name: git\n',
+      'tasks.yaml': 'tasks:\n  - name: Install\n    apt: {name: git\n',
       'tasks.yml': "version: '3'\ntasks:\n  build:\n    cmds:\n\t- make\n",
       'tasks/tasks.json': '{"tasks":[{"label":"build"',
     });

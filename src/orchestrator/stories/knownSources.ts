@@ -1,7 +1,7 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
-import { isRalphyText } from './formats/orchestrationFormat.ts';
+import { hasPlaceForTasks, isOrchestrationText } from './formats/orchestrationText.ts';
 import { hasTaskList } from './formats/taskMasterFormat.ts';
 import { hasOpenStories } from './select.ts';
 import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
@@ -189,13 +189,13 @@ interface SharedName {
   readonly isIts: (text: string) => boolean;
 }
 
-const RALPHY: SharedName = { format: 'orchestration', isIts: isRalphyText };
+const ORCHESTRATION: SharedName = { format: 'orchestration', isIts: isOrchestrationText };
 
 /** Names that other programs use for something else. */
 const SHARED_NAMES: ReadonlyMap<string, SharedName> = new Map([
   ['tasks/tasks.json', { format: 'taskMaster', isIts: hasTaskList }],
-  ['tasks.yaml', RALPHY],
-  ['tasks.yml', RALPHY],
+  ['tasks.yaml', ORCHESTRATION],
+  ['tasks.yml', ORCHESTRATION],
 ]);
 
 /** A file at a known path that has no stories. */
@@ -216,8 +216,9 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
     for (const path of await filesAt(workspaceDir, place)) {
       const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
       if (file !== undefined && !(await belongsAt(place, file))) {
-        const isBlank = (await readStoryBytes(path))?.toString('utf8').trim() === '';
-        if (isOfTool || isBlank || hasPlainTasks(file)) {
+        const text = (await readStoryBytes(path))?.toString('utf8');
+        const isBlank = text?.trim() === '';
+        if (isOfTool || isBlank || hasNoTasks(file, text ?? '')) {
           return { file, isBlank };
         }
       }
@@ -226,13 +227,12 @@ export async function emptySource(workspaceDir: string): Promise<EmptySource | u
   return undefined;
 }
 
-/** Whether it is an orchestration whose tasks are plain texts: the first of them has a place, and no list has none. */
-function hasPlainTasks({ format, kind, problems: [problem] }: StoryFile): boolean {
+/** Whether it is an orchestration without tasks that are read: a list that is empty, or one of plain texts. */
+function hasNoTasks({ format, kind, problems: [problem] }: StoryFile, text: string): boolean {
   return (
     format === 'orchestration' &&
-    kind === 'invalid' &&
-    problem?.code === 'noStories' &&
-    (problem.line > 1 || problem.column > 1)
+    (kind === 'stories' || problem?.code === 'noStories') &&
+    hasPlaceForTasks(text)
   );
 }
 

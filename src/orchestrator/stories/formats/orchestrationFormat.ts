@@ -24,25 +24,6 @@ const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
 
-/**
- * Whether a text that is no YAML is a list of ralphy, as far as its lines show: `tasks:`, and below it a list whose
- * entries have titles. In a Taskfile, the tasks are no list; those of a playbook or a cluster are further inside.
- */
-export function isRalphyText(text: string): boolean {
-  const start = /^tasks:[\t ]*(?:#.*)?$/m.exec(text);
-  if (start === null) {
-    return false;
-  }
-  const below = text
-    .slice(start.index + start[0].length)
-    .split(/\r\n|\r|\n/)
-    // An unresolved conflict of git may be just what makes it unreadable.
-    .filter(line => !/^\s*(?:#|<{7}|$)/.test(line));
-  const end = below.findIndex(line => /^[^\s-][^\s:]*:/.test(line));
-  const list = end === -1 ? below : below.slice(0, end);
-  return /^\s*-\s/.test(list[0] ?? '') && list.some(line => /^\s*(?:-\s+)?title:/.test(line));
-}
-
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const parsed = readOrchestration(text);
   if ('message' in parsed) {
