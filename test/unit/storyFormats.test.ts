@@ -536,6 +536,10 @@ describe('finding a story file', () => {
     for (const place of OTHER_STORY_FILE_PLACES.toReversed()) {
       const path = await put(place.replace('*', 'one'), contentOf(place));
       assert.equal((await findStoryFile(workspace))?.toLowerCase(), path.toLowerCase());
+      if (place.endsWith('*.yml')) {
+        // Otherwise there would be two in one place.
+        await rm(path);
+      }
     }
     const prd = await put('plans/prd.json', '[]');
     assert.equal(await findStoryFile(workspace), prd);
@@ -621,6 +625,19 @@ describe('finding a story file', () => {
     assert.equal(await storyFileWith(workspace, graph), graph);
     const prd = await put('prd.json', '[]');
     assert.equal(await storyFileWith(workspace, graph), prd);
+  });
+
+  test('orchestrations are in one place, whether their names end with .yaml or .yml', async t => {
+    const workspace = await folderFor(t);
+    const put = putIn(workspace);
+    const first = await put('.claude/orchestration/a.yaml', 'phases: [{tasks: [{id: a}]}]');
+    assert.equal(await findStoryFile(workspace), first);
+    const planned = join(workspace, '.claude', 'orchestration', 'c.yml');
+    assert.equal(await storyFileWith(workspace, planned), undefined);
+    const second = await put('.claude/orchestration/b.yml', 'phases: [{tasks: [{id: b}]}]');
+    assert.equal(await findStoryFile(workspace), undefined);
+    await put('.claude/orchestration/a.yaml', 'phases: [{tasks: [{id: a, status: completed}]}]');
+    assert.equal(await findStoryFile(workspace), second);
   });
 });
 

@@ -29,6 +29,12 @@ const MAX_DEPTH = 5;
 const MAX_FOLDERS = 3000;
 const MAX_FILES = 50;
 
+const choiceOf = (place: string) => place.replace(/\*\.ya?ml$/, '*.yaml');
+/** The other places, those with a `*` in one folder together: whether a name ends with `.yaml` or `.yml` is no choice. */
+const CHOICES: readonly (readonly string[])[] = [
+  ...new Set(OTHER_STORY_FILE_PLACES.map(choiceOf)),
+].map(choice => OTHER_STORY_FILE_PLACES.filter(place => choiceOf(place) === choice));
+
 /** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
 export function findStoryFile(workspaceDir: string): Promise<string | undefined> {
   return usedFile(workspaceDir, undefined);
@@ -52,12 +58,15 @@ async function usedFile(
       return path;
     }
   }
-  for (const place of OTHER_STORY_FILE_PLACES) {
-    const isPlanned = planned !== undefined && isAt(workspaceDir, place, planned);
-    const others = (await filesWithStories(workspaceDir, place)).filter(
-      ({ path }) => path !== planned,
-    );
-    const found = isPlanned ? [...others, { path: planned, isOpen: true }] : others;
+  for (const places of CHOICES) {
+    const isPlanned =
+      planned !== undefined && places.some(place => isAt(workspaceDir, place, planned));
+    const others: KnownSource[] = [];
+    for (const place of places) {
+      others.push(...(await filesWithStories(workspaceDir, place)));
+    }
+    const known = others.filter(({ path }) => path !== planned);
+    const found = isPlanned ? [...known, { path: planned, isOpen: true }] : known;
     const open = found.filter(({ isOpen }) => isOpen);
     const [only, ...more] = open.length === 1 ? open : found;
     if (only !== undefined && more.length === 0) {

@@ -11,7 +11,7 @@ export const STORY_FILE_PLACES = [
 /**
  * Other possible paths of story files, if there is no `prd.json`: the first file that contains stories is used. A
  * `*` stands for one name; such a path only counts if exactly one file there contains open stories, or stories at
- * all, so that nothing is guessed.
+ * all, so that nothing is guessed. `*.yaml` and `*.yml` of a folder are one place.
  */
 export const OTHER_STORY_FILE_PLACES = [
   '.omc/github.json',
