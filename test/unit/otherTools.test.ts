@@ -376,6 +376,28 @@ test('advice names the tool of a file without stories, and never suggests rewrit
     ['.omc\\state\\other.json', '{"active":', 'oh-my-claudecode'],
     ['_bmad-output/epics.md', '## Epic 1: Plants\n\n### Story 1.1: Dig\n', 'sprint-status.yaml'],
     ['docs/epics.md', '## Epic 1: Plants\n\n### Story 1.1: Dig\n', 'sprint-status.yaml'],
+    ['Taskfile.yml', "version: '3'\ntasks:\n  build: {cmds: [make]}\n", 'taskfile.dev'],
+    ['build/tasks.yml', "version: '3'\n\ntasks:\n  build:\n    cmds: [make]\n", 'taskfile.dev'],
+    ['_bmad/bmm/config.yaml', 'project_name: a\n', 'sprint-status.yaml'],
+    ['openspec/config.yaml', 'schema: spec-driven\n', 'openspec/changes/*/tasks.md'],
+    ['openspec/project.md', '# Project\n', 'openspec/changes/*/tasks.md'],
+    ['.gitlab-ci.yml', 'stages: [build]\n', 'GitLab CI'],
+    ['mkdocs.yml', 'site_name: a\n', 'MkDocs'],
+    ['.pre-commit-config.yaml', 'repos: []\n', 'pre-commit'],
+    ['pnpm-workspace.yaml', 'packages: ["a"]\n', 'pnpm'],
+    ['buildspec.yml', 'version: 0.2\nphases:\n  build:\n    commands: [make]\n', 'CodeBuild'],
+    ['chart/values.yaml', 'replicas: 1\n', 'Helm'],
+    ['chart/Chart.yaml', 'apiVersion: v2\nname: a\n', 'Helm'],
+    ['.mcp.json', '{"mcpServers":{}}', 'MCP'],
+    ['.claude/settings.json', '{"permissions":{}}', 'Claude Code'],
+    ['.omc/config.json', '{"maxIterations":5}', 'Ralph Fresh'],
+    ['.omc/config.json', '{"maxIterations":', 'Ralph Fresh'],
+    ['AGENTS.md', '# Rules\n', 'instructions for agents'],
+    ['web/CLAUDE.md', '# Rules\n', 'instructions for agents'],
+    ['.specify/memory/constitution.md', '# Constitution\n', 'specs/*/tasks.md'],
+    ['Cargo.toml', '[package]\nname = "a"\n', 'Cargo'],
+    ['.beads/interactions.jsonl', '{"kind":"created"}\n', '.beads/issues.jsonl'],
+    ['.ralph/agent/events.jsonl', '{"topic":"a"}\n', '.ralph/agent/tasks.jsonl'],
   ] as const) {
     const file = parseStoryFile(path, text);
     assert.ok(file.kind === 'invalid', path);
@@ -415,9 +437,45 @@ test('a list of stories that is broken is repaired, whatever its text reminds of
   assert.doesNotMatch(englishOf(file.problems[0].message), /Trello/);
 });
 
-test('a document with epics that is not by BMAD is a plan without checkboxes', () => {
-  const file = parseStoryFile('docs/epics.md', '# Epics\n\nThe big ones.\n');
-  assert.match(englishOf(file.problems[0]?.message ?? ''), /Write each story as/);
+test('nobody is told to rewrite a file that has nothing like stories', () => {
+  for (const [path, text] of [
+    ['docs/epics.md', '# Epics\n\nThe big ones.\n'],
+    ['login/spec.md', '# Login\n\n- A form\n'],
+    ['settings.json', '{"theme":"dark"}'],
+    ['data.json', '[{"x":1}]'],
+    ['any.yaml', 'a: 1\n'],
+    ['any.yml', 'tasks:\n  build: make\n'],
+    ['tasks.yaml', 'a: 1\n'],
+    ['any.toml', '[a]\nb = 1\n'],
+    ['notes.txt', 'Only words\n'],
+    ['log.jsonl', '{"level":"info"}\n'],
+  ] as const) {
+    const file = parseStoryFile(path, text);
+    assert.equal(file.problems[0]?.code, 'noStories', path);
+    const message = englishOf(file.problems[0].message);
+    assert.match(message, /^This file has no stories of a known format\. Name another one /, path);
+  }
+});
+
+test('a list without stories is told what to write into it', () => {
+  for (const [path, text, words] of [
+    ['empty.yaml', '', /Put the tasks into "phases:"/],
+    ['empty.md', ' \n', /Write each story as "- \[ \] …"/],
+    ['prd.json', '{}', /Put the stories into a list "userStories"/],
+    ['web\\prd.json', '[1]', /Put the stories into a list "userStories"/],
+    ['a.json', '{"userStories":{}}', /Put the stories into a list "userStories"/],
+    ['a.json', '{"phases":[{"tasks":[]}]}', /nested in "phases"/],
+    ['a.yaml', 'tasks:\n', /Put the tasks into "phases:"/],
+    ['a.yaml', 'phases:\n  one:\n    tasks:\n      - id: T1\n', /Put the tasks into "phases:"/],
+    ['.claude/orchestration/a.yaml', 'name: a\n', /Put the tasks into "phases:"/],
+    ['PLAN.md', '# Plan\n', /Write each story as "- \[ \] …"/],
+    ['a.md', '```\n- [ ] example\n```\n', /Write each story as "- \[ \] …"/],
+    ['.beads/issues.jsonl', '{"kind":"created"}\n', /each needs an id and a title/],
+  ] as const) {
+    const file = parseStoryFile(path, text);
+    assert.equal(file.problems[0]?.code, 'noStories', path);
+    assert.match(englishOf(file.problems[0].message), words, `${path} ${text}`);
+  }
 });
 
 test('a mark that is not known is a problem, and counts as not done', () => {

@@ -7,14 +7,21 @@ import { englishOf, type Message, say, sentences, type Words } from '../../base/
 import { backlog } from './formats/backlogFormat.ts';
 import { ofFile } from './formats/backlogProblems.ts';
 import { folderParts } from './formats/folderText.ts';
-import { foreignAdvice } from './formats/foreignFile.ts';
+import { foreignAdvice, hasPlaceForStories, unknownFileAdvice } from './formats/foreignFile.ts';
 import { formatOf } from './formats/formatOf.ts';
 import { findTooDeep } from './formats/nesting.ts';
 import { isStoryText, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
-import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
+import type {
+  InvalidStoryFile,
+  StoryFile,
+  StoryFormatName,
+  StoryList,
+  StoryProblem,
+} from './story.ts';
 import { isStoryFolder, readFolder, tasksBelowProblem, tasksProblem } from './storyFolder.ts';
+import { isNamedLikeStories } from './storyPlaces.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Size limit for story files, in bytes: thousands of stories. */
@@ -276,7 +283,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
           { lines, parts: folderParts(text) },
         );
   if (!isStoryText(read)) {
-    const problems = [advised(read, path, text)] as const;
+    const problems = [advised(read, path, text, format.name)] as const;
     const file: StoryFile = { kind: 'invalid', format: format.name, path, problems, hash };
     return {
       ...{ file, text, bom, edits: () => [], spanOf: () => ({ start: 0, end: 0 }) },
@@ -320,7 +327,12 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
 }
 
 /** Nobody should rewrite a file of another tool because it has no stories, or comments as in settings. */
-function advised(problem: StoryProblem, path: string, text: string): StoryProblem {
+function advised(
+  problem: StoryProblem,
+  path: string,
+  text: string,
+  format: StoryFormatName,
+): StoryProblem {
   const { code } = problem;
   if (code === 'invalidYaml' && /^(?:phases|tasks):/m.test(text)) {
     // Whoever made it, it has stories, and the place of the error helps more.
@@ -333,7 +345,25 @@ function advised(problem: StoryProblem, path: string, text: string): StoryProble
         ? // A list of stories that is broken can be repaired, also if it looks like another one.
           foreignAdvice(path, undefined)
         : undefined;
-  return advice === undefined ? problem : { code, message: advice, line: 1, column: 1 };
+  if (advice !== undefined) {
+    return { code, message: advice, line: 1, column: 1 };
+  }
+  const isUnknown =
+    (code === 'noStories' && !OF_ONE_TOOL.has(format)) ||
+    (code === 'invalidJson' && !isMeantAsJson(path, text));
+  return isUnknown && !isNamedLikeStories(path) && !hasPlaceForStories(path, text)
+    ? { code: 'noStories' as const, message: unknownFileAdvice(), line: 1, column: 1 }
+    : problem;
+}
+
+/** Formats that no other file is taken for: their own words say what to do. */
+const OF_ONE_TOOL: ReadonlySet<StoryFormatName> = new Set<StoryFormatName>([
+  ...(['backlog', 'bmad', 'specsIndex', 'taskMaster', 'tasks'] as const),
+]);
+
+function isMeantAsJson(path: string, text: string): boolean {
+  // In TOML, a heading is in brackets, too.
+  return /\.(?:json[cl5]?|ndjson)$/i.test(path) || /^\s*(?:\{|\[\s*(?:[{"\]/]|$))/.test(text);
 }
 
 function unreadable(path: string, message: Message): InvalidStoryFile {

@@ -65,6 +65,14 @@ const COMMON: ReadonlySet<string> = new Set([
   ...['specs/INDEX.md', '.ralph/specs/INDEX.md'],
 ]);
 
+/** Their names say nothing without their folder. */
+const SHARED: ReadonlySet<string> = new Set([
+  'tasks.json',
+  'tasks.yaml',
+  'tasks.yml',
+  'github.json',
+]);
+
 /** In hidden folders at any depth, because a workspace can be a part of its repository; others in the root alone. */
 const PATTERN = new RegExp(
   [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]
@@ -80,4 +88,18 @@ const PATTERN = new RegExp(
 /** Whether a file of a repository is a list of stories by its place alone. @param path with forward slashes */
 export function isAtStoryPlace(path: string): boolean {
   return PATTERN.test(path);
+}
+
+/** Names that are no pattern, and that nothing else has. */
+const NAMES: ReadonlySet<string> = new Set(
+  [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]
+    .filter(place => !COMMON.has(place))
+    .map(place => place.slice(place.lastIndexOf('/') + 1).toLowerCase())
+    .filter(name => name.includes('.') && !name.includes('*') && !SHARED.has(name)),
+);
+
+/** Whether a file is called like a list of stories, in whatever folder, or is where one is looked for. */
+export function isNamedLikeStories(path: string): boolean {
+  const file = path.replaceAll('\\', '/');
+  return NAMES.has(file.slice(file.lastIndexOf('/') + 1).toLowerCase()) || isAtStoryPlace(file);
 }

@@ -1,4 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
+import { isBmadText } from './bmadFormat.ts';
+import { hasPlaceForTasks } from './orchestrationText.ts';
 
 /**
  * What to do about a file without stories that seems to come from another tool: the tool is named, and its files are
@@ -21,6 +23,19 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
           owner,
         )
       : say('These are settings of {0}. Its stories are in {1}: name that instead.', owner, list);
+  }
+  const other = OTHER_FILES.find(([, pattern]) => pattern.test(file));
+  if (other !== undefined) {
+    return say(
+      'This is a file of {0} without stories. They are in {1}: name that instead.',
+      other[0],
+      other[2],
+    );
+  }
+  if (INSTRUCTIONS.test(file)) {
+    return say(
+      'These are instructions for agents, not stories. Leave them as they are, and name the story file instead.',
+    );
   }
   if (/(?:^|\/)\.omc\/state\//.test(file)) {
     return say(
@@ -50,6 +65,35 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
   return toolAdvice(file, text.slice(0, MAX_HEAD));
 }
 
+/**
+ * What to do about a file that has no stories and seems to be nobody's: it may be about something else, so it is not
+ * said what to write into it.
+ */
+export function unknownFileAdvice(): Message {
+  return say(
+    'This file has no stories of a known format. Name another one with --file, or write .omc/prd.json (docs/story-files.md describes it).',
+  );
+}
+
+/**
+ * Whether a text without stories is meant as a list of them, as far as it shows: it is empty, or has a place for
+ * them.
+ */
+export function hasPlaceForStories(path: string, text: string): boolean {
+  if (text.trim() === '') {
+    return true;
+  }
+  if (isYaml(path)) {
+    return isBmadText(text) || hasPlaceForTasks(text);
+  }
+  return /\.(?:md|markdown|mdx)$/i.test(path)
+    ? /^[\t >]*(?:(?:[-*+]|\d+[.)]|#+)[\t ]*)?\[[\t ]*[xX~/-]?[\t ]*\](?![(:])/m.test(text)
+    : JSON_PLACES.test(text);
+}
+
+const JSON_PLACES =
+  /"(?:(?:userStories|user_stories|stories|passes|acceptanceCriteria|acceptance_criteria)"\s*:|(?:phases|sprints|epics|milestones)"\s*:\s*\[\s*\{)/;
+
 function toolAdvice(file: string, head: string): Message | undefined {
   const tool = TOOLS.find(([, isIts]) => isIts(file, head))?.[0];
   return tool === undefined
@@ -76,13 +120,41 @@ const SETTINGS: readonly (readonly [tool: string, path: RegExp, list?: string])[
   ['Beads', /(?:^|\/)\.beads\/(?:config\.ya?ml|metadata\.json)$/, '.beads/issues.jsonl'],
   ['Backlog.md', /(?:^|\/)(?:\.?backlog\/config\.ya?ml|backlog\.config\.yml)$/, 'backlog/'],
   ['ralph-orchestrator', /(?:^|\/)ralph\.ya?ml$/, '.ralph/agent/tasks.jsonl'],
+  ['BMAD', /(?:^|\/)(?:_bmad|\.bmad-core)\/(?:.+\/)?[^/]+\.ya?ml$/, 'sprint-status.yaml'],
+  ['OpenSpec', /(?:^|\/)openspec\/config\.ya?ml$/, 'openspec/changes/*/tasks.md'],
+  ['Ralph Fresh', /(?:^|\/)\.omc\/config\.json$/],
   ['TypeScript', /(?:^|\/)[tj]sconfig(?:\.[^/]+)?\.json$/],
   ['Composer', /(?:^|\/)composer\.json$/],
   ['ESLint', /(?:^|\/)\.eslintrc(?:\.json|\.ya?ml)?$/],
   ['Deno', /(?:^|\/)deno\.jsonc?$/],
   ['Biome', /(?:^|\/)\.?biome\.jsonc?$/],
-  ['Claude Code', /(?:^|\/)\.claude\/settings(?:\.local)?\.json$/],
+  ['Claude Code', /(?:^|\/)(?:\.claude\/settings(?:\.local)?|\.claude)\.json$/],
+  ['MCP', /(?:^|\/)\.?mcp\.json$/],
+  ['GitLab CI', /(?:^|\/)\.gitlab-ci\.ya?ml$/],
+  ['MkDocs', /(?:^|\/)mkdocs\.ya?ml$/],
+  ['pre-commit', /(?:^|\/)\.pre-commit-config\.ya?ml$/],
+  ['pnpm', /(?:^|\/)pnpm-(?:workspace|lock)\.ya?ml$/],
+  ['Helm', /(?:^|\/)Chart\.ya?ml$/],
+  ['AWS CodeBuild', /(?:^|\/)buildspec\.ya?ml$/],
+  ['Cargo', /(?:^|\/)Cargo\.(?:toml|lock)$/],
+  ['Python', /(?:^|\/)pyproject\.toml$/],
 ];
+
+/** Files next to the list of a tool, and where that list is. */
+const OTHER_FILES: readonly (readonly [tool: string, path: RegExp, list: string])[] = [
+  ['Beads', /(?:^|\/)\.beads\/(?!(?:issues|beads)\.)[^/]+\.jsonl$/, '.beads/issues.jsonl'],
+  [
+    'ralph-orchestrator',
+    /(?:^|\/)\.ralph\/agent\/(?!tasks\.)[^/]+\.(?:jsonl|md)$/,
+    '.ralph/agent/tasks.jsonl',
+  ],
+  ['Spec Kit', /(?:^|\/)\.specify\/(?:memory|templates)\//, 'specs/*/tasks.md'],
+  ['OpenSpec', /(?:^|\/)openspec\/(?:project\.md$|specs\/)/, 'openspec/changes/*/tasks.md'],
+  ['Kiro', /(?:^|\/)\.kiro\/steering\//, '.kiro/specs/*/tasks.md'],
+];
+
+const INSTRUCTIONS =
+  /(?:^|\/)(?:(?:AGENTS|CLAUDE|CLAUDE\.local|GEMINI|SKILL|copilot-instructions)\.md|\.claude\/(?:agents|commands|skills)\/.+)$/;
 
 /** Tools that keep the tasks of a change next to its documents. */
 const PLANNERS: readonly (readonly [tool: string, path: RegExp])[] = [
@@ -99,6 +171,13 @@ const isJson = (path: string) => /\.json$/i.test(path);
 const TOOLS: readonly (readonly [tool: string, isIts: IsIts])[] = [
   ['VS Code', path => /(?:^|\/)\.vscode\/[^/]+$/.test(path)],
   ['npm', path => /(?:^|\/)package(?:-lock)?\.json$/.test(path)],
+  [
+    'Task (taskfile.dev)',
+    (path, head) =>
+      /(?:^|\/)taskfile(?:\.dist)?\.ya?ml$/i.test(path) ||
+      (isYaml(path) && /^version:\s*['"]?3/m.test(head) && /^tasks:\s*\n\s+[^\s-]/m.test(head)),
+  ],
+  ['Helm', path => /(?:^|\/)values(?:[.-][^/]+)?\.ya?ml$/.test(path)],
   ['GitHub Actions', path => /(?:^|\/)\.github\/workflows\//.test(path)],
   ['Trello', (path, head) => isJson(path) && /"idBoard"\s*:/.test(head)],
   ['Jira', (path, head) => isJson(path) && /"issuetype"\s*:/.test(head)],

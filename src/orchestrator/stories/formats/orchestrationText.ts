@@ -21,6 +21,8 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...[...TITLE_KEYS, ...DESCRIPTION_KEYS, ...EPIC_KEYS, ...CRITERIA_KEYS],
 ]);
 
+const TASKS_INSIDE = /^\s+(?:-\s+)?["']?tasks["']?[\t ]*:(.*)$/;
+
 /** What is below a key of the root, by its lines alone: the text may be no YAML. */
 interface Section {
   /** What follows the key on its line: the beginning of a list in brackets, or nothing. */
@@ -39,7 +41,7 @@ export function isOrchestrationText(text: string): boolean {
     sectionsOf(text, 'phases').some(({ lines, value }) =>
       value === ''
         ? lines.some((line, at) => {
-            const inner = /^\s+(?:-\s+)?["']?tasks["']?[\t ]*:(.*)$/.exec(line)?.[1];
+            const inner = TASKS_INSIDE.exec(line)?.[1];
             return (
               inner !== undefined &&
               isTaskList({ value: afterKey(inner), lines: lines.slice(at + 1) })
@@ -50,12 +52,17 @@ export function isOrchestrationText(text: string): boolean {
   );
 }
 
-/** Whether a YAML text has a place for tasks: a list `tasks` or `phases`, or one of these keys and nothing below it. */
+/**
+ * Whether a YAML text has a place for tasks: a list `tasks` or `phases`, one of these keys with nothing below it, or
+ * phases that are no list and have tasks.
+ */
 export function hasPlaceForTasks(text: string): boolean {
-  return ['tasks', 'phases'].some(key =>
-    sectionsOf(text, key).some(({ lines: [first], value }) =>
-      value === '' ? first === undefined || /^\s*-(?:\s|$)/.test(first) : value.startsWith('['),
-    ),
+  return (
+    ['tasks', 'phases'].some(key =>
+      sectionsOf(text, key).some(({ lines: [first], value }) =>
+        value === '' ? first === undefined || /^\s*-(?:\s|$)/.test(first) : value.startsWith('['),
+      ),
+    ) || sectionsOf(text, 'phases').some(({ lines }) => lines.some(line => TASKS_INSIDE.test(line)))
   );
 }
 
