@@ -112,11 +112,14 @@ export class GitRepository {
       const ask = async (name: string) =>
         (await this.run('rev-parse', '--verify', '--quiet', name)).trim();
       const hash = await ask('HEAD^{commit}');
-      const named = hash === '' ? await ask('HEAD') : '';
+      if (hash !== '') {
+        return hash;
+      }
+      const named = await ask('HEAD');
       if (named === '') {
-        // Damage gives the same empty answer. Git refuses a branch whose file holds no hash.
-        await (hash || currentRef(this.dir));
-        return hash || undefined;
+        // Damage gives the same empty answer. Here, git refuses a branch whose file holds no hash.
+        await currentRef(this.dir);
+        return undefined;
       }
       // The first commit may have been made meanwhile.
       const late = await ask('HEAD^{commit}');
