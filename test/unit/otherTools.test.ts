@@ -181,7 +181,8 @@ describe('dependencies by name', () => {
       list.stories.map(({ epic }) => epic),
       ['Login', 'Login', 'Shop', 'Letters'],
     );
-    assert.deepEqual(list.problems, []);
+    // Its group may be meant, but nothing says what such an epic waits for.
+    assert.deepEqual(codes(list), [['unknownEpic', 45]]);
     const numbers = parseList('prd.json', [
       { title: 'a', passes: false },
       { title: 'b', passes: false, dependsOn: [1] },
@@ -287,6 +288,72 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
+  test('in a prd.json under any key, unless they are groups or finished', () => {
+    const bug = { name: 'Crash', status: 'open' };
+    for (const [key, value] of [
+      ['backlog', [story('c')]],
+      ['bugs', [bug, { ...bug, name: 'Fixed', status: 'done' }, 'text', { status: 'open' }]],
+      ['archived', [{ ...story('c'), passes: true }, story('d')]],
+      ['backlog', [{ ...story('c'), tasks: ['lint'] }]],
+    ] as const) {
+      const text = JSON.stringify({ userStories: [story('a')], [key]: value }, null, 1);
+      const count = value.length === 4 ? 2 : value.length;
+      const words = `Entries in "${key}" that are not read: ${count}. Only the stories in "userStories"`;
+      assert.deepEqual(told(parseList('prd.json', text)), [['notAStory', 10, words]]);
+    }
+    for (const other of [
+      { archived: [{ ...story('c'), passes: true }], done: [{ title: 'd', status: 'done' }] },
+      { backlog: [story('a')], notes: [{ title: 'n' }], log: [{ status: 'open' }] },
+      { gates: [{ id: 'g', name: 'Gate', status: 'pending', stories: ['a'] }] },
+      { gates: [{ id: 'g', name: 'Gate', status: 'pending' }] },
+    ]) {
+      const root = { userStories: [{ ...story('a'), gate: 'g' }], ...other };
+      assert.deepEqual(told(parseList('prd.json', JSON.stringify(root))), []);
+    }
+  });
+
+  test('in a story of a prd.json or in a task of an orchestration', () => {
+    const part = { title: 'Part', passes: false };
+    for (const key of ['subtasks', 'children', 'stories']) {
+      const userStories = [
+        { ...story('US-001'), [key]: ['step', part, { name: 'x', status: 'todo' }] },
+      ];
+      const list = parseList('prd.json', JSON.stringify({ userStories }, null, 1));
+      const words = `Entries in "${key}" of US-001 that are not read: 2. Write each as a story next to it, or as one of its acceptance criteria.`;
+      assert.deepEqual(told(list), [['notAStory', 9, words]]);
+    }
+    for (const own of [
+      { subtasks: ['step', { title: 'Part' }, { passes: false }] },
+      { subtasks: [{ ...part, passes: true }] },
+      { children: [story('b')] },
+    ]) {
+      const userStories = [{ ...story('a'), ...own }, story('b')];
+      assert.deepEqual(told(parseList('prd.json', JSON.stringify({ userStories }))), []);
+    }
+    for (const key of ['tasks', 'subtasks']) {
+      for (const [head, line] of [
+        ['tasks:\n- id: T1\n  title: One\n', 6],
+        ['phases:\n- name: P\n  tasks:\n  - id: T1\n', 7],
+      ] as const) {
+        const indent = head.startsWith('phases') ? '    ' : '  ';
+        const yaml = `${head}${indent}acceptance: [ok]\n${indent}${key}:\n${indent}- id: T1.1\n${indent}  status: pending\n`;
+        const words = `Entries in "${key}" of T1 that are not read: 1. Write each as a story next to it, or as one of its acceptance criteria.`;
+        assert.deepEqual(told(parseList('tasks.yaml', yaml)), [['notAStory', line, words]]);
+      }
+    }
+  });
+
+  test('parts that are the criteria of a story are only a hint', () => {
+    const tasks = [{ id: 'T1', title: 'Part', passes: false }];
+    const text = JSON.stringify({ userStories: [{ ...story('a'), tasks }] }, null, 1);
+    const { problems, stories } = parseList('prd.json', text);
+    assert.deepEqual(stories[0]?.criteria, [{ text: 'Part', done: false }]);
+    assert.deepEqual(
+      problems.map(({ code, line, severity }) => [code, line, severity]),
+      [['notAStory', 8, 'info']],
+    );
+  });
+
   test('next to the phases of an orchestration', () => {
     const phases = 'phases:\n- name: One\n  tasks:\n  - id: a\n';
     const words = 'Entries in "tasks" that are not read: 2. Only the stories in "phases"';
@@ -298,6 +365,31 @@ describe('a second list of stories is a problem with its line and the number of 
       assert.deepEqual(told(parseList('o.yaml', named + tasks)), []);
     }
   });
+});
+
+test('an epic that the list of epics does not have is a problem with its line', () => {
+  const story = (id: string, parentEpic: string) => ({
+    id,
+    title: `Do ${id}`,
+    passes: false,
+    parentEpic,
+  });
+  const userStories = [story('a', 'E1'), story('b', 'E9'), story('c', 'Login')];
+  const epics = [{ id: 'E1', title: 'Login' }];
+  const list = parseList('prd.json', JSON.stringify({ epics, userStories }, null, 1));
+  assert.deepEqual(
+    list.problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+    [
+      [
+        'unknownEpic',
+        19,
+        'b belongs to the epic E9, which the list "epics" does not have: correct the id, or add the epic there.',
+      ],
+    ],
+  );
+  for (const root of [{ userStories }, { userStories, epics: [] }]) {
+    assert.deepEqual(codes(parseList('prd.json', JSON.stringify(root))), []);
+  }
 });
 
 test('a line that is almost a checkbox is a problem with its line', () => {

@@ -92,6 +92,8 @@ export interface StoryProblem {
     | 'unreadable'
     | 'duplicateId'
     | 'unknownDependency'
+    /** A story names an epic that the list of epics does not have. */
+    | 'unknownEpic'
     | 'circularDependency'
     /** A code fence or comment that hides the checkboxes after it because it is not closed. */
     | 'unclosedBlock'

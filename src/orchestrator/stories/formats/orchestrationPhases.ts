@@ -1,10 +1,12 @@
 import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
+import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
+import { nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import {
   itemOf,
@@ -74,6 +76,9 @@ function readPlain(text: string): Orchestration | undefined {
   for (const phase of lists as readonly unknown[]) {
     const list: unknown = isEntry(phase) ? phase['tasks'] : undefined;
     if (!isEntry(phase) || !Array.isArray(list) || !list.every(isEntry)) {
+      return undefined;
+    }
+    if (list.some(entry => partLists(entry).length > 0)) {
       return undefined;
     }
     const tasks = list.map((entry: Entry) => {
@@ -173,7 +178,29 @@ function notStories(
         offset: startOf(item),
       })),
     ...outsidePhases(document, root, phases),
-  ].map(({ message, offset }) => ({ code: 'notAStory' as const, message, ...lines.at(offset) }));
+    ...insideTasks(document, phases),
+  ].map(({ offset, ...problem }) => ({
+    code: 'notAStory' as const,
+    ...problem,
+    ...lines.at(offset),
+  }));
+}
+
+/** The tasks of tasks. */
+function insideTasks(document: Document, phases: readonly ExactPhase[]) {
+  const tasks = phases.flatMap(phase => phase.tasks);
+  const known = new Set(tasks.flatMap(({ entry }) => [nameOf(entry), titleOf(entry) ?? '']));
+  return tasks.flatMap(({ entry, map }, position) =>
+    partLists(entry, known).map(parts => {
+      const node = map();
+      const list = node && memberOf(document, node, parts.key);
+      return {
+        message: partsMessage(parts, ownId(entry) ?? numberId(position)),
+        offset: startOf(isSeq(list) ? list.items[parts.unread[0] ?? 0] : node),
+        ...(parts.isCriteria && { severity: 'info' as const }),
+      };
+    }),
+  );
 }
 
 /** The tasks of a file with phases that are in none of them. */

@@ -140,6 +140,17 @@ export function dependencyId(value: unknown): string | undefined {
 
 /** The acceptance criteria under the first known key that has any; invalid ones are omitted. */
 export function readCriteria(entry: Entry): readonly Criterion[] {
+  return findCriteria(entry)?.criteria ?? [];
+}
+
+/** The key whose values are the acceptance criteria of a story. */
+export function criteriaKeyOf(entry: Entry): string | undefined {
+  return findCriteria(entry)?.key;
+}
+
+function findCriteria(
+  entry: Entry,
+): { readonly key: string; readonly criteria: readonly Criterion[] } | undefined {
   for (const key of CRITERIA_KEYS) {
     const value = entry[key];
     if (value === undefined) {
@@ -153,10 +164,10 @@ export function readCriteria(entry: Entry): readonly Criterion[] {
       }
     }
     if (criteria.length > 0) {
-      return criteria;
+      return { key, criteria };
     }
   }
-  return [];
+  return undefined;
 }
 
 function readCriterion(value: unknown): Criterion | undefined {

@@ -10,10 +10,12 @@ import { findChoiceProblems } from './callChoice.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
+import { plainText } from './plainText.ts';
 import {
   dependencyId,
   type Entry,
   firstText,
+  isDone,
   isEntry,
   ownId,
   readStory,
@@ -24,10 +26,13 @@ import { findStoryArray, isListedStory, readHeading, type StoryArray } from './p
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { type NamedGroup, StoryNames } from './storyNames.ts';
+import { looksLikeStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 
 /** Keys of a story with the id of its epic, and of an epic with the ids of its stories. */
-const PARENT_KEYS = ['parentEpic', 'parent_epic', 'epicId', 'epic_id', 'epic'];
+const EPIC_ID_KEYS = ['parentEpic', 'parent_epic', 'epicId', 'epic_id'];
+/** The last one may also be the name of a group that is not listed. */
+const PARENT_KEYS = [...EPIC_ID_KEYS, 'epic'];
 const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
 
 /** Keys of lists of groups, each of which may have stories. */
@@ -74,6 +79,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
       ...otherLists(text, root, array, stories, lines),
+      ...listsInStories(text, array, { stories, startOf }, lines),
+      ...unknownEpics(root, array, stories, placeOf),
       ...[findChoiceProblems, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
@@ -126,7 +133,7 @@ function withEpics(
   entries: readonly unknown[],
   stories: readonly Story[],
 ): readonly Story[] {
-  const listed = isEntry(root) && Array.isArray(root['epics']) ? root['epics'].filter(isEntry) : [];
+  const listed = epicsOf(root);
   const ids = new Set(stories.map(({ id }) => id));
   const parents = new Map(
     stories.map(story => [story, parentOf(entries[story.position])] as const),
@@ -155,6 +162,10 @@ function withEpics(
       epic: epic?.name ?? epic?.id ?? story.epic ?? parents.get(story),
     };
   });
+}
+
+function epicsOf(root: unknown): readonly Entry[] {
+  return isEntry(root) && Array.isArray(root['epics']) ? root['epics'].filter(isEntry) : [];
 }
 
 function readEpic(
@@ -220,8 +231,7 @@ function otherLists(
   const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
   const unreadIn = (holder: Entry, from: number, key: (typeof LIST_KEYS)[number]): Span[] => {
     const list = holder[key];
-    const isUnread = (item: unknown) =>
-      isListedStory(key, item) && !known.has(ownId(item) ?? titleOf(item) ?? '');
+    const isUnread = (item: unknown) => isListedStory(key, item) && !known.has(nameOf(item));
     return Array.isArray(list) && list.some(isUnread)
       ? elementsOfMember(text, from, key).filter((_, index) => isUnread(list[index]))
       : [];
@@ -230,6 +240,17 @@ function otherLists(
     key,
     spans: unreadIn(root, start, key),
   }));
+  const isGroup = groupsOf(stories, known);
+  const isLeft = (item: unknown) =>
+    looksLikeStory(item) && !isGroup(item) && !known.has(nameOf(item));
+  const others = Object.entries(root).flatMap(([key, list]) => {
+    const isOther = ![...LIST_KEYS, ...GROUP_KEYS].some(name => name === key);
+    const items: readonly unknown[] = isOther && Array.isArray(list) ? list : [];
+    // A list with nothing but finished work is an archive.
+    return items.some(item => isLeft(item) && !isDone(item as Entry))
+      ? [{ key, spans: elementsOfMember(text, start, key).filter((_, i) => isLeft(items[i])) }]
+      : [];
+  });
   const nested = GROUP_KEYS.map(key => {
     const groups: unknown = root[key];
     const places = Array.isArray(groups) ? elementsOfMember(text, start, key) : [];
@@ -239,7 +260,7 @@ function otherLists(
     });
     return { key, spans };
   });
-  return [...own, ...nested].flatMap(({ key, spans }): StoryProblem[] => {
+  return [...own, ...others, ...nested].flatMap(({ key, spans }): StoryProblem[] => {
     const [first] = spans;
     return first === undefined
       ? []
@@ -248,6 +269,70 @@ function otherLists(
             code: 'notAStory',
             message: otherListMessage(key, spans.length, used),
             ...lines.at(first.start),
+          },
+        ];
+  });
+}
+
+/** Whether an entry is a group of stories: they name it, or it lists their ids. */
+function groupsOf(
+  stories: readonly Story[],
+  known: ReadonlySet<string>,
+): (entry: Entry) => boolean {
+  const groups = new Set(stories.map(({ epic }) => epic));
+  return entry =>
+    [ownId(entry), titleOf(entry)].some(name => name !== undefined && groups.has(name)) ||
+    listOf(entry, CHILD_KEYS).some(id => known.has(id));
+}
+
+/** Lists in stories with parts that look like stories. */
+function listsInStories(
+  text: string,
+  { entries }: StoryArray,
+  read: {
+    readonly stories: readonly Story[];
+    readonly startOf: (story: Pick<Story, 'position'>) => number;
+  },
+  lines: TextLines,
+): StoryProblem[] {
+  const known = new Set(read.stories.flatMap(({ id, title }) => [id, title]));
+  return read.stories.flatMap(story => {
+    const entry = entries[story.position];
+    return (isEntry(entry) ? partLists(entry, known) : []).map(parts => {
+      const spans = elementsOfMember(text, read.startOf(story), parts.key);
+      return {
+        code: 'notAStory' as const,
+        ...(parts.isCriteria && { severity: 'info' as const }),
+        message: partsMessage(parts, story.id),
+        ...lines.at(spans[parts.unread[0] ?? 0]?.start ?? 0),
+      };
+    });
+  });
+}
+
+/** Stories of an epic that the list of epics does not have. */
+function unknownEpics(
+  root: unknown,
+  { entries }: StoryArray,
+  stories: readonly Story[],
+  placeOf: (story: Story, keys: readonly string[]) => Pick<StoryProblem, 'line' | 'column'>,
+): StoryProblem[] {
+  const epics = epicsOf(root);
+  const names = new Set(epics.flatMap(epic => [ownId(epic), firstText(epic, TITLE_KEYS)?.trim()]));
+  return stories.flatMap((story): StoryProblem[] => {
+    const entry = entries[story.position];
+    const epic = isEntry(entry) ? firstText(entry, EPIC_ID_KEYS)?.trim() : undefined;
+    return epics.length === 0 || epic === undefined || names.has(epic)
+      ? []
+      : [
+          {
+            code: 'unknownEpic',
+            message: say(
+              '{0} belongs to the epic {1}, which the list "epics" does not have: correct the id, or add the epic there.',
+              plainText(story.id),
+              plainText(epic),
+            ),
+            ...placeOf(story, EPIC_ID_KEYS),
           },
         ];
   });

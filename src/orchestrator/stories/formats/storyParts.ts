@@ -1,0 +1,74 @@
+import { type Message, say } from '../../../base/say.ts';
+import { plainText } from './plainText.ts';
+import {
+  criteriaKeyOf,
+  doneKeyOf,
+  type Entry,
+  isDone,
+  isEntry,
+  ownId,
+  titleOf,
+} from './prdEntry.ts';
+
+/** Keys under which lists have the parts of a story, which are no stories here. */
+const PART_KEYS = [
+  ...['subtasks', 'subTasks', 'sub_tasks', 'children'],
+  ...['stories', 'userStories', 'user_stories', 'tasks'],
+] as const;
+
+/** A list in a story whose entries look like stories and are not read as such. */
+export interface PartList {
+  readonly key: string;
+  /** The indexes of these entries. */
+  readonly unread: readonly number[];
+  /** An agent gets their titles as criteria of the story. */
+  readonly isCriteria: boolean;
+}
+
+/**
+ * The lists in a story with work that is left: a list must not become shorter without a word.
+ * @param known ids and titles of the stories that are read
+ */
+export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()): PartList[] {
+  return PART_KEYS.flatMap(key => {
+    const list: unknown = entry[key];
+    const parts = Array.isArray(list)
+      ? list.flatMap((item: unknown, index) =>
+          looksLikeStory(item) && !known.has(nameOf(item)) ? [{ index, isDone: isDone(item) }] : [],
+        )
+      : [];
+    return parts.every(part => part.isDone)
+      ? []
+      : [
+          {
+            key,
+            unread: parts.map(({ index }) => index),
+            isCriteria: criteriaKeyOf(entry) === key,
+          },
+        ];
+  });
+}
+
+/** Whether a value has a name, and says whether it is done. */
+export function looksLikeStory(value: unknown): value is Entry {
+  return isEntry(value) && nameOf(value) !== '' && doneKeyOf(value) !== undefined;
+}
+
+/** What tells a story from others: its id, or else its title. */
+export function nameOf(entry: Entry): string {
+  return ownId(entry) ?? titleOf(entry) ?? '';
+}
+
+/** What to do with the entries of a list in a story. @param id of the story */
+export function partsMessage({ isCriteria, key, unread }: PartList, id: string): Message {
+  const words = [plainText(key), plainText(id), unread.length] as const;
+  return isCriteria
+    ? say(
+        'Entries in "{0}" of {1} that look like stories: {2}. They are only read as acceptance criteria of {1}. Write each that should have an agent of its own as a story next to it.',
+        ...words,
+      )
+    : say(
+        'Entries in "{0}" of {1} that are not read: {2}. Write each as a story next to it, or as one of its acceptance criteria.',
+        ...words,
+      );
+}
