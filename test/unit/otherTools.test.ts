@@ -432,6 +432,41 @@ test('a line that is almost a checkbox is a problem with its line', () => {
   }
 });
 
+test('other spellings of a checkbox are problems with their lines, and legends and tables are none', () => {
+  const almost = [
+    ...['[ ] a', '- - [ ] b', '* - [ ] c', '1. - [ ] d', 'a. [ ] e', '- ☐ f', '• [ ] g'],
+    ...['– [ ] h', '- \\[ \\] i', '- **[ ]** j', '- [ ]\u00A0k', '-\u00A0[ ] l', '☐ m'],
+  ];
+  const others = [
+    ...[
+      '',
+      '[ ] open',
+      '- **[ ]** Not started',
+      '- ☐ = to do',
+      '- **[x]** - finished',
+      '- `[ ]` x',
+    ],
+    ...[
+      '',
+      '| [ ] a | b |',
+      '',
+      '[ ] a | b',
+      '--- | ---',
+      '',
+      '```',
+      '- ☐ code',
+      '[ ] code',
+      '```',
+    ],
+  ];
+  const list = parseList('plan.md', ['- [ ] real', ...almost, ...others].join('\n'));
+  assert.deepEqual(
+    codes(list),
+    almost.map((_, index) => ['notAStory', index + 2]),
+  );
+  assert.equal(list.stories.length, 1);
+});
+
 test('a long line that begins like a checkbox is read', () => {
   const space = ' '.repeat(200_000);
   const lines = [`- [${space}`, `- [${space}x`, `- []${space}`, `>${space}x`];

@@ -659,6 +659,16 @@ describe('other formats', () => {
     ['  2.[ X ]* three', '  2. [X]* three'],
     ['### [ ] three', '- [ ] three'],
     ['> - [ ] three', '- [ ] three'],
+    ['[ ] three', '- [ ] three'],
+    ['* - [ ] three', '- [ ] three'],
+    ['- 2. [x] three', '2. [x] three'],
+    ['a. [ ] three', '- [ ] three'],
+    ['- ☑ three', '- [x] three'],
+    ['– [ ] three', '- [ ] three'],
+    ['- \\[ \\] three', '- [ ] three'],
+    ['- **[x]** three', '- [x] three'],
+    ['- **[ ] three** 3', '- [ ] **three** 3'],
+    ['- [ ]\u00A0three', '- [ ] three'],
   ] as const) {
     test(`“${almost}” becomes an item`, () => {
       const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;

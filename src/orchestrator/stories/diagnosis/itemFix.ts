@@ -4,24 +4,28 @@ import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
 
-/** An item of a plan that is almost a checkbox: its bullet if it has one, and its mark. */
+/** An item of a plan that is almost a checkbox: its last bullet if it has one, its mark, and what is bold. */
 const ALMOST =
-  /^(?:[\t ]*>)*[\t ]*(?:([-*+]|\d+[.)])|#+)[\t ]*\[[\t ]*(?:([^\s\]])[\t ]*)?\](\*?)[\t ]*/;
+  /^(?:[\t ]*>)*[\t ]*(?:(?:(?:[-*+•‣◦▪–—]|\d+[.)]|[A-Za-z][.)])[\t \u00A0]+)*(?:([-*+]|\d+[.)])|[•‣◦▪–—]|[A-Za-z][.)])|#+)?[\t \u00A0]*(?:☐|(☑)|(\*\*|__)?\\?\[[\t \u00A0]*(?:([^\s\]\\])[\t ]*)?\\?\](\3)?(\*?))[\t \u00A0]*/;
 
 /**
  * The fix that makes a line a checkbox. It was tried: with it, the list has one more item, and no other one is changed.
  * @param offset where the text of the line begins
  */
 export function itemFix(list: StoryList, text: string, offset: number): StoryFix[] {
-  const [old, bullet = '-', mark = '', star = ''] = ALMOST.exec(text.slice(offset)) ?? [];
+  const [old, bullet = '-', ticked, bold = '', own, boldEnd, star = ''] =
+    ALMOST.exec(text.slice(offset)) ?? [];
   if (old === undefined) {
     return [];
   }
-  const content = `${bullet} [${mark || ' '}]${star} `;
+  const mark = ticked === undefined ? own : 'x';
+  const item = `${bullet} [${mark ?? ' '}]${star} `;
+  // What is bold from here on stays bold.
+  const content = boldEnd === undefined ? item + bold : item;
   const edits = [{ offset, length: old.length, content }];
   const after = parseStoryFile(list.path, applyEdits(text, edits));
   return after.kind === 'stories' && isOneMore(list.stories, after.stories)
-    ? [{ kind: 'makeItem', values: [`${content.trim()} …`], edits, isClear: false }]
+    ? [{ kind: 'makeItem', values: [`${item.trim()} …`], edits, isClear: false }]
     : [];
 }
 

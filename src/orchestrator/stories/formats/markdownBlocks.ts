@@ -15,12 +15,17 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
 
 /**
  * Whether a line looks like a checkbox, but is not written as one.
- * @param hasCheckboxes whether others in the file are; then a line without a bullet is a legend, and not an item
+ * @param hasCheckboxes whether others in the file are; then a ticked line without a bullet is the output of a check
  */
 export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: boolean): boolean {
   return (
     kind !== 'checkbox' &&
-    (ALMOST.test(text) || QUOTED.test(text) || (!hasCheckboxes && BARE.test(text)))
+    (ALMOST.test(text) ||
+      QUOTED.test(text) ||
+      [ODD, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
+        const rest = spelling.exec(text)?.[1];
+        return rest !== undefined && !LEGEND.test(rest);
+      }))
   );
 }
 
@@ -54,8 +59,18 @@ const ALMOST =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
+/**
+ * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
+ * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
+ */
+const ODD =
+  /^[\t ]*(?:(?:[-*+•‣◦▪–—]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[☐☑]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=→–—-].*)$/su;
 /** Without a bullet: `[ ] text`. */
-const BARE = /^\[[xX ]\]\*?[\t ]+[^\s([:*]/u;
+const BARE = /^(?:\[ \]\*?|☐)[\t \u00A0]+([^\s:=→–—-].*)$/su;
+const BARE_TICKED = /^(?:\[[xX]\]\*?|☑)[\t \u00A0]+([^\s:=→–—-].*)$/su;
+/** What explains a mark, and is no work. */
+const LEGEND =
+  /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 /** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;

@@ -189,7 +189,10 @@ function read(
 function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   return lines
     .filter(
-      line => isAlmostCheckbox(line, hasCheckboxes) && !(line.kind === 'plain' && line.isHidden),
+      (line, index) =>
+        isAlmostCheckbox(line, hasCheckboxes) &&
+        !(line.kind === 'plain' && line.isHidden) &&
+        !isTableRow(lines, index),
     )
     .map(({ line, text }) => ({
       code: 'notAStory',
@@ -197,6 +200,12 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
       line,
       column: leadingSpace(text) + 1,
     }));
+}
+
+/** A table may have rows without a bar at their start. */
+function isTableRow(lines: readonly MarkdownLine[], index: number): boolean {
+  const hasBar = (at: number) => lines[at]?.text.includes('|') === true;
+  return hasBar(index) && (hasBar(index - 1) || hasBar(index + 1));
 }
 
 function unknownMark(
