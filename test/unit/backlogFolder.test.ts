@@ -312,6 +312,25 @@ suite('A folder of Backlog.md', () => {
     assert.deepEqual(await told(), [['noStories', 'error', said]]);
   });
 
+  test('tasks whose names end with .markdown are one problem that counts them', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A', status: 'Done' }]);
+    const version = await folderVersion(dir);
+    for (const name of ['task-10.markdown', 'task-4 - D.markdown', 'notes.markdown']) {
+      await writeFile(path.join(dir, 'tasks', name), backlogTask({ id: 'task-4', title: 'D' }));
+    }
+    const said =
+      'Tasks that are not read because of the end of their name: 2, beginning with tasks/task-4 - D.markdown. Backlog.md does not read them either: let their names end with ".md".';
+    assert.deepEqual(problemsOf(await list()), [`notAStory tasks/task-4 - D.markdown:1 ${said}`]);
+    assert.notEqual(await folderVersion(dir), version);
+
+    await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
+    const { problems } = await readStoryProblems(dir);
+    assert.deepEqual(
+      problems.map(({ code, message }) => [code, englishOf(message)]),
+      [['noStories', said]],
+    );
+  });
+
   test('a file that is not UTF-8 hides no other one, and keeps its bytes', async () => {
     await writeBacklog(dir, [{ id: 'task-1', title: 'A' }]);
     const latin = path.join(dir, 'tasks', 'task-2 - B.md');

@@ -98,6 +98,32 @@ describe('the tasks of Task Master', () => {
     });
   });
 
+  test('that are no lists of tasks in a tag are problems with their lines', () => {
+    const task = { id: 1, title: 'a', status: 'pending' };
+    const done = { ...task, status: 'done' };
+    const master = { tasks: [task] };
+    for (const [root, name, line] of [
+      [{ master, other: [task, done] }, 'other', 11],
+      [{ master, other: { tasks: { a: {}, b: task } } }, 'other', 11],
+      [{ master, tasks: { a: {}, b: {} } }, 'tasks', 11],
+    ] as const) {
+      const { problems, stories } = parseList(JSON.stringify(root, null, 1));
+      assert.equal(stories.length, 1);
+      assert.deepEqual(
+        problems.map(found => [found.code, found.line, englishOf(found.message)]),
+        [
+          [
+            'notAStory',
+            line,
+            `Entries in "${name}" that are not read: 2. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.`,
+          ],
+        ],
+      );
+    }
+    const none = { master, archive: [done], notes: [{ title: 'n' }], other: { tasks: {} } };
+    assert.deepEqual(parseList(JSON.stringify(none)).problems, []);
+  });
+
   test('have problems with their lines', () => {
     assert.deepEqual(
       list.problems.map(({ code, line, subject }) => [code, line, subject?.ids]),

@@ -20,7 +20,7 @@ import type {
   StoryList,
   StoryProblem,
 } from './story.ts';
-import { isStoryFolder, readFolder, tasksBelowProblem, tasksProblem } from './storyFolder.ts';
+import { isStoryFolder, readFolder, tasksAsideProblems, tasksProblem } from './storyFolder.ts';
 import { isNamedLikeStories } from './storyPlaces.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -33,24 +33,25 @@ export const MAX_STORY_FILE_BYTES = 8 * MEGABYTE;
  */
 export async function readStoryFile(path: string): Promise<StoryFile | undefined> {
   const content = await readContent(path);
-  return Buffer.isBuffer(content) ? withTasksBelow(parseOnce(path, content)) : content;
+  return Buffer.isBuffer(content) ? withTasksAside(parseOnce(path, content)) : content;
 }
 
-/** A folder with the problem that some of its tasks are in subfolders; any other story file as it is. */
-export async function withTasksBelow(file: StoryFile): Promise<StoryFile> {
+/** A folder with the problems that some of its tasks are where they are not read; any other story file as it is. */
+export async function withTasksAside(file: StoryFile): Promise<StoryFile> {
   const isFolder = file.format === backlog.name && isStoryFolder(file.path);
-  const problem = isFolder ? await tasksBelowProblem(file.path) : undefined;
-  if (problem === undefined) {
+  const aside = isFolder ? await tasksAsideProblems(file.path) : [];
+  const [reason, ...rest] = aside;
+  if (reason === undefined) {
     return file;
   }
   if (file.kind === 'stories') {
-    return { ...file, problems: [...file.problems, problem] };
+    return { ...file, problems: [...file.problems, ...aside] };
   }
   const [first, ...others] = file.problems;
   // Of a folder that has nothing else, it is the reason.
   return first.code === 'noStories' && first.file === undefined
-    ? { ...file, problems: [{ ...problem, code: 'noStories' }] }
-    : { ...file, problems: [first, ...others, problem] };
+    ? { ...file, problems: [{ ...reason, code: 'noStories' }, ...rest] }
+    : { ...file, problems: [first, ...others, ...aside] };
 }
 
 /** The bytes of a story file; `undefined` if there is none, or it must not or cannot be read. */

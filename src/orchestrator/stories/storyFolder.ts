@@ -152,25 +152,47 @@ export async function readFolder(
 }
 
 /**
- * What looks like a task in a folder below that of the tasks, where neither the tool nor we read it. It is no part of the
- * text of the folder, because it is nothing that a run may change.
- * @returns `undefined` if there is nothing
+ * What looks like a task where neither the tool nor we read it: in a folder below that of the tasks, or with another
+ * ending. It is no part of the text of the folder, because it is nothing that a run may change.
  */
-export async function tasksBelowProblem(folder: string): Promise<StoryProblem | undefined> {
-  const found = await tasksBelow(folder);
-  const [first] = found;
-  return first === undefined
-    ? undefined
-    : {
-        code: 'notAStory',
-        message: say(
-          'Tasks in subfolders that are not read: {0}, beginning with {1}. Backlog.md does not read them either: move them to {2}.',
-          found.length,
-          plainText(first),
-          `${TASKS}/`,
-        ),
-        ...{ file: first, line: 1, column: 1 },
-      };
+export async function tasksAsideProblems(folder: string): Promise<StoryProblem[]> {
+  const below = await tasksBelow(folder);
+  const others = await otherEndings(folder);
+  const place = { code: 'notAStory', line: 1, column: 1 } as const;
+  return [
+    ...below.slice(0, 1).map(first => ({
+      ...place,
+      message: say(
+        'Tasks in subfolders that are not read: {0}, beginning with {1}. Backlog.md does not read them either: move them to {2}.',
+        below.length,
+        plainText(first),
+        `${TASKS}/`,
+      ),
+      file: first,
+    })),
+    ...others.slice(0, 1).map(first => ({
+      ...place,
+      message: say(
+        'Tasks that are not read because of the end of their name: {0}, beginning with {1}. Backlog.md does not read them either: let their names end with ".md".',
+        others.length,
+        plainText(first),
+      ),
+      file: first,
+    })),
+  ];
+}
+
+/** Tasks whose names end with `.markdown`, by path from the folder. */
+async function otherEndings(folder: string): Promise<string[]> {
+  const entries = await readdir(path.join(folder, TASKS), { withFileTypes: true }).catch(absent);
+  return inOrder(
+    entries
+      .filter(
+        entry =>
+          entry.isFile() && /\.markdown$/i.test(entry.name) && idInName(entry.name) !== undefined,
+      )
+      .map(({ name }) => inTasks(name.replaceAll(/\p{Cc}/gu, '\uFFFD'))),
+  );
 }
 
 /** By path from the folder, with forward slashes. */
@@ -215,7 +237,7 @@ export async function folderVersion(folder: string): Promise<string> {
     name => isTaskName(name) || oddTaskName(name) !== undefined,
   );
   const names = [...CONFIGS, COMPLETED, ...tasks.map(inTasks)];
-  const versions: string[] = await tasksBelow(folder);
+  const versions = [...(await tasksBelow(folder)), ...(await otherEndings(folder))];
   for (const [at, name] of names.entries()) {
     const found = statSync(path.join(folder, name), { throwIfNoEntry: false });
     versions.push(found === undefined ? '' : `${name} ${found.ino} ${found.size} ${found.mtimeMs}`);

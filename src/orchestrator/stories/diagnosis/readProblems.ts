@@ -2,7 +2,7 @@ import type { Message } from '../../../base/say.ts';
 import { folderParts } from '../formats/folderText.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryProblem } from '../story.ts';
-import { readStoryBytes, readStoryFileOrThrow, withTasksBelow } from '../storyFile.ts';
+import { readStoryBytes, readStoryFileOrThrow, withTasksAside } from '../storyFile.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
@@ -35,7 +35,7 @@ export async function readStoryProblems(path: string): Promise<ToldFile> {
     return unreadable(await readStoryFileOrThrow(path));
   }
   const { diagnoses, file: read, text } = diagnoseStories(path, bytes);
-  const file = await withTasksBelow(read);
+  const file = await withTasksAside(read);
   const isReplaced = file.kind === 'invalid' && !read.problems.includes(file.problems[0]);
   if (isReplaced || file.problems[0]?.code === 'unreadable') {
     return unreadable(file);

@@ -23,6 +23,7 @@ import {
   isParked,
   type NamedTask,
   nestedSubtasks,
+  oddTasks,
   readTags,
   readTasks,
   type Tag,
@@ -83,6 +84,15 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...unreadTags(unread, lines),
+      ...oddTasks(text, parsed.root).map(({ count, name, span }) => ({
+        code: 'notAStory' as const,
+        message: say(
+          'Entries in "{0}" that are not read: {1}. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.',
+          plainText(name),
+          count,
+        ),
+        ...lines.at(span.start),
+      })),
       ...notTasks([...tags, ...unread, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
       ...tasks.flatMap(task =>
         nestedSubtasks(text, task).map(({ start }) => ({

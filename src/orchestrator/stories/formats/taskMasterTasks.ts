@@ -1,6 +1,7 @@
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isEntry, ownId } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, ownId } from './prdEntry.ts';
 import { DONE_KEYS } from './prdKeys.ts';
+import { looksLikeStory } from './storyParts.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
 export interface TaskList {
@@ -38,6 +39,40 @@ export interface Tags {
   readonly tags: readonly Tag[];
   /** Those that have entries and are not read, next to them. */
   readonly unread: readonly Tag[];
+}
+
+/** Entries in the place of a tag or its tasks, which are no list of tasks there. */
+export interface OddTasks {
+  readonly name: string;
+  readonly count: number;
+  readonly span: Span;
+}
+
+/** Tasks that stand where Task Master has none: in a list without "tasks", or in an object in the place of that list. */
+export function oddTasks(text: string, root: unknown): OddTasks[] {
+  if (!isEntry(root)) {
+    return [];
+  }
+  const members = membersOf(text, skipSpace(text, 0));
+  return members.flatMap(member => {
+    const { key, value: span } = member;
+    const value = root[key];
+    const count = memberOf(members, key) === member ? oddIn(key, value) : 0;
+    return count === 0 ? [] : [{ name: key, count, span }];
+  });
+}
+
+function oddIn(key: string, value: unknown): number {
+  if (Array.isArray(value)) {
+    const tasks = key === 'tasks' ? [] : value.filter(looksLikeStory);
+    // A list with nothing but finished work is an archive.
+    return tasks.every(isDone) ? 0 : tasks.length;
+  }
+  if (!isEntry(value)) {
+    return 0;
+  }
+  const tasks = value['tasks'] ?? (key === 'tasks' ? value : undefined);
+  return isEntry(tasks) ? Object.values(tasks).filter(isEntry).length : 0;
 }
 
 /** The list of a file without tags, as long as it has tasks: what stands next to it may be an archive. Else its tags. */
