@@ -406,6 +406,10 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.match(stories.stdout, /GH-2/);
     assert.doesNotMatch(stories.stdout + (await workspace.read(MIRROR)), /EvilTitle|Ignore all/);
     assert.doesNotMatch(await workspace.prompt(1), /EvilTitle|Ignore all/);
+    // An agent could read what is kept for the next look.
+    const notes = await workspace.read('.omc/state/github.json');
+    assert.match(notes, /"number":2,/);
+    assert.doesNotMatch(notes, /EvilTitle|Ignore all/);
 
     // The setting of a repository does not count.
     await workspace.write('.omc/config.json', '{ "githubOutsiders": true }');

@@ -4,7 +4,7 @@ import { say } from '../../../base/say.ts';
 import { type GithubApi, GithubError } from './githubApi.ts';
 import { blockersOf, type GithubIssue, issueSchema } from './githubIssue.ts';
 import type { GithubNotes } from './githubNotes.ts';
-import type { GithubSource } from './githubSource.ts';
+import { type GithubSource, isInsider } from './githubSource.ts';
 
 /** Of 100 issues each. */
 const MAX_PAGES = 50;
@@ -29,7 +29,7 @@ export interface FoundIssues {
 export async function fetchIssues(
   api: GithubApi,
   source: GithubSource,
-  notes: Pick<GithubNotes, 'pages' | 'others'>,
+  notes: Pick<GithubNotes, 'pages' | 'others' | 'outsiders'>,
 ): Promise<FoundIssues> {
   const pages: GithubNotes['pages'] = {};
   const issues = new Map<number, GithubIssue>();
@@ -46,8 +46,9 @@ export async function fetchIssues(
             next: answer.next,
             issues: readIssues(answer.data),
           };
-    pages[place] = page;
-    for (const issue of page.issues) {
+    const kept = page.issues.map(issue => withoutText(issue, notes.outsiders));
+    pages[place] = { ...page, issues: kept };
+    for (const issue of kept) {
       issues.set(issue.number, issue);
     }
     place = page.next;
@@ -55,6 +56,13 @@ export async function fetchIssues(
   const found = [...issues.values()].sort((a, b) => a.number - b.number);
   const others = await fetchOthers(api, source, found, notes.others);
   return { issues: found, pages, others, isCut: place !== undefined };
+}
+
+/** Agents could read what we keep: of people who are not members, no word stays that is not asked for. */
+function withoutText(issue: GithubIssue, includesOutsiders: boolean): GithubIssue {
+  return includesOutsiders || isInsider(issue.author_association)
+    ? issue
+    : { ...issue, title: '', body: undefined };
 }
 
 function readIssues(data: unknown): GithubIssue[] {
