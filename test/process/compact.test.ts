@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
 
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 const LOG = '.omc/progress.txt';
 const HEAD = '# Log\n\n## Codebase Patterns\n- P1\n\n---\n\n';
 const LONG = `${HEAD}${Array.from(
@@ -30,6 +32,19 @@ describe('compact', () => {
     assert.match(again.stdout, /^Nothing to condense/);
     assert.equal(await workspace.read(LOG), text);
   });
+
+  for (const full of ['progress.txt', 'progress.txt.ralph-fresh.tmp']) {
+    test(`keeps the log, and no copy of it, if the disk has no space left for ${full}`, async t => {
+      const workspace = await Workspace.create(t);
+      await workspace.write(LOG, LONG);
+      const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_OF: `^${full}$` };
+      const { code, stderr } = await workspace.cliWith(env, 'compact').finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*\n$/);
+      assert.equal(await workspace.read(LOG), LONG);
+      assert.deepEqual(await readdir(path.join(workspace.folder, '.omc/archive')), []);
+    });
+  }
 
   test('a run condenses a long log before its next agent, who still reads the patterns', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { HumanError } from '../../src/base/humanError.ts';
 import { launchPlan } from '../../src/orchestrator/planner/launchPlan.ts';
@@ -13,6 +14,7 @@ import { fakeAgent, isAlive, openStories, type Step, until, Workspace } from '..
 import { translationInto } from '../support/translations.ts';
 
 const CLI = builtCli();
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 
 const draft = (change: object = {}): Step => ({
   result: [
@@ -69,6 +71,30 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.deepEqual([stories, attempts, typeof costUsd], [2, 1, 'number']);
     assert.equal(await workspace.read('.omc/prd.json'), text);
     assert.equal(await workspace.read(path.join(archived, 'prd.json')), before);
+  });
+
+  test('--write on a full disk keeps the old files, with copies only of what was replaced', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const before = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/progress.txt', 'learned');
+    const write = async (full: string) => {
+      const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_OF: full };
+      const script = { FAKE_AGENT_SCRIPT: JSON.stringify([[draft()]]) };
+      const args = ['plan', ...scripted, '--write', 'Build it'];
+      const { code, stderr } = await workspace.cliWith({ ...env, ...script }, ...args).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /ralph-fresh: No space is left on the disk \(ENOSPC\).*Free some/);
+      assert.equal(await workspace.read('.omc/progress.txt'), 'learned');
+      return readdir(path.join(workspace.folder, '.omc/archive'));
+    };
+    for (const full of ['^progress.txt$', '^prd.json.ralph-fresh.tmp$']) {
+      assert.deepEqual(await write(full), []);
+      assert.equal(await workspace.read('.omc/prd.json'), before);
+    }
+    const [kept = '', ...others] = await write('^progress.txt.ralph-fresh.tmp$');
+    assert.deepEqual(others, []);
+    assert.equal(await workspace.read(`.omc/archive/${kept}/prd.json`), before);
+    assert.notEqual(await workspace.read('.omc/prd.json'), before);
   });
 
   test('a plan that stays invalid ends with the problems', async t => {

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { openStories, Workspace } from '../support/ralph.ts';
 
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 const GRAPH = '.ralph/tasks.jsonl';
 const KILL_AT_RENAME = pathToFileURL(
   path.resolve(import.meta.dirname, '../support/killAtRename.mjs'),
@@ -62,6 +63,22 @@ describe('the task graph', { concurrency: 2 }, () => {
     // Its blocker is in the archive.
     assert.match((await workspace.cli('next').finished).stdout, /^T-3/);
     assert.match((await workspace.cli('tasks', 'compact').finished).stdout, /^Nothing to compact/);
+  });
+
+  test('is not compacted on a full disk, and no copy stays in the archive', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const graph = ['T-1', 'T-2']
+      .map(id => `{"id":"${id}","title":"${id}","status":"done"}\n`)
+      .join('');
+    await mkdir(path.join(workspace.folder, '.ralph'));
+    await workspace.write(GRAPH, graph);
+    const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_OF: 'ralph-fresh.tmp$' };
+    const compact = workspace.cliWith(env, 'tasks', 'compact', '--keep', '1');
+    const { code, stderr } = await compact.finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*\n$/);
+    assert.equal(await workspace.read(GRAPH), graph);
+    assert.deepEqual(await readdir(path.join(workspace.folder, '.omc/archive')), []);
   });
 
   test('is made from another list by convert, and no advice leads in circles', async t => {

@@ -1,7 +1,7 @@
 // Simulates a full disk, loaded into the loop with --import: journals accept this many bytes and no more. With 0 bytes,
 // the exclude list that hides the state from git, which is written before them, is not written either. With
-// FULL_DISK=all, no file accepts anything: it can be created, as on a real disk, but remains empty. FULL_DISK_CODE sets
-// another error code.
+// FULL_DISK=all, no file accepts anything: it can be created, as on a real disk, but remains empty. With FULL_DISK_OF, only
+// files whose names match accept nothing. FULL_DISK_CODE sets another error code.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import path from 'node:path';
 const isFull = process.env.FULL_DISK === 'all';
 const room = Number(process.env.FULL_DISK_AFTER ?? Number.POSITIVE_INFINITY);
 const { openSync, writeFileSync, writeSync } = fs;
+const refused = new RegExp(process.env.FULL_DISK_OF ?? '$^');
 /** The last stream that a process has from the start: standard streams are not files on the disk. */
 const LAST_STREAM = 2;
 const journals = new Set();
@@ -48,7 +49,8 @@ fs.write = (fd, ...rest) => {
 const { open } = fs.promises;
 fs.promises.open = async (file, ...rest) => {
   const handle = await open(file, ...rest);
-  if (isFull || (room === 0 && path.basename(String(file)).startsWith('.gitignore.'))) {
+  const name = path.basename(String(file));
+  if (isFull || refused.test(name) || (room === 0 && name.startsWith('.gitignore.'))) {
     handle.writeFile = async () => {
       throw full();
     };

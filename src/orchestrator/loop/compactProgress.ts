@@ -12,7 +12,7 @@ import {
   type OldEntry,
   oldEntriesOf,
 } from '../context/compaction.ts';
-import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
+import { relative, requireArchive, withArchive } from '../planner/placeStories.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
 import { warn } from '../run/warn.ts';
@@ -87,7 +87,7 @@ export async function planCompaction(
 /**
  * Archives a progress log, then replaces it, if it is still the one that was read. No agent may be at work here.
  * @returns the archived file, relative to the workspace, with forward slashes
- * @throws {HumanError} if it has changed; then it stays as it is, and the copy in the archive, too
+ * @throws {HumanError} if it has changed; then it stays as it is, and there is no copy in the archive
  */
 export async function writeCompaction(
   files: RunFiles,
@@ -96,19 +96,20 @@ export async function writeCompaction(
   now: Date,
   limits: Limits,
 ): Promise<{ readonly archive: string; readonly made: Compaction }> {
-  const dir = await archiveContents(files, now, 'progress', new Map([[file, before]]));
-  const archive = relative(files, path.join(dir, path.basename(file)));
-  const options = { ...limits, now, archive: `\`${archive}\`` };
-  const made = compactLog(textOf(file, before), options);
-  const changed = say(
-    '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
-    file,
-  );
-  if (made === undefined) {
-    throw new HumanError(changed);
-  }
-  await replaceUnchanged(file, { before, after: Buffer.from(made.text), changed });
-  return { archive, made };
+  return withArchive(files, now, 'progress', new Map([[file, before]]), async dir => {
+    const archive = relative(files, path.join(dir, path.basename(file)));
+    const options = { ...limits, now, archive: `\`${archive}\`` };
+    const made = compactLog(textOf(file, before), options);
+    const changed = say(
+      '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+      file,
+    );
+    if (made === undefined) {
+      throw new HumanError(changed);
+    }
+    await replaceUnchanged(file, { before, after: Buffer.from(made.text), changed });
+    return { archive, made };
+  });
 }
 
 /**

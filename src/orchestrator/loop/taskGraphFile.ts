@@ -12,7 +12,7 @@ import {
 } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { archiveContents, relative, requireArchive } from '../planner/placeStories.ts';
+import { relative, requireArchive, withArchive } from '../planner/placeStories.ts';
 import { editFile, replaceUnchanged } from '../stories/edit/fileEdit.ts';
 import { formatOf } from '../stories/formats/formatOf.ts';
 import { ownId } from '../stories/formats/prdEntry.ts';
@@ -117,21 +117,19 @@ export async function compactGraph(
   const logFile = path.join(path.dirname(graph), 'compaction.log');
   requireInside(logFile);
   requireAppendable(logFile);
-  const dir = await archiveContents(
-    files,
-    now,
-    'tasks',
-    new Map([[graph, Buffer.from(planned.removed)]]),
-  );
-  const archive = relative(files, path.join(dir, path.basename(graph)));
-  const made = compactTasks(text, { archive, keep, now }) ?? planned;
-  await replaceUnchanged(graph, {
-    before,
-    after: Buffer.from(made.text),
-    changed: say(
-      '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
-      graph,
-    ),
+  const removed = new Map([[graph, Buffer.from(planned.removed)]]);
+  const { archive, made } = await withArchive(files, now, 'tasks', removed, async dir => {
+    const archive = relative(files, path.join(dir, path.basename(graph)));
+    const made = compactTasks(text, { archive, keep, now }) ?? planned;
+    await replaceUnchanged(graph, {
+      before,
+      after: Buffer.from(made.text),
+      changed: say(
+        '{0} was changed by another program meanwhile, so it was left as it is. Try again.',
+        graph,
+      ),
+    });
+    return { archive, made };
   });
   await log(logFile, made, archive, now);
   await noteContext(files, graph, now, 1);

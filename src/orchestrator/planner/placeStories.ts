@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { access, constants, mkdir, open } from 'node:fs/promises';
+import { access, constants, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFile, writeNew } from '../../base/createFile.ts';
@@ -7,6 +7,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { openPlainFile } from '../../base/plainFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
+import { diskRefusal } from '../../base/systemRefusal.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -29,25 +30,30 @@ export interface NewStories {
 /**
  * Writes a new story file and a new `progress.txt` next to it. The existing files are first copied to a new folder
  * below `.omc/archive`, and are only replaced if they have not changed since the copy. If the process is killed at
- * any point, both old files are complete, in their places or in the archive.
+ * any point, both old files are complete, in their places or in the archive. After a failure, no copy stays that
+ * nothing was replaced for.
  *
  * @returns the archive's folder, relative to the workspace, if there was something to keep
  * @throws {HumanError} if a file cannot be written or keeps changing
  */
 export async function placeStories(stories: NewStories): Promise<{ archived?: string }> {
   const { files, storyFile, content, now } = stories;
+  const archiving: Archiving = { files, now, unneeded: [] };
   try {
     requirePlace(files, storyFile);
     await mkdir(path.dirname(storyFile), { recursive: true });
     const progressFile = progressFileOf(storyFile);
-    const archived = await archive(files, now, [storyFile, progressFile]);
+    const archived = await archive(archiving, [storyFile, progressFile]);
     // The stories first: new stories with an old log only mean that an agent reads more than it needs.
-    const kept = await replace(storyFile, content, archived, files, now);
-    const keptLog = await replace(progressFile, progressHead(now), archived, files, now);
+    const kept = await replace(storyFile, content, archived, archiving);
+    const keptLog = await replace(progressFile, progressHead(now), archived, archiving);
     await syncDir(path.dirname(storyFile));
     const dir = (kept ?? keptLog)?.dir;
     return dir === undefined ? {} : { archived: relative(files, dir) };
   } catch (error) {
+    for (const dir of archiving.unneeded) {
+      await removeArchive(dir);
+    }
     throw asHumanError(storyFile, error);
   }
 }
@@ -133,10 +139,17 @@ interface Archive {
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
+/** Where and when archives are made. */
+interface Archiving {
+  readonly files: RunFiles;
+  readonly now: Date;
+  /** Folders of archives since whose copies no file was replaced. */
+  readonly unneeded: string[];
+}
+
 /** @returns `undefined` if none of the files exists */
 async function archive(
-  files: RunFiles,
-  now: Date,
+  { files, now, unneeded }: Archiving,
   paths: readonly [storyFile: string, ...others: string[]],
 ): Promise<Archive | undefined> {
   const contents = new Map<string, Buffer>();
@@ -150,28 +163,57 @@ async function archive(
     return undefined;
   }
   const dir = await archiveContents(files, now, slugOf(paths[0], contents.get(paths[0])), contents);
+  unneeded.push(dir);
   return { dir, contents };
 }
 
 /**
- * Writes copies of files to a new folder below `.omc/archive`, safe from a power failure.
+ * Copies files to a new folder below `.omc/archive`, then does what needs the copies. If either fails, the copies are
+ * removed: they would only take up room, such as on a disk that is full.
  * @param slug the end of the folder's name
  * @param contents by path; only the names of the files are used
- * @returns absolute path of the folder
+ * @param replace gets the absolute path of the folder; fails only if it has replaced nothing
  */
-export async function archiveContents(
+export async function withArchive<T>(
+  files: RunFiles,
+  now: Date,
+  slug: string,
+  contents: ReadonlyMap<string, Buffer>,
+  replace: (dir: string) => Promise<T>,
+): Promise<T> {
+  const dir = await archiveContents(files, now, slug, contents);
+  try {
+    return await replace(dir);
+  } catch (error) {
+    await removeArchive(dir);
+    throw error;
+  }
+}
+
+/** Safe from a power failure. Leaves nothing behind if it fails. @returns absolute path of the folder */
+async function archiveContents(
   files: RunFiles,
   now: Date,
   slug: string,
   contents: ReadonlyMap<string, Buffer>,
 ): Promise<string> {
   const dir = await newFolder(archiveDirOf(files), `${timestamp(now)}-${slug}`);
-  for (const [file, content] of contents) {
-    await writeNew(path.join(dir, path.basename(file)), content);
+  try {
+    for (const [file, content] of contents) {
+      await writeNew(path.join(dir, path.basename(file)), content);
+    }
+    await syncDir(dir);
+    await syncDir(path.dirname(dir));
+    return dir;
+  } catch (error) {
+    await removeArchive(dir);
+    throw error;
   }
-  await syncDir(dir);
-  await syncDir(path.dirname(dir));
-  return dir;
+}
+
+/** Only after another error, which is the one that a person can fix. */
+async function removeArchive(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function newFolder(parent: string, name: string): Promise<string> {
@@ -197,8 +239,7 @@ async function replace(
   file: string,
   content: string,
   kept: Archive | undefined,
-  files: RunFiles,
-  now: Date,
+  archiving: Archiving,
 ): Promise<Archive | undefined> {
   const begin = performance.now();
   let archived = kept;
@@ -215,12 +256,15 @@ async function replace(
     await wait(PAUSE_MS);
     const found = await readIfThere(file);
     if (found !== undefined && (before === undefined || !found.equals(before))) {
-      archived = await archive(files, now, [file]);
+      archived = await archive(archiving, [file]);
       before = archived?.contents.get(file);
     } else {
       // Unchanged, so another process has a temporary file; or somebody removed the file, and the copy stays.
       before = found;
     }
+  }
+  if (before !== undefined) {
+    archiving.unneeded.length = 0;
   }
   return archived;
 }
@@ -305,11 +349,12 @@ function asHumanError(file: string, error: unknown): unknown {
   }
   const { path: place = file } = error as NodeJS.ErrnoException;
   return new HumanError(
-    say(
-      '{0} cannot be written ({1}): check the permissions of the file and its folder, and the free disk space.',
-      place,
-      codeOf(error),
-    ),
+    diskRefusal(error, file) ??
+      say(
+        '{0} cannot be written ({1}): check the permissions of the file and its folder.',
+        place,
+        codeOf(error),
+      ),
     { cause: error },
   );
 }
