@@ -4,8 +4,10 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { openStories, Workspace } from '../support/ralph.ts';
 
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 const YAML = '.claude/orchestration/prd.yaml';
 
 describe('convert', { concurrency: 2 }, () => {
@@ -113,6 +115,30 @@ describe('convert', { concurrency: 2 }, () => {
     assert.equal(code, 0, stderr);
     assert.match(await workspace.read('own.yaml'), /US-001/);
     assert.ok(!existsSync(left));
+  });
+
+  test('names the next step on a full disk and in a folder that may not be written', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('own.yaml', 'mine\n');
+    const convert = async (code: string, ...args: string[]) => {
+      const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_OF: 'tmp$' };
+      const cli = workspace.cliWith(
+        { ...env, FULL_DISK_CODE: code },
+        ...['convert', '--to', 'yaml', '--yes', ...args],
+      );
+      return (await cli.finished).stderr;
+    };
+    for (const args of [[], ['--out', 'own.yaml', '--force']]) {
+      assert.match(
+        await convert('ENOSPC', ...args),
+        /No space is left on the disk \(ENOSPC\), so \S+\.yaml cannot be written\. Free some space/,
+      );
+      assert.match(
+        await convert('EACCES', ...args),
+        /\.yaml cannot be written \(EACCES\): check the permissions of the file and its folder\./,
+      );
+    }
+    assert.equal(await workspace.read('own.yaml'), 'mine\n');
   });
 
   test('never replaces a file unasked, and never the source', async t => {

@@ -1,7 +1,7 @@
 import { createFile } from '../../../base/createFile.ts';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
-import { tooLongName } from '../../../base/systemRefusal.ts';
+import { type Message, say } from '../../../base/say.ts';
+import { diskRefusal, systemRefusal, tooLongName } from '../../../base/systemRefusal.ts';
 
 /**
  * Creates a story file, or a file of a folder of stories, if there is none.
@@ -13,12 +13,30 @@ export async function createStoryFile(file: string, content: Buffer): Promise<bo
   try {
     return await createFile(file, content);
   } catch (error) {
-    const isTooLong = (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG';
-    throw new HumanError(
-      isTooLong
-        ? tooLongName(file)
-        : say('{0} cannot be written: {1}', file, (error as Error).message),
-      { cause: error },
-    );
+    const refused = refusal(file, error);
+    throw refused === undefined ? error : new HumanError(refused, { cause: error });
   }
+}
+
+/** @returns `undefined` if it is not an error of the system */
+function refusal(file: string, error: unknown): Message | undefined {
+  if (!(error instanceof Error && 'code' in error)) {
+    return undefined;
+  }
+  const { code, path = file } = error as NodeJS.ErrnoException;
+  if (code === 'ENAMETOOLONG') {
+    return tooLongName(file);
+  }
+  // The name of the temporary file helps nobody.
+  const words = path.startsWith(file)
+    ? diskRefusal(Object.assign(error, { path: file }))
+    : systemRefusal(error);
+  return (
+    words ??
+    say(
+      '{0} cannot be written ({1}): check the permissions of the file and its folder.',
+      file,
+      String(code),
+    )
+  );
 }
