@@ -21,6 +21,7 @@ import { asks } from '../support/scenarioSteps.ts';
 
 const execFileText = promisify(execFile);
 const CLI = builtCli();
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 /** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 
@@ -1369,6 +1370,21 @@ describe('rollback', { concurrency: 3 }, () => {
     { tick: `US-00${n}` },
     { result: ['Done.'] },
   ];
+
+  test('names the disk if git fails while almost no space is left, whatever git says', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.run('succeeds').finished;
+    const before = await git(workspace, 'rev-parse', 'HEAD');
+    await workspace.write('.git/ORIG_HEAD.lock', '');
+    const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_FREE: String(20 * 1024) };
+    const { code, stderr } = await workspace.cliWith(env, 'rollback', '1').finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^ralph-fresh: git cannot go back to \w+, probably because only 20 KB are free on the disk\. Free some space, and try again\. .*ORIG_HEAD[^\n]*\n$/,
+    );
+    assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
+  });
 
   test('--dry-run names what would be taken back, and changes nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { openStories, type Step, Workspace } from '../support/ralph.ts';
+import { pathToFileURL } from 'node:url';
+import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 
 const done: Step = { result: ['Done.'] };
 /** The story without its commit. */
@@ -38,6 +41,25 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
       );
     });
   }
+
+  test('is reported with the disk, while it has almost no space left', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const env = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_FREE: String(80 * 1024) };
+    const script = { FAKE_AGENT_SCRIPT: JSON.stringify([[...tick('US-001'), done]]) };
+    const run = workspace.cliWith(
+      { ...env, ...script },
+      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+    );
+    const { code, stdout } = await run.finished;
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /US-001 is done, but its changes are not committed: US-001\.txt\. Only 80 KB are free on the disk, .* Free some space, and commit them\./,
+    );
+    assert.match((await workspace.cliWith(env, 'status').finished).stdout, /Only 80 KB are free/);
+    const later = await workspace.cli('status').finished;
+    assert.match(later.stdout, /US-001 is done, but .* such as a hook, and commit them/);
+  });
 
   test('is not reported any more once a person has committed it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

@@ -1,7 +1,8 @@
 // Simulates a full disk, loaded into the loop with --import: journals accept this many bytes and no more. With 0 bytes,
 // the exclude list that hides the state from git, which is written before them, is not written either. With
 // FULL_DISK=all, no file accepts anything: it can be created, as on a real disk, but remains empty. With FULL_DISK_OF, only
-// files whose names match accept nothing. FULL_DISK_CODE sets another error code.
+// files whose names match accept nothing. FULL_DISK_CODE sets another error code. FULL_DISK_FREE only sets how
+// many bytes the system calls free.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -46,6 +47,11 @@ fs.write = (fd, ...rest) => {
   }
   write(fd, ...rest);
 };
+const { statfsSync } = fs;
+fs.statfsSync = folder =>
+  process.env.FULL_DISK_FREE === undefined
+    ? statfsSync(folder)
+    : { ...statfsSync(folder), bavail: Number(process.env.FULL_DISK_FREE), bsize: 1 };
 const { open } = fs.promises;
 fs.promises.open = async (file, ...rest) => {
   const handle = await open(file, ...rest);

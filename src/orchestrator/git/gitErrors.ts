@@ -2,6 +2,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
 import { sentence, shorten } from '../../base/text.ts';
+import { FailedWrite } from './runGit.ts';
 
 const LOCK_FILE = /[\\/](?:index|HEAD|packed-refs|config|shallow|refs[\\/][^\s'"]+)\.lock\b/;
 /** The English messages of the system, as on build servers and most terminals; git adds no code. */
@@ -72,22 +73,31 @@ export function asHumanError(error: unknown, what?: Message, next?: Message): Hu
   return new HumanError(message, { cause: error });
 }
 
+/** A full disk first: then git also names the lock file that it could not write. */
 function problemOf(error: unknown, what: Message, next: Message | undefined): Message {
   const words = messageOf(error);
   const said = shorten(words, 600);
   if (isMissingProgram(error)) {
     return say('git was not found on the PATH. Install it (https://git-scm.com) and try again.');
   }
-  if (isGitLocked(error)) {
+  if (DISK_WORDS.test(words)) {
     return say(
-      '{0}: another git process is working in this repository, or one crashed and left its lock file behind. If none is running, remove that file and try again. {1}',
+      '{0}, because no space is left on the disk. Free some space, and try again. {1}',
       what,
       said,
     );
   }
-  if (DISK_WORDS.test(words)) {
+  if (error instanceof FailedWrite && error.bytesFree !== undefined) {
     return say(
-      '{0}, because no space is left on the disk. Free some space, and try again. {1}',
+      '{0}, probably because only {1} KB are free on the disk. Free some space, and try again. {2}',
+      what,
+      Math.floor(error.bytesFree / 1024),
+      said,
+    );
+  }
+  if (isGitLocked(error)) {
+    return say(
+      '{0}: another git process is working in this repository, or one crashed and left its lock file behind. If none is running, remove that file and try again. {1}',
       what,
       said,
     );

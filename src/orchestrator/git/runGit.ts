@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { littleSpaceOn } from '../../base/diskSpace.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { markerOf, newCallId } from '../process/processTree.ts';
+import { gitDirOf } from './gitDir.ts';
 import { answerInTime, answerWhole } from './gitPatience.ts';
 
 /** Options before a git command that runs no hook. */
@@ -145,9 +147,26 @@ export async function gitOutput(
   const { code, stderr, stdout } = await gitResult(dir, args, options);
   if (code !== 0) {
     const [command] = questionIn(args).split(' ', 1);
-    throw new Error(stderr.trim() || `git ${command} ended with ${code}.`);
+    const words = stderr.trim() || `git ${command} ended with ${code}.`;
+    throw options.writes === true ? new FailedWrite(words, littleSpaceFor(dir)) : new Error(words);
   }
   return stdout;
+}
+
+/** Git could not change a repository. */
+export class FailedWrite extends Error {
+  /** If the disk has almost no space left, which git does not always say. */
+  readonly bytesFree: number | undefined;
+
+  constructor(message: string, bytesFree: number | undefined) {
+    super(message);
+    this.bytesFree = bytesFree;
+  }
+}
+
+/** @returns how many bytes are free, if it is too little for git to change a repository */
+export function littleSpaceFor(dir: string): number | undefined {
+  return littleSpaceOn(dir, gitDirOf(dir) ?? dir);
 }
 
 /** The command and its arguments, without our own options before it. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
+import { littleSpaceFor } from '../git/runGit.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -37,7 +38,7 @@ export function doneWithoutCommit(
  */
 export async function uncommittedWork(
   run: Run,
-  { gitDir, workTree }: Place,
+  { dir, gitDir, workTree }: Place,
   { gitProblem, head }: Snapshot,
   storyIds: readonly string[],
 ): Promise<UncommittedWork | undefined> {
@@ -55,6 +56,7 @@ export async function uncommittedWork(
           files: files.slice(0, MAX_FILES),
           more: files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
           lock: lock !== undefined && existsSync(lock) ? lock : undefined,
+          bytesFree: littleSpaceFor(dir),
           head,
         };
   } catch (error) {

@@ -4,7 +4,7 @@ import { changedEntries } from '../git/changes.ts';
 import { filesInTheWay, untrackedInTheWay } from '../git/filesInTheWay.ts';
 import { GitRepository, HEADS } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
-import { runGit } from '../git/runGit.ts';
+import { littleSpaceFor, runGit } from '../git/runGit.ts';
 import type { RunState } from '../journal/runState.ts';
 import { isFolderPath } from '../stories/formats/folderText.ts';
 import { heldTip } from './heldTip.ts';
@@ -42,7 +42,7 @@ async function stillUncommitted(
     return undefined;
   }
   const { changed, head } = await git.status();
-  const { files, head: before, lock, more } = uncommitted;
+  const { bytesFree, files, head: before, lock, more } = uncommitted;
   const since =
     before === undefined || head === undefined || before === head
       ? []
@@ -66,6 +66,7 @@ async function stillUncommitted(
         files: listed.length > 0 ? listed : others.slice(0, files.length),
         more: listed.length > 0 ? more : undefined,
         lock: lock !== undefined && existsSync(lock) ? lock : undefined,
+        bytesFree: bytesFree === undefined ? undefined : littleSpaceFor(dir),
       };
 }
 

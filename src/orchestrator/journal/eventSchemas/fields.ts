@@ -76,6 +76,8 @@ export const eventFields = once(() => {
       more: z.number().int().positive().optional(),
       /** Absolute path of the lock file that keeps git from committing. */
       lock: z.string().optional(),
+      /** What is free on the disk, if it is so little that it may keep git from committing. */
+      bytesFree: z.number().int().nonnegative().optional(),
       /** HEAD then: later commits may have the files. Absent in older journals and before the first commit. */
       head: z.string().optional(),
     }),
