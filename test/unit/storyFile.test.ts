@@ -196,6 +196,25 @@ describe('problems that do not hide stories', () => {
     assert.match(englishOf(problems[0]?.message ?? ''), /^The id A is already used on line 4:/);
   });
 
+  test('a number too large to be told from the next one is no id, and is reported on its line', () => {
+    const { problems, stories } = parseList(
+      '[\n{"id": 1234567890123456789, "title": "One"},\n{"id": 1234567890123456788, "title": "Two"},\n{"id": 1e400, "title": "Three"},\n{"id": 9007199254740991, "title": "Four"}]',
+    );
+    sameValue(
+      stories.map(({ id }) => id),
+      ['#1', '#2', '#3', '9007199254740991'],
+    );
+    sameValue(
+      problems.map(({ code, line, column }) => [code, line, column]),
+      [
+        ['inexactId', 2, 2],
+        ['inexactId', 3, 2],
+        ['inexactId', 4, 2],
+      ],
+    );
+    assert.match(englishOf(problems[0]?.message ?? ''), /called #1: write its id in quotes\.$/);
+  });
+
   test('repeated ids, unknown dependencies and cycles are reported on their lines', async () => {
     const { problems } = await fixture('duplicates.json');
     sameValue(

@@ -91,6 +91,8 @@ export interface StoryProblem {
     | 'noStories'
     | 'unreadable'
     | 'duplicateId'
+    /** A number so large that it is read as another one, so that the story has no id of its own. */
+    | 'inexactId'
     | 'unknownDependency'
     /** A story names an epic that the list of epics does not have. */
     | 'unknownEpic'

@@ -1,5 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
+import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
 import {
@@ -136,7 +137,7 @@ function* checkTexts(
           : [addField(document, position, field, value(), field === 'id')],
     };
   };
-  if (ownId(entry) === undefined && habits.hasIds) {
+  if (ownId(entry) === undefined && !isInexact(entry.id) && habits.hasIds) {
     const free = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
     yield missing(
       'id',

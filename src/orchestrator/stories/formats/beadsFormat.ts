@@ -7,6 +7,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness, blockerIn } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -50,7 +51,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(
     stories,
     placeOf,
-    [findChoiceProblems, findStatusProblems].flatMap(find =>
+    [findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
       find(
         issues.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, key),

@@ -1,5 +1,6 @@
 import type { Criterion, Story } from '../story.ts';
 import { readCallChoice } from './callChoice.ts';
+import { isInexact } from './inexactId.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -70,7 +71,7 @@ export function titleOf(entry: Entry): string | undefined {
 
 /** The explicit id in the file, as text. */
 export function ownId(entry: Entry): string | undefined {
-  const id = asText(entry.id);
+  const id = isInexact(entry.id) ? undefined : asText(entry.id);
   return id === undefined || id.trim() === '' ? undefined : id;
 }
 

@@ -7,6 +7,7 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
@@ -81,7 +82,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...unknownEpics(root, array, stories, placeOf),
-      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
           (position, key) => placeOf({ position }, [key]),

@@ -4,6 +4,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findInexactIds } from './inexactId.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -55,7 +56,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems: findStoryProblems(
       stories,
       (story, fact) => placeOf(story, fact === 'id' ? 'id' : 'blocked_by'),
-      [findChoiceProblems, findStatusProblems].flatMap(find =>
+      [findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, key),

@@ -9,6 +9,7 @@ import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findInexactIds } from './inexactId.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { readJson } from './jsonText.ts';
@@ -104,7 +105,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         })),
       ),
-      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, [key]),

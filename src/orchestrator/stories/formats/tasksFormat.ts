@@ -9,6 +9,7 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -73,7 +74,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         }),
       ),
-      ...[findChoiceProblems, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
           open: USUAL.openWord,
           done: USUAL.word,
