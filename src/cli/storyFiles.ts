@@ -212,12 +212,22 @@ export async function whyNoStoryFile(
   };
 }
 
-function foundOdd(workspace: string, name: string, kind: 'folder' | 'link' | 'pipe'): Message {
+function foundOdd(
+  workspace: string,
+  name: string,
+  kind: 'folder' | 'link' | 'linkLoop' | 'pipe',
+): Message {
   switch (kind) {
     case 'folder':
       return say('No story file was found in {0}: {1} is a folder.', workspace, name);
     case 'link':
       return say('No story file was found in {0}: {1} is a link to nothing.', workspace, name);
+    case 'linkLoop':
+      return say(
+        'No story file was found in {0}: {1} is a link that leads to itself.',
+        workspace,
+        name,
+      );
     case 'pipe':
       return say('No story file was found in {0}: {1} is a pipe or a device.', workspace, name);
   }

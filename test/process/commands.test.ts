@@ -315,6 +315,9 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
       await rm(place);
       await symlink('gone.json', place);
       await isTold('a link to nothing');
+      await rm(place);
+      await symlink('prd.json', place);
+      await isTold('a link that leads to itself');
     }
   });
 

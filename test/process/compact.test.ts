@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -124,8 +124,15 @@ describe('compact', () => {
     await symlink('elsewhere.txt', path.join(workspace.folder, LOG));
     const link = await workspace.cli('compact').finished;
     assert.equal(link.code, 1);
-    assert.match(link.stderr, /is a link, no file, or larger than 32 MB/);
+    assert.match(link.stderr, /progress\.txt is a link, so it is left as it is\. Put a plain file/);
     assert.equal(await workspace.read('.omc/elsewhere.txt'), LONG);
+    await rm(path.join(workspace.folder, LOG));
+    await mkdir(path.join(workspace.folder, LOG));
+    const folder = await workspace.cli('compact').finished;
+    assert.match(
+      folder.stderr,
+      /progress\.txt is a folder, so it is left as it is\. Put a plain file/,
+    );
   });
 
   test('is refused while a run is active', async t => {

@@ -125,6 +125,20 @@ const REFUSED: readonly Lack[] = [
     make: async () => undefined,
   },
   {
+    what: 'a branch name with a character that nobody sees',
+    id: 'branch',
+    words: /"ralph\/\\u001blogin" is not a valid git branch name/,
+    prd: onBranch('ralph/\u001blogin'),
+    make: async () => undefined,
+  },
+  {
+    what: 'a branch name of two lines',
+    id: 'branch',
+    words: /"ralph\/\\u000alogin" is not a valid git branch name/,
+    prd: onBranch('ralph/\nlogin'),
+    make: async () => undefined,
+  },
+  {
     what: 'a branch that another worktree has',
     id: 'branch',
     words: /ralph\/login, which is checked out in .*other; .*ralph-fresh run --cwd ".*other"/,

@@ -170,7 +170,7 @@ export async function requireBranchName(dir: string, name: string): Promise<void
     throw new HumanError(
       say(
         '"{0}" is not a valid git branch name. Use another one in the story file: letters, digits, "-", "_" and "/", as in ralph/login.',
-        shorten(name, 80),
+        shorten(withVisibleControls(name), 80),
       ),
     );
   }
@@ -184,6 +184,14 @@ export async function requireBranchName(dir: string, name: string): Promise<void
       ),
     );
   }
+}
+
+/** With characters that nobody sees as `\u001b`. */
+function withVisibleControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    character => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The branch because of which git cannot create another one: it cannot store both `a` and `a/b`. */

@@ -50,10 +50,28 @@ export function compactionLimits({
  */
 export async function requireReadableLog(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
-  if (found !== undefined && !(found.isFile() && found.size <= MAX_BYTES)) {
+  if (found?.isSymbolicLink()) {
+    throw new HumanError(
+      say('{0} is a link, so it is left as it is. Put a plain file in its place.', file),
+    );
+  }
+  if (found?.isDirectory()) {
+    throw new HumanError(
+      say('{0} is a folder, so it is left as it is. Put a plain file in its place.', file),
+    );
+  }
+  if (found !== undefined && !found.isFile()) {
     throw new HumanError(
       say(
-        '{0} is a link, no file, or larger than {1} MB, so it is left as it is. Put a plain file in its place.',
+        '{0} is a pipe or a device, so it is left as it is. Put a plain file in its place.',
+        file,
+      ),
+    );
+  }
+  if (found !== undefined && found.size > MAX_BYTES) {
+    throw new HumanError(
+      say(
+        '{0} is larger than {1} MB, so it is left as it is. Move older entries to another file.',
         file,
         MAX_BYTES / 1024 / 1024,
       ),

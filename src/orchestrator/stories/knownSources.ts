@@ -246,12 +246,15 @@ function hasNoTasks({ format, kind, problems: [problem] }: StoryFile, text: stri
 }
 
 /**
- * What is in the place of a `prd.json` without being a file, the first of them: a folder, a pipe, or a link to nothing.
+ * What is in the place of a `prd.json` without being a file, the first of them: a folder, a pipe, a link to nothing, or
+ * links that lead to each other.
  * Links that can be followed are.
  */
 export async function placeWithoutFile(
   workspaceDir: string,
-): Promise<{ readonly path: string; readonly kind: 'folder' | 'link' | 'pipe' } | undefined> {
+): Promise<
+  { readonly path: string; readonly kind: 'folder' | 'link' | 'linkLoop' | 'pipe' } | undefined
+> {
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
     const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
@@ -264,6 +267,8 @@ export async function placeWithoutFile(
       (await lstat(path).catch(() => undefined)) !== undefined
     ) {
       return { path, kind: 'link' };
+    } else if (found.code === 'ELOOP') {
+      return { path, kind: 'linkLoop' };
     }
   }
   return undefined;

@@ -93,7 +93,8 @@ export function readHeading(root: unknown): StoryFileHeading {
     project: oneLine(
       find(['project', 'projectName', 'productName', 'product_name', 'name', 'title']),
     ),
-    branchName: oneLine(find(['branchName', 'branch_name', 'branch'])),
+    // As it is: a part of it would be another branch.
+    branchName: find(['branchName', 'branch_name', 'branch']).trim(),
     description: find(['description']),
   };
 }
