@@ -114,6 +114,21 @@ suite('A folder of Backlog.md', () => {
     assert.match(files['tasks/task-1 - A.md'] ?? '', /^status: Offen$/m);
   });
 
+  test('a word for done that is none of the settings is an unknown status', async () => {
+    const tasks = ['Done', 'shipped', 'Merged', 'Doing'].map((status, i) => ({
+      ...{ id: `task-${i + 1}`, title: 'A', status },
+    }));
+    await writeBacklog(dir, tasks, 'statuses: ["To Do", "Doing", "Merged", "Shipped"]\n');
+    const found = await list();
+    assert.deepEqual(
+      found.stories.map(({ done }) => done),
+      [false, true, true, false],
+    );
+    assert.deepEqual(problemsOf(found), [
+      'unknownStatus tasks/task-1 - A.md:4 The status "Done" is not one of those in the settings of the backlog (To Do, Doing, Merged, Shipped), so the task counts as not done.',
+    ]);
+  });
+
   test('a tick changes one file, and taking it back restores every byte', async () => {
     const { stories } = await listOf(
       { id: 'task-1', title: 'A', status: 'In Progress' },

@@ -44,9 +44,13 @@ export function readSettings(text: string, parts: readonly FolderPart[]): Backlo
   };
 }
 
-/** Whether a task with this status is done. */
-export function isDoneStatus(status: string, { doneStatus }: BacklogSettings): boolean {
-  return status.toLowerCase() === doneStatus.toLowerCase() || isDoneWord(status);
+/** Whether a task with this status is done. A word for done that is no status of the backlog says nothing there. */
+export function isDoneStatus(
+  status: string,
+  { doneStatus, statuses }: Pick<BacklogSettings, 'doneStatus' | 'statuses'>,
+): boolean {
+  const isSame = (other: string) => other.toLowerCase() === status.toLowerCase();
+  return isSame(doneStatus) || (isDoneWord(status) && statuses.some(isSame));
 }
 
 function settingsPart(parts: readonly FolderPart[]): FolderPart | undefined {
