@@ -14,7 +14,7 @@ import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { closedTaskOf } from '../orchestrator/stories/asideReason.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
-import { isParkedWord } from '../orchestrator/stories/formats/statusWord.ts';
+import { isParkedWord } from '../orchestrator/stories/formats/prdKeys.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';

@@ -238,15 +238,18 @@ phases:
       - {id: c, name: C, status: completed}
       - just a text
 `;
-  test('reports comments, keys, items that are not read, and tasks that are set aside', () => {
+  test('reports comments, keys, items that are not read, and tasks that are set aside by no word of a prd.json', () => {
     const { losses } = convert('p.yaml', YAML, 'prd');
     assert.deepEqual(losses, [
-      { kind: 'story', fact: 'parked', storyIds: ['a'] },
       { kind: 'story', fact: 'keys', storyIds: ['a'], names: ['estimate'] },
       { kind: 'lines', count: 2 },
       { kind: 'notRead', lines: [14] },
     ]);
     assert.deepEqual(convert('p.yaml', YAML, 'yaml').losses.length, 3);
+    const hooked = '{"id":"a","title":"t","status":"hooked"}\n';
+    assert.deepEqual(convert('i.jsonl', hooked, 'prd').losses, [
+      { kind: 'story', fact: 'parked', storyIds: ['a'] },
+    ]);
     assert.equal(
       lossLines(losses, english).at(-1),
       'an item that is not read as a story, on line 14',

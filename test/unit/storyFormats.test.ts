@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
-import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { editStoryDone, setStoryDone, tickText } from '../../src/orchestrator/stories/edit/edit.ts';
 import {
   findStoryFile,
   knownSources,
@@ -497,6 +497,128 @@ test('a status word that is not known is a problem on its line, in every format 
     problems('prd.json', '[{"id":"a","title":"t",\n"status":"fertig","passes":false}]'),
     [],
   );
+});
+
+/** The same state of one story, on line 2, in each format that has a word for it. */
+const STATED = [
+  ['prd.json', (key: string, value: string) => `[{"id":"a","title":"t",\n"${key}":${value}}]`],
+  ['o.yaml', (key: string, value: string) => `tasks:\n- {id: a, title: t, ${key}: ${value}}\n`],
+  ['o.yaml', (key: string, value: string) => `tasks:\r\n- {${key}: ${value}, title: t}\r\n`],
+  ['.ralph/tasks.jsonl', (key: string, value: string) => `\n{"id":"a","${key}":${value}}\n`],
+  [
+    '.taskmaster/tasks/tasks.json',
+    (key: string, value: string) => `{"tasks":[{"id":1,"title":"t",\n"${key}":${value}}]}`,
+  ],
+  ['i.jsonl', (key: string, value: string) => `\n{"id":"a","title":"t","${key}":${value}}\n`],
+  [
+    '.ralph/agent/tasks.jsonl',
+    (key: string, value: string) => `\n{"id":"a","title":"t","${key}":${value}}\n`,
+  ],
+] as const;
+
+function stateOf(path: string, text: string) {
+  const { problems, stories } = parseList(path, text);
+  const [story] = stories;
+  const state = story?.done ? 'done' : story?.parked ? 'aside' : 'open';
+  return [state, ...problems.map(({ code, line }) => `${code} ${line}`)];
+}
+
+describe('a state that is not one of the known words', () => {
+  for (const [path, stated] of STATED) {
+    test(`is a problem if it is no text: ${path} ${JSON.stringify(stated('status', 'true'))}`, () => {
+      for (const value of ['true', 'false', '["done"]', '{"a": 1}', '1', '0']) {
+        const told = stateOf(path, stated('status', value));
+        assert.deepEqual(told, ['open', 'unknownStatus 2'], value);
+      }
+      assert.deepEqual(stateOf(path, stated('status', 'null')), ['open']);
+      const [problem] = parseList(path, stated('status', 'true')).problems;
+      assert.match(englishOf(problem?.message ?? ''), /^The status "true" is not a word/);
+    });
+
+    test(`puts the story aside if it will not be done: ${path} ${JSON.stringify(stated('status', 'x'))}`, () => {
+      for (const word of [
+        ...['cancelled', 'Canceled', 'skipped', 'deferred', 'abandoned', 'duplicate', 'wontfix'],
+        ...["won't do", 'won\u2019t do', "WON'T-FIX", 'not_planned', 'obsolete'],
+      ]) {
+        assert.deepEqual(stateOf(path, stated('status', JSON.stringify(word))), ['aside'], word);
+      }
+    });
+
+    test(`is a problem if it may mean both: ${path} ${JSON.stringify(stated('status', 'y'))}`, () => {
+      for (const word of ['accepted', 'approved', 'rejected']) {
+        const told = stateOf(path, stated('status', `"${word}"`));
+        assert.deepEqual(told, ['open', 'unknownStatus 2'], word);
+      }
+    });
+  }
+
+  test('is a problem in the place of true and false, unless it clearly means one of them', () => {
+    for (const [path, stated] of STATED.slice(0, 4)) {
+      const told = (value: string) => stateOf(path, stated('passes', value));
+      for (const value of [
+        ...['1', '0', '["done"]', '{"a": 1}', '"yes"', '"skipped"', '"accepted"', '"approved"'],
+        ...['"won\'t do"', '""'],
+      ]) {
+        assert.deepEqual(told(value), ['open', 'unknownStatus 2'], value);
+      }
+      for (const value of ['false', 'null', '"failing"', '"todo"', '"wip"', '"pending"']) {
+        assert.deepEqual(told(value), ['open'], value);
+      }
+      for (const value of ['true', '"passing"', '"done"']) {
+        assert.deepEqual(told(value), ['done'], value);
+      }
+    }
+  });
+
+  test('puts a story aside also next to false, and not next to true', () => {
+    const told = (passes: boolean) =>
+      stateOf('prd.json', `[{"id":"a","title":"t","passes":${passes},"status":"cancelled"}]`);
+    assert.deepEqual(told(false), ['aside']);
+    assert.deepEqual(told(true), ['done']);
+  });
+
+  test('is not overwritten by a tick if it is a list or an object', () => {
+    for (const [path, stated] of STATED.slice(1, 5)) {
+      const text = stated('status', '{"a": 1}');
+      const id = parseList(path, text).stories[0]?.id ?? '';
+      assert.throws(() => editStoryDone(text, { id }, true, path), /list or an object/, path);
+    }
+    const text = '[{"id":"a","title":"t","status":["done"]}]';
+    assert.equal(
+      editStoryDone(text, { id: 'a' }, true, 'prd.json'),
+      '[{"id":"a","title":"t","status":["done"],"passes":true}]',
+    );
+  });
+
+  test('lists of other things with numbers as their status are no stories', () => {
+    const file = parseStoryFile('prd.json', '{"items":[{"status":200},{"status":404}]}');
+    assert.deepEqual(
+      file.problems.map(({ code }) => code),
+      ['noStories'],
+    );
+  });
+});
+
+test('a key with null is not set, so the next one decides, and a tick that is taken back restores it', () => {
+  for (const [keys, done] of [
+    ['"passes":null,"status":"done"', true],
+    ['"status":null,"state":"done"', true],
+    ['"passes":null,"completed":true', true],
+    ['"passes":null,"status":"pending"', false],
+    ['"passes":null,"completed":false', false],
+    ['"passes":null,"status":null', false],
+  ] as const) {
+    const text = `[{"id":"a","title":"t",${keys}}]`;
+    assert.deepEqual(stateOf('prd.json', text), [done ? 'done' : 'open'], keys);
+    const { text: changed, undo } = tickText(text, { id: 'a' }, !done, {});
+    assert.deepEqual(stateOf('prd.json', changed), [done ? 'open' : 'done'], keys);
+    assert.ok(undo);
+    assert.equal(tickText(changed, { id: 'a' }, done, { undos: [undo] }).text, text, keys);
+  }
+  assert.deepEqual(stateOf('prd.json', '[{"id":"a","title":"t","passes":null,"status":"huh"}]'), [
+    'open',
+    'unknownStatus 1',
+  ]);
 });
 
 test('a passing feature is done, and is set back with a word for not done', () => {

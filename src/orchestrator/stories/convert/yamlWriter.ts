@@ -1,8 +1,7 @@
 import { stringify } from 'yaml';
 import { isNumberId } from '../../../base/numberId.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
-import { isParkedTaskStatus } from '../formats/orchestrationFormat.ts';
-import { isDoneWord } from '../formats/prdKeys.ts';
+import { isDoneWord, isParkedWord } from '../formats/prdKeys.ts';
 
 type NewStory = NewStoryFile['stories'][number];
 
@@ -56,7 +55,7 @@ function statusOf({ done, parked, status }: NewStory): string {
     status !== undefined &&
     status.trim() !== '' &&
     !isDoneWord(status) &&
-    isParkedTaskStatus(status) === (parked === true);
+    isParkedWord(status) === (parked === true);
   return isFit ? status : parked ? 'skipped' : 'pending';
 }
 

@@ -32,7 +32,8 @@ export function* checkDone(
       };
     }
   } else if (isStatusKey(key)) {
-    if (doneKey !== undefined) {
+    const isWord = typeof entry[key] === 'string' || entry[key] === null;
+    if (doneKey !== undefined && isWord && !Object.hasOwn(entry, doneKey)) {
       const done = isDoneWord(entry[key]);
       yield {
         code: 'statusForPasses',

@@ -46,10 +46,10 @@ export function doneChanges(
   done: boolean,
   usual: UsualDone = { key: 'passes' },
 ): Map<string, DoneValue> {
-  const key = doneKeyOf(entry) ?? usualDoneKey(others, usual.key);
+  const key = writableKey(entry, doneKeyOf(entry) ?? usualDoneKey(others, usual.key), usual.key);
   const values = new Map<string, DoneValue>();
   if (!isStatusKey(key)) {
-    const deciding = writableKey(entry, key);
+    const deciding = key;
     values.set(deciding, doneValue(entry[deciding], valuesOf(others, deciding), done));
     for (const other of DONE_KEYS) {
       if (meaningOf(entry[other]) === !done) {
@@ -72,14 +72,25 @@ export function doneChanges(
   return values;
 }
 
-/** A list or an object under a done key is somebody's data. `passes` has precedence over any other key. */
-function writableKey(entry: Entry, key: (typeof DONE_KEYS)[number]): (typeof DONE_KEYS)[number] {
+/**
+ * A list or an object under a done key is somebody's data. `passes` has precedence over any other key, but where a tool
+ * only knows a status, it would mean nothing.
+ */
+function writableKey(entry: Entry, key: DoneKey, usual: DoneKey): DoneKey {
   if (typeof entry[key] !== 'object' || entry[key] === null) {
     return key;
   }
   if (key === 'passes') {
     throw new HumanError(
       say('The story has a list or an object under "passes": write true or false there.'),
+    );
+  }
+  if (isStatusKey(key) && isStatusKey(usual)) {
+    throw new HumanError(
+      say(
+        'The story has a list or an object under "{0}": write a word there, such as "done".',
+        key,
+      ),
     );
   }
   return 'passes';

@@ -11,7 +11,7 @@ import { idInName, isTaskName, type PlacedTask, readBacklogTask, sameId } from '
 import { type FolderPart, fileAddition, folderParts, TASKS } from './folderText.ts';
 import { setText } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
-import { isParkedWord } from './statusWord.ts';
+import { isParkedWord } from './prdKeys.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 

@@ -6,7 +6,7 @@ import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
-import { isParkedWord } from './statusWord.ts';
+import { isParkedWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 
 /** A longer value is not shown, for one that is cut would be another one. In UTF-16 units. */

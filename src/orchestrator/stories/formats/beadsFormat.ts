@@ -48,17 +48,19 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const member = members.find(({ key }) => key === wanted);
     return lines.at(member?.name.start ?? startOf(story));
   };
-  const problems = findStoryProblems(
-    stories,
-    placeOf,
-    [findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
-      find(
-        issues.map(({ entry }) => entry),
-        (position, key) => placeOf({ position }, key),
-        { open: OPEN, done: 'closed' },
-      ),
+  const keyPlace = (position: number, key: string) => placeOf({ position }, key);
+  const entries = issues.map(({ entry }) => entry);
+  const words = { open: OPEN, done: 'closed' };
+  const problems = findStoryProblems(stories, placeOf, [
+    ...findChoiceProblems(entries, keyPlace),
+    ...findInexactIds(entries, keyPlace),
+    ...findStatusProblems(
+      // Nothing else decides.
+      entries.map(({ status }) => ({ status })),
+      keyPlace,
+      words,
     ),
-  );
+  ]);
   return {
     heading: { project: '', branchName: '', description: '' },
     stories,

@@ -1,5 +1,5 @@
 import { type Entry, isEntry, ownId } from './prdEntry.ts';
-import { isDoneWord } from './prdKeys.ts';
+import { isDoneWord, isParkedWord } from './prdKeys.ts';
 
 /**
  * Which issues of Beads are work that can begin, by the rules of `bd ready` (its `ready_work.go` and `blocked_state.go`
@@ -15,7 +15,7 @@ export interface BeadsReadiness {
 }
 
 // Deferred, kept as a note, deleted, set to blocked by hand, or claimed by somebody's worker.
-const PARKED_STATUS = new Set(['tombstone', 'deferred', 'pinned', 'blocked', 'hooked']);
+const PARKED_STATUS = new Set(['pinned', 'blocked', 'hooked']);
 // Records of what agents do and say to each other, not work.
 const PARKED_TYPES = new Set([
   'agent',
@@ -166,7 +166,8 @@ class BeadsGraph {
     const { ephemeral, is_template: isTemplate, issue_type: type, pinned, status } = entry;
     return (
       !isDoneWord(status) &&
-      (PARKED_STATUS.has(String(status)) ||
+      (isParkedWord(status) ||
+        PARKED_STATUS.has(String(status)) ||
         PARKED_TYPES.has(String(type)) ||
         pinned === true ||
         ephemeral === true ||

@@ -19,7 +19,6 @@ import { yamlParts } from './yamlParts.ts';
 /** YAML with phases and their tasks, as written by orchestration commands for Claude Code. */
 export const orchestration: StoryFormat = { name: 'orchestration', read };
 
-const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
 const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
@@ -75,7 +74,7 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
     readStory(entry, position, lines.at(start).line),
   );
   // Deferred stories do not block others.
-  const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
+  const parked = new Set(stories.filter(story => story.parked).map(({ id }) => id));
   const phaseOf = phases.flatMap(phase => phase.tasks.map(() => phase));
   let end = 0;
   const names = new StoryNames(
@@ -104,7 +103,6 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
       ...story,
       dependsOn: needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id)),
       epic,
-      parked: isParked(entry) || story.parked,
     };
   });
 }
@@ -124,15 +122,6 @@ function earlierGroups(entries: readonly Entry[]): ReadonlyMap<Entry, readonly n
       members.map(index => [entries[index] as Entry, order[at - 1]?.[1] ?? []] as const),
     ),
   );
-}
-
-function isParked(entry: Entry | undefined): boolean {
-  return typeof entry?.status === 'string' && isParkedTaskStatus(entry.status);
-}
-
-/** Whether a task of an orchestration with this status is put aside; its words are not those of other formats. */
-export function isParkedTaskStatus(status: string): boolean {
-  return PARKED_STATUS.has(status.trim().toLowerCase());
 }
 
 /** Open tasks with a place for their commits in which nothing can be listed. */

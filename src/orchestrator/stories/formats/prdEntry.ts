@@ -10,6 +10,7 @@ import {
   type DoneKey,
   EPIC_KEYS,
   isDoneWord,
+  isParkedWord,
   isStatusKey,
   PRIORITY_WORDS,
   STATUS_KEYS,
@@ -44,6 +45,7 @@ export function isEntry(value: unknown): value is Entry {
 export function readStory(entry: Entry, position: number, line: number): Story {
   const id = ownId(entry) ?? `#${position + 1}`;
   const status = STATUS_KEYS.map(key => entry[key]).find(word => typeof word === 'string');
+  const done = isDone(entry);
   const priority = readPriority(entry.priority);
   const epic = firstText(entry, EPIC_KEYS);
   const discoveredFrom = firstText(entry, DISCOVERED_KEYS);
@@ -52,13 +54,14 @@ export function readStory(entry: Entry, position: number, line: number): Story {
     title: titleOf(entry) ?? id,
     description: firstText(entry, DESCRIPTION_KEYS) ?? '',
     criteria: readCriteria(entry),
-    done: isDone(entry),
+    done,
     status,
     priority,
     dependsOn: readDependencies(entry),
     epic: epic === undefined ? undefined : oneLine(epic),
     ...(discoveredFrom !== undefined && { discoveredFrom: oneLine(discoveredFrom) }),
     ...readCallChoice(entry),
+    ...(!done && isParkedWord(status) && { parked: true }),
     position,
     line,
   };
@@ -76,14 +79,12 @@ export function ownId(entry: Entry): string | undefined {
 }
 
 /**
- * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value;
- * otherwise the first of `STATUS_KEYS` with a word (or `null`, a word not yet written).
+ * The key that decides whether a story is done: the first of `DONE_KEYS` and then `STATUS_KEYS` with a value, whatever
+ * it is; otherwise the first with `null`, a value not yet written.
  */
 export function doneKeyOf(entry: Entry): DoneKey | undefined {
-  return (
-    DONE_KEYS.find(key => Object.hasOwn(entry, key)) ??
-    STATUS_KEYS.find(key => typeof entry[key] === 'string' || entry[key] === null)
-  );
+  const keys = [...DONE_KEYS, ...STATUS_KEYS].filter(key => Object.hasOwn(entry, key));
+  return keys.find(key => entry[key] !== null && entry[key] !== undefined) ?? keys[0];
 }
 
 /** Done means a deciding key with a word that means done, or a done key that is `true`; anything unclear is not done. */

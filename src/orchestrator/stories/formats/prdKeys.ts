@@ -102,6 +102,12 @@ export const DONE_WORDS = new Set([
   'finished',
   'merged',
 ]);
+/** Words for a story that nobody is to work on: it will not be done, or not now. */
+const PARKED_WORDS = new Set([
+  ...['skipped', 'cancelled', 'canceled', 'deferred', 'abandoned', 'archived', 'tombstone'],
+  ...["won't do", 'wont do', "won't fix", 'wont fix', 'wontfix', 'not planned'],
+  ...['duplicate', 'obsolete', 'discovered'],
+]);
 export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],
   ['high', 1],
@@ -120,4 +126,18 @@ export function isStatusKey(key: string | undefined): key is StatusKey {
 /** Whether a value is one of the words for done, ignoring case and surrounding white space. */
 export function isDoneWord(value: unknown): value is string {
   return typeof value === 'string' && DONE_WORDS.has(value.trim().toLowerCase());
+}
+
+/** Whether a status says that a story was put aside. */
+export function isParkedWord(value: unknown): value is string {
+  return typeof value === 'string' && PARKED_WORDS.has(normaliseWord(value));
+}
+
+/** A status in the form in which words are compared. */
+export function normaliseWord(word: string): string {
+  return word
+    .trim()
+    .toLowerCase()
+    .replaceAll('\u2019', "'")
+    .replaceAll(/[\s_-]+/g, ' ');
 }

@@ -1,6 +1,13 @@
 import type { StoryFileHeading } from '../story.ts';
-import { doneKeyOf, type Entry, firstText, isEntry, oneLine } from './prdEntry.ts';
-import { CRITERIA_KEYS, DEPENDENCY_KEYS, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { type Entry, firstText, isEntry, oneLine } from './prdEntry.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DONE_KEYS,
+  LIST_KEYS,
+  STATUS_KEYS,
+  TITLE_KEYS,
+} from './prdKeys.ts';
 
 /** The stories of a file: `key` is absent if the file is the list itself. */
 export interface StoryArray {
@@ -44,7 +51,7 @@ export function isListedStory(key: (typeof LIST_KEYS)[number], item: unknown): i
     case 'tasks':
       return hasStoryShape(item);
     default:
-      return isEntry(item) && doneKeyOf(item) !== undefined;
+      return isEntry(item) && saysDone(item);
   }
 }
 
@@ -55,7 +62,7 @@ function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unkn
       return entries.some(isEntry);
     case 'user_stories':
       // Product specifications use this key for prose; the list of a loop has a done key.
-      return entries.some(entry => isEntry(entry) && doneKeyOf(entry) !== undefined);
+      return entries.some(entry => isEntry(entry) && saysDone(entry));
     default:
       return entries.some(hasStoryShape);
   }
@@ -67,10 +74,18 @@ function hasStoryShape(value: unknown): boolean {
   }
   const has = (keys: readonly string[]) => keys.some(key => value[key] !== undefined);
   return (
-    doneKeyOf(value) !== undefined ||
+    saysDone(value) ||
     has(DEPENDENCY_KEYS) ||
     (has(['id']) && has(TITLE_KEYS)) ||
     (has(['title', 'description']) && has(CRITERIA_KEYS))
+  );
+}
+
+/** Whether it has a key by which stories are known: a status with a number may be that of an answer of HTTP. */
+function saysDone(entry: Entry): boolean {
+  return (
+    DONE_KEYS.some(key => Object.hasOwn(entry, key)) ||
+    STATUS_KEYS.some(key => typeof entry[key] === 'string' || entry[key] === null)
   );
 }
 

@@ -1,8 +1,8 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { plainText, quoted } from './plainText.ts';
+import { quoted } from './plainText.ts';
 import { doneKeyOf, type Entry } from './prdEntry.ts';
-import { type DoneKey, isDoneWord, isStatusKey } from './prdKeys.ts';
+import { type DoneKey, isDoneWord, isParkedWord, isStatusKey, normaliseWord } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
 export interface StatusUse {
@@ -46,25 +46,14 @@ const BUSY_WORDS = new Set([
   'waiting approval',
 ]);
 
-// Words that mean that a story was deferred; a resumed story must not keep them either.
-const PARKED_WORDS = new Set([
-  'skipped',
-  'cancelled',
-  'canceled',
-  'deferred',
-  'tombstone',
-  'archived',
-  'discovered',
-]);
-
 // Other words that say that there is work left.
 const OTHER_OPEN_WORDS = new Set([
-  ...['', 'draft', 'drafted', 'proposed', 'triage', 'accepted', 'approved', 'assigned', 'selected'],
+  ...['', 'draft', 'drafted', 'proposed', 'triage', 'assigned', 'selected'],
   ...['to-do', 'not passed', 'not passing', 'failing', 'fail', 'incomplete', 'partial', 'unknown'],
   ...['ready for dev', 'ready for review', 'ready for agent', 'in development', 'in testing'],
   ...['testing', 'qa', 'planning', 'design', 'designing', 'executing', 'paused', 'on hold', 'hold'],
-  ...['stuck', 'needs review', 'needs work', 'needs human', 'rejected', 'reopened', 'returned'],
-  ...['hooked', 'pinned', 'abandoned', 'wontfix', "won't do", 'duplicate', 'obsolete', 'icebox'],
+  ...['stuck', 'needs review', 'needs work', 'needs human', 'reopened', 'returned'],
+  ...['hooked', 'pinned', 'icebox'],
   ...['later', 'someday', 'optional', 'scheduled', 'upcoming', 'next', 'current', 'idle'],
 ]);
 
@@ -75,7 +64,8 @@ export interface UsualWords {
 }
 
 /**
- * Stories that say in a word that is not known whether they are done: they count as not done, and that may be wrong.
+ * Stories that say with a word that is not known, or with another value, whether they are done: they count as not done,
+ * and that may be wrong.
  * @param entries of the stories, by position
  */
 export function findStatusProblems(
@@ -85,15 +75,15 @@ export function findStatusProblems(
 ): StoryProblem[] {
   return entries.flatMap((entry, position): StoryProblem[] => {
     const key = entry && doneKeyOf(entry);
-    const status = key && entry?.[key];
-    return typeof status !== 'string' || key === undefined || isClear(key, status)
+    const value = key && entry?.[key];
+    return key === undefined || value === null || value === undefined || isClear(key, value)
       ? []
       : [
           {
             code: 'unknownStatus',
             message: isStatusKey(key)
-              ? unknownStatusMessage(status, usual)
-              : notBooleanMessage(status),
+              ? unknownStatusMessage(value, usual)
+              : notBooleanMessage(value),
             ...placeOf(position, key),
             subject: { position, ids: [key] },
           },
@@ -101,10 +91,10 @@ export function findStatusProblems(
   });
 }
 
-function unknownStatusMessage(status: string, { done, open }: UsualWords): Message {
+function unknownStatusMessage(status: unknown, { done, open }: UsualWords): Message {
   return say(
-    'The status "{0}" is not a word that is known here, so the story counts as not done. Write "{1}" if it is done, and "{2}" if it is not.',
-    plainText(status),
+    'The status {0} is not a word that is known here, so the story counts as not done. Write "{1}" if it is done, and "{2}" if it is not.',
+    quoted(status),
     done,
     open,
   );
@@ -118,8 +108,10 @@ export function notBooleanMessage(value: unknown): Message {
   );
 }
 
-function isClear(key: DoneKey, word: string): boolean {
-  return isStatusKey(key) ? isKnownStatus(word) : meaningOf(word) !== undefined;
+function isClear(key: DoneKey, value: unknown): boolean {
+  return isStatusKey(key)
+    ? typeof value === 'string' && isKnownStatus(value)
+    : meaningOf(value) !== undefined;
 }
 
 /** Whether a word in the place of true or false says that the story is done; `undefined` if that is unclear. */
@@ -130,20 +122,16 @@ export function meaningOf(value: unknown): boolean | undefined {
   if (typeof value !== 'string' || !isKnownStatus(value) || value.trim() === '') {
     return undefined;
   }
-  return PARKED_WORDS.has(normalise(value)) ? undefined : isDoneWord(value);
-}
-
-/** Whether a status says that a story was put aside. */
-export function isParkedWord(status: string): boolean {
-  return PARKED_WORDS.has(normalise(status));
+  return isParkedWord(value) ? undefined : isDoneWord(value);
 }
 
 /** Whether a word is known in the place of a status. */
 function isKnownStatus(status: string): boolean {
-  const word = normalise(status);
+  const word = normaliseWord(status);
   return (
     isDoneWord(status) ||
-    [OPEN_WORDS, BUSY_WORDS, PARKED_WORDS, OTHER_OPEN_WORDS].some(words => words.has(word))
+    isParkedWord(status) ||
+    [OPEN_WORDS, BUSY_WORDS, OTHER_OPEN_WORDS].some(words => words.has(word))
   );
 }
 
@@ -160,7 +148,7 @@ export function doneWord(
   if (used !== undefined) {
     return used;
   }
-  const word = normalise(current ?? '');
+  const word = normaliseWord(current ?? '');
   const pair =
     word === 'open'
       ? 'closed'
@@ -184,8 +172,7 @@ export function openWord(
     .filter(word => word.trim() !== '' && !isDoneWord(word));
   // A word that is not known here may mean anything, also that a story is put aside.
   const idle = words.filter(
-    word =>
-      isKnownStatus(word) && !BUSY_WORDS.has(normalise(word)) && !PARKED_WORDS.has(normalise(word)),
+    word => isKnownStatus(word) && !BUSY_WORDS.has(normaliseWord(word)) && !isParkedWord(word),
   );
   return mostUsed(idle) ?? inCaseOf(usual, current);
 }
@@ -199,7 +186,7 @@ export function statusFollows(
   done: boolean,
   others: readonly StatusUse[],
 ): boolean {
-  const same = (word: string) => normalise(word) === normalise(status);
+  const same = (word: string) => normaliseWord(word) === normaliseWord(status);
   if (
     isDoneWord(status) === done ||
     others.some(other => other.done === done && same(other.status))
@@ -209,7 +196,7 @@ export function statusFollows(
   if (!done) {
     return true;
   }
-  const word = normalise(status);
+  const word = normaliseWord(status);
   return (
     OPEN_WORDS.has(word) ||
     BUSY_WORDS.has(word) ||
@@ -221,14 +208,7 @@ export function statusFollows(
 export function saysMore(status: string, done: boolean): boolean {
   return done
     ? !isDoneWord(status)
-    : status.trim() !== '' && (isDoneWord(status) || !OPEN_WORDS.has(normalise(status)));
-}
-
-function normalise(word: string): string {
-  return word
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ');
+    : status.trim() !== '' && (isDoneWord(status) || !OPEN_WORDS.has(normaliseWord(status)));
 }
 
 function mostUsed(words: readonly string[]): string | undefined {

@@ -1,6 +1,6 @@
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDone, isEntry, ownId } from './prdEntry.ts';
-import { DONE_KEYS } from './prdKeys.ts';
+import { DONE_KEYS, isParkedWord } from './prdKeys.ts';
 import { looksLikeStory } from './storyParts.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
@@ -159,7 +159,7 @@ function ofTaskMaster(entry: Entry): Entry {
 
 /** Not worked on; a cancelled task does not keep others waiting either. */
 export function isParked({ status }: Entry): boolean {
-  return isCancelled({ status }) || wordOf(status) === 'deferred';
+  return isCancelled({ status }) || isParkedWord(status);
 }
 
 export function isCancelled({ status }: Entry): boolean {

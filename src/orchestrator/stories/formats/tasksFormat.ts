@@ -14,7 +14,7 @@ import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { type Entry, isDone, isEntry, ownId, readStory } from './prdEntry.ts';
-import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -27,15 +27,8 @@ export const tasks: StoryFormat = { name: 'tasks', read };
 export const COMPACTED_TYPE = 'compacted';
 /** The `type` of a line with what a PRD says besides its stories: its project, its branch. */
 export const GRAPH_TYPE = 'graph';
-/** Tasks with these statuses count, but are never next; a person sets them back to `ready`. */
-const PARKED_STATUS = new Set([
-  'blocked',
-  'deferred',
-  'skipped',
-  'cancelled',
-  'canceled',
-  'discovered',
-]);
+/** A task with this status is put aside here; a person sets it back to `ready`. */
+const BLOCKED = 'blocked';
 
 const FIX = say(
   'Write one task per line, such as {"id": "T-1", "title": "…", "status": "ready"}, or import a PRD with "ralph-fresh tasks import".',
@@ -215,5 +208,5 @@ function readTask(story: Story, entry: Entry, compacted: ReadonlySet<string>): S
 
 /** Whether a task with this status is never next. */
 export function isParkedTask(status: string): boolean {
-  return PARKED_STATUS.has(status.trim().toLowerCase());
+  return isParkedWord(status) || normaliseWord(status) === BLOCKED;
 }
