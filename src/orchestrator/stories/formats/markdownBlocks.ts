@@ -64,10 +64,10 @@ const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
  */
 const ODD =
-  /^[\t ]*(?:(?:[-*+•‣◦▪–—]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[☐☑]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=→–—-].*)$/su;
+  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** Without a bullet: `[ ] text`. */
-const BARE = /^(?:\[ \]\*?|☐)[\t \u00A0]+([^\s:=→–—-].*)$/su;
-const BARE_TICKED = /^(?:\[[xX]\]\*?|☑)[\t \u00A0]+([^\s:=→–—-].*)$/su;
+const BARE = /^(?:\[ \]\*?|\u2610)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
+const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** What explains a mark, and is no work. */
 const LEGEND =
   /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
