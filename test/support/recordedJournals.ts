@@ -22,6 +22,8 @@ const FIXED: Readonly<Record<string, unknown>> = {
   handoffBytes: 1_000,
   tokens: 100,
   remainingMs: 3_600_000,
+  // No view needs it.
+  storyFileHash: undefined,
 };
 
 /** Names of the runs whose journals are recorded. */

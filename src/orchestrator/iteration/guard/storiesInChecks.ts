@@ -10,6 +10,13 @@ import { type KeptVersion, readVersion, undoForbidden } from './guarding.ts';
 
 type GuardedRun = Pick<Run, 'config' | 'files' | 'requests' | 'state'>;
 
+/** What is there when the checks begin. */
+interface Held {
+  readonly storyFile: string;
+  readonly kept: KeptVersion;
+  readonly branch: string;
+}
+
 /**
  * The story file while the checks of an iteration run. Unlike its agent, they have no story of their own: what they
  * change in it is undone before somebody judges by it, as far as people have not asked for it meanwhile.
@@ -19,16 +26,19 @@ export class StoriesInChecks {
   private readonly scope: Scope;
   private readonly storyFile: string;
   private readonly kept: KeptVersion;
+  /** '' if HEAD is detached. */
+  private readonly branch: string;
   /** What people had ticked before, which the file has already. */
   private readonly handledBefore: ReadonlyMap<string, boolean>;
   private readonly changedBy = new Set<string>();
   private readonly problems: Words[] = [];
 
-  private constructor(run: GuardedRun, scope: Scope, storyFile: string, kept: KeptVersion) {
+  private constructor(run: GuardedRun, scope: Scope, { branch, kept, storyFile }: Held) {
     this.run = run;
     this.scope = scope;
     this.storyFile = storyFile;
     this.kept = kept;
+    this.branch = branch;
     this.handledBefore = handledIn(run.state(), scope.iteration);
   }
 
@@ -41,11 +51,19 @@ export class StoriesInChecks {
         : await readVersion(storyFile);
     return storyFile === undefined || kept === undefined
       ? undefined
-      : new StoriesInChecks(run, scope, storyFile, kept);
+      : new StoriesInChecks(run, scope, {
+          storyFile,
+          kept,
+          branch: await scope.place.git.branch(),
+        });
   }
 
   /** Undoes what this check has changed. */
   async restore(command: string): Promise<void> {
+    if ((await this.scope.place.git.branch()) !== this.branch) {
+      // The file is that of another branch, and written there it would keep git from going back.
+      return;
+    }
     const undone = await undoForbidden(this.run, this.scope, {
       kept: this.kept,
       handled: () => this.handledMeanwhile(),
