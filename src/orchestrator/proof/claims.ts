@@ -53,7 +53,16 @@ export type ClaimsJudgement =
 
 type ClaimedRun = Pick<
   Run,
-  'caller' | 'config' | 'env' | 'files' | 'id' | 'journal' | 'requests' | 'state' | 'stop'
+  | 'branch'
+  | 'caller'
+  | 'config'
+  | 'env'
+  | 'files'
+  | 'id'
+  | 'journal'
+  | 'requests'
+  | 'state'
+  | 'stop'
 >;
 
 /**

@@ -6,16 +6,10 @@ import type { Run } from '../../run/run.ts';
 import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
+import { readStoryBytes } from '../../stories/storyFile.ts';
 import { type KeptVersion, readVersion, undoForbidden } from './guarding.ts';
 
-type GuardedRun = Pick<Run, 'config' | 'files' | 'requests' | 'state'>;
-
-/** What is there when the checks begin. */
-interface Held {
-  readonly storyFile: string;
-  readonly kept: KeptVersion;
-  readonly branch: string;
-}
+type GuardedRun = Pick<Run, 'branch' | 'config' | 'files' | 'requests' | 'state'>;
 
 /**
  * The story file while the checks of an iteration run. Unlike its agent, they have no story of their own: what they
@@ -26,19 +20,16 @@ export class StoriesInChecks {
   private readonly scope: Scope;
   private readonly storyFile: string;
   private readonly kept: KeptVersion;
-  /** '' if HEAD is detached. */
-  private readonly branch: string;
   /** What people had ticked before, which the file has already. */
   private readonly handledBefore: ReadonlyMap<string, boolean>;
   private readonly changedBy = new Set<string>();
   private readonly problems: Words[] = [];
 
-  private constructor(run: GuardedRun, scope: Scope, { branch, kept, storyFile }: Held) {
+  private constructor(run: GuardedRun, scope: Scope, storyFile: string, kept: KeptVersion) {
     this.run = run;
     this.scope = scope;
     this.storyFile = storyFile;
     this.kept = kept;
-    this.branch = branch;
     this.handledBefore = handledIn(run.state(), scope.iteration);
   }
 
@@ -51,17 +42,13 @@ export class StoriesInChecks {
         : await readVersion(storyFile);
     return storyFile === undefined || kept === undefined
       ? undefined
-      : new StoriesInChecks(run, scope, {
-          storyFile,
-          kept,
-          branch: await scope.place.git.branch(),
-        });
+      : new StoriesInChecks(run, scope, storyFile, kept);
   }
 
   /** Undoes what this check has changed. */
   async restore(command: string): Promise<void> {
-    if ((await this.scope.place.git.branch()) !== this.branch) {
-      // The file is that of another branch, and written there it would keep git from going back.
+    const now = await readStoryBytes(this.storyFile);
+    if (now?.equals(this.kept.bytes) || (await this.isOnOtherBranch())) {
       return;
     }
     const undone = await undoForbidden(this.run, this.scope, {
@@ -105,6 +92,12 @@ export class StoriesInChecks {
             ...problems,
           ]),
     );
+  }
+
+  /** Then the file is that of the other branch, and written there it would keep git from going back. */
+  private async isOnOtherBranch(): Promise<boolean> {
+    const { run, scope } = this;
+    return scope.lane === undefined && (await scope.place.git.branch()) !== run.branch;
   }
 
   private handledMeanwhile(): ReadonlyMap<string, boolean> {
