@@ -414,15 +414,10 @@ describe('resuming', { concurrency: 3 }, () => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const ticks: Step[] = ['US-001', 'US-002', 'US-003'].map(tick => ({ tick }));
       const shell = `for copy in .omc/state/runs/*/iterations/1/stories-before*; do ${change}; done`;
-      const first = workspace.script([['work', ...ticks, { shell }, 'stay']]);
-      await workspace.agent();
-      await until('the copy to change', async () => {
-        const [runId = ''] = await workspace.runIds();
-        const dir = workspace.files.iterationDir(runId, 1);
-        const [name] = (await readdir(dir)).filter(file => file.startsWith('stories-before'));
-        const text = name && (await readFile(path.join(dir, name), 'utf8').catch(() => undefined));
-        return text === undefined || text === (await workspace.read('.omc/prd.json'));
-      });
+      const first = workspace.script([['work', ...ticks, { shell }, { text: 'changed' }, 'stay']]);
+      await until('the copy to change', async () =>
+        (await workspace.events('agent.text')).some(({ text }) => text === 'changed'),
+      );
       first.child.kill('SIGKILL');
       await first.finished;
       const second = await workspace.script([['work']]).finished;
