@@ -437,7 +437,7 @@ describe('a hook that hangs does not keep a run from being stopped', {
     });
   }
 
-  test('while it goes on', async t => {
+  test('while agents work', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const started = await hangingHook(workspace, 'post-checkout');
     const run = workspace.script([[switchTo('-c', 'side'), 'work']]);
