@@ -51,6 +51,8 @@ export class RunTask extends Owner {
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
   private readonly attached = new Map<Folder, Terminal>();
+  /** The run whose terminal VS Code is asked to open, until it opens it. */
+  private readonly toShow = new Map<Folder, string>();
   /** Runs whose closed terminal was reported. */
   private readonly told = new Set<string>();
 
@@ -132,7 +134,11 @@ export class RunTask extends Owner {
     shown?.letGo();
     this.attached.get(folder)?.dispose();
     this.attached.delete(folder);
-    if (folder.runs.current.alive || this.openedFor(folder)) {
+    const { alive, runId } = folder.runs.current;
+    if (alive || this.openedFor(folder)) {
+      if (runId !== undefined) {
+        this.toShow.set(folder, runId);
+      }
       // The terminal of the last task is reused.
       await tasks.executeTask(this.task(folder));
     } else {
@@ -283,6 +289,17 @@ export class RunTask extends Owner {
     }
   }
 
+  /**
+   * Whether the terminal that VS Code opens now was asked for to show the newest run. If the Tasks menu was filled
+   * meanwhile, VS Code executes the menu's task in place of the one it was given. When that opens late, the run may have
+   * been stopped, and must not start again.
+   */
+  private takeToShow(folder: Folder): boolean {
+    const runId = this.toShow.get(folder);
+    this.toShow.delete(folder);
+    return runId !== undefined && runId === folder.runs.current.runId;
+  }
+
   /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
@@ -291,7 +308,12 @@ export class RunTask extends Owner {
       TaskScope.Workspace,
       this.name(folder),
       SOURCE,
-      new CustomExecution(async () => this.terminal(folder, { staysOpen: false, start })),
+      new CustomExecution(async () =>
+        this.terminal(folder, {
+          staysOpen: false,
+          start: this.takeToShow(folder) ? undefined : start,
+        }),
+      ),
     );
     task.isBackground = true;
     task.presentationOptions = {

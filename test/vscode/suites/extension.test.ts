@@ -159,6 +159,32 @@ suite('Ralph Fresh inside VS Code', () => {
     );
   });
 
+  test('the terminal of a run that was stopped shows it, and never starts it again', async () => {
+    const last = (await storyNodes())[4];
+    await vscode.commands.executeCommand('ralphFresh.untickStory', last);
+    // Unlike the command, it opens no terminal.
+    await vscode.lm.invokeTool('ralph_start_run', { input: {}, toolInvocationToken: undefined });
+    await vscode.commands.executeCommand('ralphFresh.stopRun');
+    const { runId, state } = api.run.current;
+    assert.equal(state.outcome, 'stopped');
+
+    let isOver = false;
+    const listener = vscode.tasks.onDidEndTask(({ execution: { task } }) => {
+      isOver ||= task.definition['type'] === 'ralphFresh';
+    });
+    const showing = vscode.commands.executeCommand('ralphFresh.showTerminal');
+    await until(async () => {
+      // The tasks of the Tasks menu, which VS Code does not tell from the one that is being executed.
+      await vscode.tasks.fetchTasks({ type: 'ralphFresh' });
+      return isOver || api.run.current.alive;
+    });
+    await showing;
+    listener.dispose();
+    assert.equal(api.run.current.alive, false);
+    assert.equal(api.run.current.runId, runId);
+    await vscode.commands.executeCommand('ralphFresh.tickStory', (await storyNodes())[4]);
+  });
+
   async function storyNodes(): Promise<StoryTreeNode[]> {
     return (await api.stories.getChildren()) ?? [];
   }
