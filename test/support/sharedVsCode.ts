@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type Browser, chromium } from '@playwright/test';
+import { type Browser, type BrowserContext, type CDPSession, chromium } from '@playwright/test';
 import type { Say } from '../../scripts/lib/cache.ts';
 import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
 import {
@@ -10,13 +10,25 @@ import {
 } from '../../scripts/lib/vscodeServer.ts';
 import { cleanEnv, type TempDir, tempDir } from './cleanEnv.ts';
 
+const BLANK = 'about:blank';
+
+/** The size of a window, in pixels. */
+export const viewport = { width: 1280, height: 800 };
+
+/** A browser context, and a session of its browser that outlives its windows. */
+interface SharedContext {
+  readonly context: BrowserContext;
+  readonly session: CDPSession;
+}
+
 /**
  * A browser and a VS Code server that the stories of a worker use one after another. Starting them takes as long as
- * opening the window. They keep no state of a story: each one has its own browser context, machine settings and
- * environment.
+ * opening the window. They keep no state of a story: each one has its own machine settings and environment, and
+ * what its windows have stored in the browser is removed. The workbench itself stays in the browser's cache, compiled.
  */
 export class SharedVsCode implements AsyncDisposable {
   private opened: Promise<Browser> | undefined;
+  private windows: Promise<SharedContext> | undefined;
   private started: Promise<VsCodeServer> | undefined;
   private temp: TempDir | undefined;
 
@@ -25,6 +37,33 @@ export class SharedVsCode implements AsyncDisposable {
       chromium.launch({ executablePath, args: [...chromiumArgs] }),
     );
     return this.opened;
+  }
+
+  /** The browser context for the windows of a story. */
+  async context(say: Say): Promise<BrowserContext> {
+    this.windows ??= this.newContext(say);
+    return (await this.windows).context;
+  }
+
+  /** Closes the windows of a story, and removes what they have stored: the next story has other folders and settings. */
+  async forget(): Promise<void> {
+    const { context, session } = (await this.windows) ?? {};
+    for (const page of context?.pages() ?? []) {
+      if (page.url() !== BLANK) {
+        await page.close();
+      }
+    }
+    const { port } = (await this.started) ?? {};
+    await session?.send('Storage.clearDataForOrigin', {
+      origin: `http://localhost:${port}`,
+      storageTypes: 'cookies,file_systems,indexeddb,local_storage,service_workers,websql',
+    });
+  }
+
+  private async newContext(say: Say): Promise<SharedContext> {
+    const browser = await this.browser(say);
+    const context = await browser.newContext({ viewport });
+    return { context, session: await context.newCDPSession(await context.newPage()) };
   }
 
   /**

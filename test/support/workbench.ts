@@ -1,6 +1,5 @@
 import path from 'node:path';
 import {
-  type Browser,
   type BrowserContext,
   chromium,
   expect,
@@ -15,7 +14,7 @@ import {
   type VsCodeServer,
   type VsCodeServerOptions,
 } from '../../scripts/lib/vscodeServer.ts';
-import type { SharedVsCode } from './sharedVsCode.ts';
+import { type SharedVsCode, viewport } from './sharedVsCode.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const screenshots = path.join(
@@ -87,6 +86,9 @@ export type Theme = keyof typeof themes;
 /** The element that receives the keys of a text editor; older versions have a text area. */
 export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
+/** Without a graphics card, icons that turn keep half a processor busy for as long as a run is shown. */
+const STILL = '.codicon-modifier-spin { animation: none !important; }';
+
 /** Messages that are always in the console of a workbench without network, account and native modules. */
 const noise: readonly RegExp[] = [
   /Failed to load resource/,
@@ -140,8 +142,8 @@ export interface WorkbenchOptions {
 /** The browser and the server of a window. */
 interface Resources {
   readonly server: VsCodeServer;
-  readonly browser: Browser;
-  /** Called after the last window. */
+  readonly context: BrowserContext;
+  /** Closes the windows and all that belongs to them. */
   release(): Promise<void>;
 }
 
@@ -168,8 +170,11 @@ async function sharedVsCode(shared: SharedVsCode, options: WorkbenchOptions): Pr
   const server = await shared.server(serverOptions(options));
   return {
     server,
-    browser: await shared.browser(say),
-    release: () => server.endExtensionHosts(),
+    context: await shared.context(say),
+    release: async () => {
+      await shared.forget();
+      await server.endExtensionHosts();
+    },
   };
 }
 
@@ -185,7 +190,7 @@ async function ownVsCode(options: WorkbenchOptions): Promise<Resources> {
     });
     return {
       server,
-      browser,
+      context: await browser.newContext({ viewport: screen ? null : viewport }),
       release: async () => {
         await browser.close();
         await server.stop();
@@ -219,9 +224,9 @@ export class Workbench implements AsyncDisposable {
   private current: Page | undefined;
   private readonly errors: string[] = [];
 
-  private constructor(resources: Resources, context: BrowserContext, options: WorkbenchOptions) {
+  private constructor(resources: Resources, options: WorkbenchOptions) {
     this.server = resources.server;
-    this.context = context;
+    this.context = resources.context;
     this.resources = resources;
     this.options = options;
     this.address = resources.server.url(options.workspace, options.payload);
@@ -241,15 +246,7 @@ export class Workbench implements AsyncDisposable {
       options.screen !== undefined;
     const resources = await (isOwn ? ownVsCode(options) : sharedVsCode(shared, options));
     try {
-      const context = await resources.browser.newContext({
-        viewport: options.screen ? null : { width: 1280, height: 800 },
-      });
-      if (options.language !== undefined) {
-        await context.addInitScript(language => {
-          Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
-        }, options.language);
-      }
-      const workbench = new Workbench(resources, context, options);
+      const workbench = new Workbench(resources, options);
       await workbench.openWindow();
       if (options.trusted === false && testedVsCode === 'oldest') {
         // It asks at the start; newer versions do not.
@@ -300,7 +297,7 @@ export class Workbench implements AsyncDisposable {
 
   /** One more window on the same workspace, which is closed with this one. */
   async anotherWindow(): Promise<Workbench> {
-    const other = new Workbench(this.resources, this.context, this.options);
+    const other = new Workbench(this.resources, this.options);
     await other.openWindow();
     return other;
   }
@@ -816,7 +813,6 @@ export class Workbench implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.context.close();
     await this.release();
   }
 
@@ -827,6 +823,12 @@ export class Workbench implements AsyncDisposable {
   private async newPage(): Promise<Page> {
     const page = await this.context.newPage();
     page.setDefaultTimeout(actionLimitMs);
+    const { language } = this.options;
+    if (language !== undefined) {
+      await page.addInitScript(name => {
+        Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: name });
+      }, language);
+    }
     page.on('console', message => {
       if (message.type() === 'error') {
         this.errors.push(message.text());
@@ -848,6 +850,7 @@ export class Workbench implements AsyncDisposable {
       undefined,
       { timeout: readyLimitMs },
     );
+    await page.addStyleTag({ content: STILL });
     await this.themed();
   }
 
