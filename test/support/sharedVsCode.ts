@@ -24,7 +24,7 @@ interface SharedContext {
 /**
  * A browser and a VS Code server that the stories of a worker use one after another. Starting them takes as long as
  * opening the window. They keep no state of a story: each one has its own machine settings and environment, and
- * what its windows have stored in the browser is removed. The workbench itself stays in the browser's cache, compiled.
+ * what its windows have stored in the browser is removed. The workbench itself stays in the browser's cache.
  */
 export class SharedVsCode implements AsyncDisposable {
   private opened: Promise<Browser> | undefined;
