@@ -1,6 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type Browser, type BrowserContext, type CDPSession, chromium } from '@playwright/test';
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+} from '@playwright/test';
 import type { Say } from '../../scripts/lib/cache.ts';
 import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
 import {
@@ -10,14 +16,13 @@ import {
 } from '../../scripts/lib/vscodeServer.ts';
 import { cleanEnv, type TempDir, tempDir } from './cleanEnv.ts';
 
-const BLANK = 'about:blank';
-
 /** The size of a window, in pixels. */
 export const viewport = { width: 1280, height: 800 };
 
-/** A browser context, and a session of its browser that outlives its windows. */
+/** A browser context, and a blank page of it that outlives its windows, with its session. */
 interface SharedContext {
   readonly context: BrowserContext;
+  readonly blank: Page;
   readonly session: CDPSession;
 }
 
@@ -47,23 +52,25 @@ export class SharedVsCode implements AsyncDisposable {
 
   /** Closes the windows of a story, and removes what they have stored: the next story has other folders and settings. */
   async forget(): Promise<void> {
-    const { context, session } = (await this.windows) ?? {};
+    const { blank, context, session } = (await this.windows) ?? {};
     for (const page of context?.pages() ?? []) {
-      if (page.url() !== BLANK) {
+      if (page !== blank) {
         await page.close();
       }
     }
     const { port } = (await this.started) ?? {};
     await session?.send('Storage.clearDataForOrigin', {
       origin: `http://localhost:${port}`,
-      storageTypes: 'cookies,file_systems,indexeddb,local_storage,service_workers,websql',
+      storageTypes:
+        'cache_storage,cookies,file_systems,indexeddb,local_storage,service_workers,websql',
     });
   }
 
   private async newContext(say: Say): Promise<SharedContext> {
     const browser = await this.browser(say);
     const context = await browser.newContext({ viewport });
-    return { context, session: await context.newCDPSession(await context.newPage()) };
+    const blank = await context.newPage();
+    return { blank, context, session: await context.newCDPSession(blank) };
   }
 
   /**

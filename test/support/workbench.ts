@@ -172,8 +172,11 @@ async function sharedVsCode(shared: SharedVsCode, options: WorkbenchOptions): Pr
     server,
     context: await shared.context(say),
     release: async () => {
-      await shared.forget();
-      await server.endExtensionHosts();
+      try {
+        await shared.forget();
+      } finally {
+        await server.endExtensionHosts();
+      }
     },
   };
 }

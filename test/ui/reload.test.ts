@@ -16,8 +16,9 @@ declare global {
   }
 }
 
-async function keepWelcomes(page: Page): Promise<void> {
-  await page.context().addInitScript(() => {
+/** @returns what ends it: later stories share the browser context */
+function keepWelcomes(page: Page): Promise<AsyncDisposable> {
+  return page.context().addInitScript(() => {
     const shown: string[] = [];
     window.shownWelcomes = shown;
     new MutationObserver(() => {
@@ -57,8 +58,8 @@ test('a run that ends while the window is closed has its complete terminal in th
     );
   await pageIsThere();
 
+  await using _welcomes = await keepWelcomes(workbench.page);
   await test.step('a reload restores the terminal without an empty shell', async () => {
-    await keepWelcomes(workbench.page);
     // The window keeps that the panel is open, and starts a shell in it by itself.
     await workbench.reload();
     await expect(workbench.statusBarItem('Ralph US-001 0/2')).toBeVisible(RUN_LIMIT);
