@@ -43,9 +43,10 @@ export async function prepare(options: RunOptions): Promise<Prepared> {
   try {
     const workspace = path.join(temp.path, 'workspace');
     const home = path.join(temp.path, 'home');
+    const holds = path.join(temp.path, 'holds');
     const resultFile = path.join(temp.path, 'result.json');
     const source = options.workspace ?? path.join(repoRoot, 'sample');
-    await mkdir(home);
+    await Promise.all([home, holds].map(folder => mkdir(folder)));
     await cp(source, workspace, { recursive: true });
     await gitRepo(workspace);
     const grep = process.env[grepVariable];
@@ -58,6 +59,8 @@ export async function prepare(options: RunOptions): Promise<Prepared> {
         ...(options.path === undefined ? {} : { path: options.path }),
         extra: {
           [resultVariable]: resultFile,
+          // The demo agent waits as long as there is a file here with the id of its story.
+          RALPH_FRESH_DEMO_HOLD: holds,
           ...(grep ? { [grepVariable]: grep } : {}),
           ...options.extraEnv,
         },

@@ -26,6 +26,7 @@ import { closeEmptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
 import { runLinks } from './runLinks.ts';
 import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
+import { ShowRequests } from './showRequests.ts';
 import type { StoryTerminal } from './storyTerminal.ts';
 import { pickRunStory, StoryTerminals } from './storyTerminals.ts';
 import { ToolAllowance } from './toolAllowance.ts';
@@ -51,8 +52,7 @@ export class RunTask extends Owner {
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
   private readonly attached = new Map<Folder, Terminal>();
-  /** The run whose terminal VS Code is asked to open, until it opens it. */
-  private readonly toShow = new Map<Folder, string>();
+  private readonly showRequests = new ShowRequests();
   /** Runs whose closed terminal was reported. */
   private readonly told = new Set<string>();
 
@@ -134,13 +134,15 @@ export class RunTask extends Owner {
     shown?.letGo();
     this.attached.get(folder)?.dispose();
     this.attached.delete(folder);
-    const { alive, runId } = folder.runs.current;
-    if (alive || this.openedFor(folder)) {
-      if (runId !== undefined) {
-        this.toShow.set(folder, runId);
+    if (folder.runs.current.alive || this.openedFor(folder)) {
+      const withdraw = this.showRequests.add(folder.path);
+      try {
+        // The terminal of the last task is reused.
+        await tasks.executeTask(this.task(folder));
+      } catch (error) {
+        withdraw();
+        throw error;
       }
-      // The terminal of the last task is reused.
-      await tasks.executeTask(this.task(folder));
     } else {
       this.open(folder).show(true);
     }
@@ -289,17 +291,6 @@ export class RunTask extends Owner {
     }
   }
 
-  /**
-   * Whether the terminal that VS Code opens now was asked for to show the newest run. If the Tasks menu was filled
-   * meanwhile, VS Code executes the menu's task in place of the one it was given. When that opens late, the run may have
-   * been stopped, and must not start again.
-   */
-  private takeToShow(folder: Folder): boolean {
-    const runId = this.toShow.get(folder);
-    this.toShow.delete(folder);
-    return runId !== undefined && runId === folder.runs.current.runId;
-  }
-
   /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
@@ -311,7 +302,7 @@ export class RunTask extends Owner {
       new CustomExecution(async () =>
         this.terminal(folder, {
           staysOpen: false,
-          start: this.takeToShow(folder) ? undefined : start,
+          start: this.showRequests.take(folder.path) ? undefined : start,
         }),
       ),
     );

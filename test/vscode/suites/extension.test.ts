@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { WatchedRun } from '../../../src/orchestrator/workspace/runWatcher.ts';
@@ -160,6 +160,9 @@ suite('Ralph Fresh inside VS Code', () => {
   });
 
   test('the terminal of a run that was stopped shows it, and never starts it again', async () => {
+    // Otherwise the run may be complete before it is stopped.
+    const hold = path.join(process.env['RALPH_FRESH_DEMO_HOLD'] ?? '', 'US-005');
+    await writeFile(hold, '');
     const last = (await storyNodes())[4];
     await vscode.commands.executeCommand('ralphFresh.untickStory', last);
     // Unlike the command, it opens no terminal.
@@ -167,6 +170,11 @@ suite('Ralph Fresh inside VS Code', () => {
     await vscode.commands.executeCommand('ralphFresh.stopRun');
     const { runId, state } = api.run.current;
     assert.equal(state.outcome, 'stopped');
+    const runs = path.join(folder, '.omc', 'state', 'runs');
+    const journal = path.join(runs, runId ?? '', 'journal.jsonl');
+    const before = await readFile(journal, 'utf8');
+    // That of the last run, which the task opens again.
+    assert.ok(vscode.window.terminals.some(({ name }) => name.includes('Fresh Run')));
 
     let isOver = false;
     const listener = vscode.tasks.onDidEndTask(({ execution: { task } }) => {
@@ -174,14 +182,16 @@ suite('Ralph Fresh inside VS Code', () => {
     });
     const showing = vscode.commands.executeCommand('ralphFresh.showTerminal');
     await until(async () => {
-      // The tasks of the Tasks menu, which VS Code does not tell from the one that is being executed.
+      // While it fetches the tasks for the Tasks menu, VS Code executes the one of the menu in place of ours.
       await vscode.tasks.fetchTasks({ type: 'ralphFresh' });
       return isOver || api.run.current.alive;
     });
     await showing;
     listener.dispose();
+    assert.equal(await readFile(journal, 'utf8'), before);
     assert.equal(api.run.current.alive, false);
     assert.equal(api.run.current.runId, runId);
+    await rm(hold);
     await vscode.commands.executeCommand('ralphFresh.tickStory', (await storyNodes())[4]);
   });
 
