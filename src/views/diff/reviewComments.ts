@@ -8,6 +8,7 @@ import {
   l10n,
   Range,
   type TextDocument,
+  type TextEditor,
   window,
   workspace,
 } from 'vscode';
@@ -73,9 +74,14 @@ export function reviewComments(
   /** Opens the input box for a note at the cursor, for people without a mouse. */
   async function noteOnLine(): Promise<void> {
     requireTrust();
-    const document = editors.current?.document;
-    if (document === undefined || (await rangesOf(document)).length === 0) {
+    const editor = editors.current;
+    if (editor === undefined || (await rangesOf(editor.document)).length === 0) {
       throw noNote();
+    }
+    if (editor === window.activeTextEditor && isCursorOutOfSight(editor)) {
+      // A note on a line that the diff leaves out could not be seen; the cursor of a diff often starts on one. Whoever has
+      // only scrolled keeps the line: VS Code moves the cursor off lines that are left out, and off no others.
+      await commands.executeCommand('cursorMove', { to: 'wrappedLineStart' });
     }
     await commands.executeCommand('workbench.action.addComment');
   }
@@ -336,6 +342,10 @@ export function reviewComments(
       store.dispose();
     },
   };
+}
+
+function isCursorOutOfSight({ selection, visibleRanges }: TextEditor): boolean {
+  return selection.isEmpty && visibleRanges.every(range => !range.contains(selection.active));
 }
 
 function requireShort(words: string): void {
