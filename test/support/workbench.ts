@@ -86,9 +86,9 @@ export type Theme = keyof typeof themes;
 /** The element that receives the keys of a text editor; older versions have a text area. */
 export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
-/** Without a graphics card, icons that turn keep half a processor busy for as long as a run is shown. */
+/** Without a graphics card, icons that turn keep half a processor busy. */
 const STILL =
-  '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading { animation: none !important; }';
+  '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading::before { animation: none !important; }';
 
 /** Messages that are always in the console of a workbench without network, account and native modules. */
 const noise: readonly RegExp[] = [
@@ -115,12 +115,13 @@ const noise: readonly RegExp[] = [
   /TreeError \[[\w.]+\] Data tree node not found: .*\n.*\n.*\.rerender \(/,
   // VS Code may forget what an action above the text does before it shows the new one; see `clickLens`.
   /^Error: Actual command not found, wanted to execute ralphFresh\.onSavedStory \/\d+/,
+  // An action above the text may be one of the text before the last save; see `clickLens`.
+  / has changed, and its stories have no ids, so \S+ may be another story now: choose it again in the list\./,
+  // Only a browser with a profile asks for it.
+  /^Manifest fetch from \S+ failed, code 404/,
   // Without a network, there is no gallery of extensions.
   /Error while getting the latest version for the extension/,
 ];
-
-/** A click on an action that belongs to the text before the file was saved; see `clickLens`. */
-const outdatedLens = / has changed, and its stories have no ids, so \S+ may be another story now/;
 
 export interface WorkbenchOptions {
   /** The folder or `.code-workspace` file to open, by its real path. It is modified by the test, so pass a copy. */
@@ -710,20 +711,17 @@ export class Workbench implements AsyncDisposable {
 
   /**
    * Clicks an action above a line of a text until it has its effect. The editor draws these lines again when the text
-   * changes. A click in that moment is lost, or VS Code has no command for it any more, or the extension refuses it because
-   * the line belongs to the text before the change. These refusals are not counted among the errors.
+   * changes. A click in that moment is lost, or VS Code has no command for it any more, or the extension refuses it
+   * because it belongs to the text before the change.
    */
   async clickLens(lens: Locator, action: string, isDone: () => Promise<boolean>): Promise<void> {
     const link = lens.locator('a', { hasText: wholeText(action) });
-    const before = this.errors.length;
     await repeated(`"${action}" above the text has no effect.`, async timeout => {
       if (!(await isDone())) {
         await link.click({ timeout });
       }
       await expect.poll(isDone, { timeout }).toBe(true);
     });
-    const since = this.errors.splice(before);
-    this.errors.push(...since.filter(text => !outdatedLens.test(text)));
   }
 
   /**

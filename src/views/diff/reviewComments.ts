@@ -79,8 +79,8 @@ export function reviewComments(
       throw noNote();
     }
     if (editor === window.activeTextEditor && isCursorOutOfSight(editor)) {
-      // A note on a line that the diff leaves out could not be seen; the cursor of a diff often starts on one. Whoever has
-      // only scrolled keeps the line: VS Code moves the cursor off lines that are left out, and off no others.
+      // A note on a line that the diff leaves out could not be seen, and the cursor of a diff often starts on one. This
+      // moves the cursor to a line that is shown; if a person has only scrolled away from it, it stays on its line.
       await commands.executeCommand('cursorMove', { to: 'wrappedLineStart' });
     }
     await commands.executeCommand('workbench.action.addComment');

@@ -134,15 +134,11 @@ export class RunTask extends Owner {
     shown?.letGo();
     this.attached.get(folder)?.dispose();
     this.attached.delete(folder);
-    if (folder.runs.current.alive || this.openedFor(folder)) {
-      const withdraw = this.showRequests.add(folder.path);
-      try {
-        // The terminal of the last task is reused.
-        await tasks.executeTask(this.task(folder));
-      } catch (error) {
-        withdraw();
-        throw error;
-      }
+    const { alive, runId } = folder.runs.current;
+    if (alive || this.openedFor(folder)) {
+      this.showRequests.add(folder.path, { runId });
+      // The terminal of the last task is reused.
+      await tasks.executeTask(this.task(folder));
     } else {
       this.open(folder).show(true);
     }
@@ -302,7 +298,7 @@ export class RunTask extends Owner {
       new CustomExecution(async () =>
         this.terminal(folder, {
           staysOpen: false,
-          start: this.showRequests.take(folder.path) ? undefined : start,
+          start: this.showRequests.take(folder.path, folder.runs.current) ? undefined : start,
         }),
       ),
     );

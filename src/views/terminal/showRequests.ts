@@ -1,45 +1,32 @@
 /**
- * How long VS Code may take to open a terminal, in ms. It forgets some requests, such as those of a window that is still
- * starting, and does not say so.
- */
-const FORGOTTEN_MS = 60_000;
-
-/**
- * The terminals that VS Code was asked to open so that they show a run, until it opens them. If the Tasks menu is filled
- * meanwhile, VS Code executes the menu's task in place of the one it was given. By the time it does, the run may have been
- * stopped, and must not start again.
+ * Requests to VS Code to open a terminal that shows a run, until it opens. If the Tasks menu is filled meanwhile, VS Code
+ * executes the menu's task, which starts a run, in place of the one it was given. By then the run may have been stopped,
+ * and must not start again.
+ *
+ * VS Code forgets some requests, such as those of a window that is starting, and does not say so. The next task from the
+ * menu then shows the run instead of starting it, once: that costs a click, and no agent.
  */
 export class ShowRequests {
-  private readonly now: () => number;
-  /** When they were made, by folder. */
-  private readonly open = new Map<string, readonly number[]>();
+  private readonly pending = new Map<string, readonly ShowRequest[]>();
 
-  /** @param now the time in ms, which is never set back */
-  constructor(now: () => number = () => performance.now()) {
-    this.now = now;
+  add(folder: string, request: ShowRequest): void {
+    this.pending.set(folder, [...(this.pending.get(folder) ?? []), request]);
   }
 
-  /** @returns withdraws the request, if VS Code refuses it */
-  add(folder: string): () => void {
-    const madeAt = this.now();
-    this.open.set(folder, [...this.waiting(folder), madeAt]);
-    return () => this.open.set(folder, without(this.waiting(folder), madeAt));
-  }
-
-  /** Whether the terminal that opens now was asked for. One request is for one terminal. */
-  take(folder: string): boolean {
-    const [first, ...others] = this.waiting(folder);
-    this.open.set(folder, others);
+  /**
+   * Whether the terminal that opens now was asked for. One request is for one terminal.
+   * @param current the newest run of the folder; requests for an older one no longer count
+   */
+  take(folder: string, current: ShowRequest & { readonly alive: boolean }): boolean {
+    const all = this.pending.get(folder) ?? [];
+    const [first, ...others] = all.filter(({ runId }) => runId === current.runId);
+    // As long as the run is active, so is the task, and VS Code opens no second terminal for it.
+    this.pending.set(folder, current.alive ? [] : others);
     return first !== undefined;
-  }
-
-  private waiting(folder: string): readonly number[] {
-    const since = this.now() - FORGOTTEN_MS;
-    return (this.open.get(folder) ?? []).filter(madeAt => madeAt > since);
   }
 }
 
-function without(times: readonly number[], time: number): readonly number[] {
-  const at = times.indexOf(time);
-  return at < 0 ? times : times.toSpliced(at, 1);
+export interface ShowRequest {
+  /** The run that is to be shown; `undefined` if there has been none. */
+  readonly runId?: string | undefined;
 }

@@ -161,8 +161,12 @@ suite('Ralph Fresh inside VS Code', () => {
 
   test('the terminal of a run that was stopped shows it, and never starts it again', async () => {
     // Otherwise the run may be complete before it is stopped.
-    const hold = path.join(process.env['RALPH_FRESH_DEMO_HOLD'] ?? '', 'US-005');
+    const holds = process.env['RALPH_FRESH_DEMO_HOLD'];
+    assert.ok(holds);
+    const hold = path.join(holds, 'US-005');
     await writeFile(hold, '');
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => rm(hold));
     const last = (await storyNodes())[4];
     await vscode.commands.executeCommand('ralphFresh.untickStory', last);
     // Unlike the command, it opens no terminal.
@@ -180,18 +184,19 @@ suite('Ralph Fresh inside VS Code', () => {
     const listener = vscode.tasks.onDidEndTask(({ execution: { task } }) => {
       isOver ||= task.definition['type'] === 'ralphFresh';
     });
-    const showing = vscode.commands.executeCommand('ralphFresh.showTerminal');
-    await until(async () => {
+    cleanUp.defer(() => listener.dispose());
+    const showing = Promise.all(
+      [1, 2].map(() => vscode.commands.executeCommand('ralphFresh.showTerminal')),
+    );
+    const isShown = until(async () => {
       // While it fetches the tasks for the Tasks menu, VS Code executes the one of the menu in place of ours.
       await vscode.tasks.fetchTasks({ type: 'ralphFresh' });
       return isOver || api.run.current.alive;
     });
-    await showing;
-    listener.dispose();
+    await Promise.all([showing, isShown]);
     assert.equal(await readFile(journal, 'utf8'), before);
     assert.equal(api.run.current.alive, false);
     assert.equal(api.run.current.runId, runId);
-    await rm(hold);
     await vscode.commands.executeCommand('ralphFresh.tickStory', (await storyNodes())[4]);
   });
 
