@@ -1,12 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  type Browser,
-  type BrowserContext,
-  type CDPSession,
-  chromium,
-  type Page,
-} from '@playwright/test';
+import { type BrowserContext, type CDPSession, chromium, type Page } from '@playwright/test';
 import type { Say } from '../../scripts/lib/cache.ts';
 import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
 import {
@@ -19,8 +13,9 @@ import { cleanEnv, type TempDir, tempDir } from './cleanEnv.ts';
 /** The size of a window, in pixels. */
 export const viewport = { width: 1280, height: 800 };
 
-/** A browser context, and a blank page of it that outlives its windows, with its session. */
-interface SharedContext {
+/** A browser with its only context, and a blank page of it that outlives its windows, with its session. */
+interface SharedBrowser {
+  readonly profile: TempDir;
   readonly context: BrowserContext;
   readonly blank: Page;
   readonly session: CDPSession;
@@ -32,21 +27,13 @@ interface SharedContext {
  * what its windows have stored in the browser is removed. The workbench itself stays in the browser's cache.
  */
 export class SharedVsCode implements AsyncDisposable {
-  private opened: Promise<Browser> | undefined;
-  private windows: Promise<SharedContext> | undefined;
+  private windows: Promise<SharedBrowser> | undefined;
   private started: Promise<VsCodeServer> | undefined;
   private temp: TempDir | undefined;
 
-  browser(say: Say): Promise<Browser> {
-    this.opened ??= ensureChromium(say).then(executablePath =>
-      chromium.launch({ executablePath, args: [...chromiumArgs] }),
-    );
-    return this.opened;
-  }
-
   /** The browser context for the windows of a story. */
   async context(say: Say): Promise<BrowserContext> {
-    this.windows ??= this.newContext(say);
+    this.windows ??= this.startBrowser(say);
     return (await this.windows).context;
   }
 
@@ -66,11 +53,19 @@ export class SharedVsCode implements AsyncDisposable {
     });
   }
 
-  private async newContext(say: Say): Promise<SharedContext> {
-    const browser = await this.browser(say);
-    const context = await browser.newContext({ viewport });
-    const blank = await context.newPage();
-    return { blank, context, session: await context.newCDPSession(blank) };
+  /** Only a browser with a profile on the disk keeps the compiled workbench for the next window. */
+  private async startBrowser(say: Say): Promise<SharedBrowser> {
+    const executablePath = await ensureChromium(say);
+    const profile = await tempDir('ralph-fresh-browser-');
+    try {
+      const options = { executablePath, args: [...chromiumArgs], viewport };
+      const context = await chromium.launchPersistentContext(profile.path, options);
+      const [blank = await context.newPage()] = context.pages();
+      return { profile, context, blank, session: await context.newCDPSession(blank) };
+    } catch (error) {
+      await profile.remove();
+      throw error;
+    }
   }
 
   /**
@@ -85,7 +80,9 @@ export class SharedVsCode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.opened)?.close();
+    const { context, profile } = (await this.windows) ?? {};
+    await context?.close();
+    await profile?.remove();
     await (await this.started)?.stop();
     await this.temp?.remove();
   }
