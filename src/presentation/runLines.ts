@@ -148,6 +148,10 @@ export function warningWords(
     codeNotSearched: t('The prompt does not tell where to look in the code: {0}', words),
     progressUnreadable: t('progress.txt cannot be read: {0}', words),
     gitUnreadable: t('git did not respond: {0}', words),
+    gitLockRemoved: t(
+      'Removed the lock file {0}. A git process had left it that was killed, and no other one is at work here.',
+      words,
+    ),
     inboxUnreadable: t('Requests to this run cannot be read: {0}', words),
     hintsNotTold: t('Pending hints were not passed on: {0}', words),
     handoffNotWritten: t('The last handoff was not written: {0}', words),

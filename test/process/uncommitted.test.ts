@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
 
@@ -12,10 +14,56 @@ const done: Step = { result: ['Done.'] };
 const tick = (id: string): Step[] => [{ write: [`${id}.txt`, 'work\n'] }, { tick: id }];
 const tryToCommit: Step = { shell: 'git add -A && git commit --quiet -m "feat" || true' };
 
+const LOCKS = ['index.lock', 'HEAD.lock', 'refs/heads/main.lock'];
+
+/** Starts a git process that works in the folder until the end of the test. */
+function gitAtWork(t: TestContext, folder: string): void {
+  const child = spawn('git', ['cat-file', '--batch'], {
+    ...{ cwd: folder, stdio: ['pipe', 'ignore', 'inherit'] },
+  });
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.stdin?.end();
+    await ended;
+  });
+}
+
 describe('uncommitted work of a done story', { concurrency: 3 }, () => {
-  for (const name of ['index.lock', 'HEAD.lock', 'refs/heads/main.lock']) {
+  for (const name of process.platform === 'linux' ? LOCKS : []) {
+    test(`can be committed after its git process was killed, which left ${name}`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const lock = path.join(workspace.folder, '.git', name);
+      const first: Step[] = [{ write: [`.git/${name}`, ''] }, ...tick('US-001'), tryToCommit, done];
+      const flags = ['--verify', 'git log --oneline HEAD -- US-001.txt'];
+      const { code, stdout } = await workspace.script([first, ['work']], ...flags).finished;
+      assert.equal(code, 0, stdout);
+      assert.ok(stdout.includes(`Removed the lock file ${lock}.`), stdout);
+      const removed = (await workspace.events('warning')).filter(
+        event => event.code === 'gitLockRemoved',
+      );
+      assert.deepEqual(
+        removed.map(({ detail, iteration }) => [detail, iteration]),
+        [[lock, 1]],
+      );
+      assert.deepEqual(
+        (await workspace.events('iteration.ended')).map(({ commits, outcome }) => [
+          outcome,
+          commits,
+        ]),
+        [
+          ['storyDone', 0],
+          ['storyDone', 1],
+        ],
+      );
+      assert.match(await workspace.prompt(2), /There are uncommitted changes\*\*: `?US-001\.txt/);
+    });
+  }
+
+  for (const name of LOCKS) {
     test(`is judged once the ${name} that keeps it from being committed is removed`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
+      // It may be the one that holds it.
+      gitAtWork(t, workspace.folder);
       const lock = path.join(workspace.folder, '.git', name);
       const first: Step[] = [{ write: [`.git/${name}`, ''] }, ...tick('US-001'), tryToCommit, done];
       const flags = ['--verify', 'git log --oneline HEAD -- US-001.txt'];

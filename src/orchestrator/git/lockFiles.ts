@@ -1,12 +1,16 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isWithin } from '../../base/isWithin.ts';
+import { folderOfProcess, isOwnNamespace, processTable } from '../process/processTable.ts';
 import { HEADS } from './git.ts';
 import { commonDirOf } from './gitDir.ts';
 
 /** In ms. A living command of git seldom holds a lock longer, and whatever it writes there makes it younger. */
 const PATIENCE_MS = 3_000;
 const STEP_MS = 100;
+/** Of git's processes, but not of programs like `gitk`. */
+const GIT_NAME = /^\.?git(?:-|$)/;
 
 /**
  * Finds a lock file that keeps git from committing in a work tree, and that is not just held for a moment: a git
@@ -28,6 +32,50 @@ export async function leftLock(gitDir: string, branch: string): Promise<string |
     }
   }
   return undefined;
+}
+
+/**
+ * Removes a lock file of {@link leftLock} if no git process can hold it: one that does has been running since before the
+ * processes are looked at.
+ * @param root real path of the work tree
+ * @returns `held` if it stays: a git process works here, such as a commit whose message a person is writing, or the lock
+ * cannot be removed, or nobody can know who holds it, as on other systems than Linux
+ */
+export async function removeLeftLock(
+  lock: string,
+  root: string,
+): Promise<'removed' | 'gone' | 'held'> {
+  // It may be in the folder that all work trees share.
+  const folders = [root, path.dirname(lock)];
+  for (let waited = 0; worksIn(folders); waited += STEP_MS) {
+    if (waited >= PATIENCE_MS) {
+      return 'held';
+    }
+    // Editors ask for the status again and again.
+    await sleep(STEP_MS);
+  }
+  try {
+    await rm(lock);
+    return 'removed';
+  } catch {
+    return (await stampOf(lock)) === undefined ? 'gone' : 'held';
+  }
+}
+
+/** Whether a git process works in one of the folders, as far as it can be known; those of this process do not count. */
+function worksIn(folders: readonly string[]): boolean {
+  if (process.platform !== 'linux' || !isOwnNamespace()) {
+    return true;
+  }
+  try {
+    return processTable()
+      .filter(({ name, parent }) => GIT_NAME.test(name) && parent !== process.pid)
+      .flatMap(({ pid }) => folderOfProcess(pid) ?? [])
+      .some(at => folders.some(folder => isWithin(folder, at)));
+  } catch {
+    // Another person's.
+    return true;
+  }
 }
 
 /** Whether a file stays as it is until it is old. */

@@ -1,6 +1,6 @@
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
-import { leftLock } from '../git/lockFiles.ts';
+import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
 import { runningIteration } from '../journal/runState.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
@@ -142,21 +142,34 @@ async function look(run: Run, work: Work, left?: StoryList): Promise<Work> {
   return { ...work, after, kept: now ?? work.kept, astray: await lockLeft(run, work.scope, after) };
 }
 
-/** No further agent could commit, and checks that use git would fail for a reason that is not the work's. */
+/**
+ * With a lock file that git has left, no further agent could commit, and checks that use git would fail for a reason that
+ * is not the work's. The agent and its processes have ended, so a lock that nobody else holds is removed.
+ */
 async function lockLeft(
   run: Run,
-  { iteration, lane, place }: Scope,
+  scope: Scope,
   { branch }: Snapshot,
 ): Promise<Verdict | undefined> {
+  const { iteration, lane, place } = scope;
   // A stop does not wait; the next start looks, too.
   const { gitDir } = place;
   if (gitDir === undefined || lane !== undefined || run.stop.endSignal.aborted) {
     return undefined;
   }
-  const lock = await leftLock(gitDir, branch ?? '');
-  return lock === undefined
-    ? undefined
-    : {
+  const removed = new Set<string>();
+  for (;;) {
+    const lock = await leftLock(gitDir, branch ?? '');
+    if (lock === undefined) {
+      return undefined;
+    }
+    // Without its root, who works in the work tree is unknown.
+    const root = await place.git.root().catch(() => undefined);
+    // Something that leaves it again and again would keep the run here.
+    const isHeld = root === undefined || removed.has(lock);
+    const left = isHeld ? 'held' : await removeLeftLock(lock, root);
+    if (left === 'held') {
+      return {
         kind: 'astray',
         message: say(
           'Since iteration {0}, the lock file {1} is here, so nothing can be committed: its agent, a check or another git process has left it. If no git process is running here, remove that file, and run again to continue: then the work is checked.',
@@ -164,6 +177,12 @@ async function lockLeft(
           lock,
         ),
       };
+    }
+    if (left === 'removed') {
+      removed.add(lock);
+      warn(scope, 'gitLockRemoved', lock);
+    }
+  }
 }
 
 /**

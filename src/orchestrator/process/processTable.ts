@@ -10,6 +10,8 @@ const STARTED_AT = 19;
 /** A running process (Linux). */
 export interface ProcessEntry {
   readonly pid: number;
+  /** Of its program, at most 15 bytes. */
+  readonly name: string;
   readonly parent: number;
   readonly group: number;
   /** In ticks since boot. */
@@ -37,6 +39,22 @@ export function processEntry(pid: number): ProcessEntry | undefined {
 }
 
 /**
+ * The folder that a process works in, a real path (Linux).
+ * @returns `undefined` if the process has ended
+ * @throws if this process may not know
+ */
+export function folderOfProcess(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch (error) {
+    if (processEntry(pid) === undefined) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
  * Whether `/proc` shows the pids that this process sees. In a pid namespace that still has the outer `/proc`
  * (`unshare --pid`, some containers), it does not.
  */
@@ -51,11 +69,13 @@ export function isOwnNamespace(): boolean {
 function readEntry(pid: number, buffer: Buffer): ProcessEntry | undefined {
   try {
     const stat = readStat(pid, buffer);
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const nameEnd = stat.lastIndexOf(')');
+    const fields = stat.slice(nameEnd + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X'
       ? undefined
       : {
           pid,
+          name: stat.slice(stat.indexOf('(') + 1, nameEnd),
           parent: Number(fields[PARENT]),
           group: Number(fields[GROUP]),
           started: Number(fields[STARTED_AT]),
