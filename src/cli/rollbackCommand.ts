@@ -31,7 +31,13 @@ import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { type Begin, beginOf } from './rollbackBegin.ts';
-import { effectOf, tellOfLandings, tellOfOwnCommits, tellOfRestored } from './rollbackEffect.ts';
+import {
+  effectOf,
+  otherCommits,
+  tellOfLandings,
+  tellOfOtherCommits,
+  tellOfRestored,
+} from './rollbackEffect.ts';
 import { type SettledTicks, settleTicks, tellOfSettledTicks } from './rollbackTicks.ts';
 import { type ChosenRun, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
@@ -50,7 +56,7 @@ export function addRollbackCommand(program: Command): void {
     .option('--dry-run', 'only show what would be taken back')
     .option(
       '--json',
-      'as data: commit, files, kept, to, stories, restored, reopened, stillDone, lost (docs/json-output.md)',
+      'as data: commit, files, kept, to, stories, restored, reopened, stillDone, lost, otherCommits (docs/json-output.md)',
     )
     .action(rollback);
 }
@@ -81,14 +87,23 @@ async function rollback(
   const head = commit === null ? 'HEAD' : `${commit.slice(0, 7)}~1`;
   const effect =
     changed.length === 0 ? undefined : await effectOf(files.workspace, allStates, begin, head);
+  // Going to a later state than the current one takes nothing back.
+  const isBack = effect && (effect.restored.length === 0 || effect.takenBack.length > 0);
+  const others = isBack
+    ? await otherCommits(files, allStates, begin, { before: effect.before, head })
+    : [];
   tellPassedOver(chosen, json === true);
   if (json) {
     const { landings = [], restored = [] } = effect ?? {};
-    printJson({ commit, files: changed.length, kept, to, stories: landings, restored, ...ticks });
+    const { length } = changed;
+    printJson({
+      ...{ commit, files: length, kept, to, stories: landings, restored, ...ticks },
+      otherCommits: others,
+    });
   } else if (effect === undefined) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
-    const where = `back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}.`;
+    const where = `back to ${to.slice(0, 7)}, before iteration ${iteration}: ${isDryRun ? changed.join(', ') : englishOf(namedFiles(changed))}.`;
     const what = changed.length === 1 ? '1 file' : `${changed.length} files`;
     // Going to a later state than the current one is no way back for all of them.
     const [take, takes] = effect.restored.length > 0 ? ['bring', 'brings'] : ['take', 'takes'];
@@ -104,10 +119,10 @@ async function rollback(
     tellOfSettledTicks(ticks, isDryRun);
     tellOfRestored(begin, effect, isDryRun);
     tellOfLandings(begin, effect, iteration, isDryRun);
-    if (effect.restored.length === 0 || effect.takenBack.length > 0) {
+    if (isBack) {
       tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
     }
-    await tellOfOwnCommits(files, begin, head, effect.before);
+    tellOfOtherCommits(others, isDryRun);
     await tellOfTicks(files, isDryRun);
   }
 }

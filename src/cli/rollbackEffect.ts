@@ -9,6 +9,8 @@ import { namedStories } from './rollbackTicks.ts';
 
 /** Maximum number of commits that are named. */
 const MAX_NAMED = 8;
+/** In UTF-16 units. */
+const MAX_SUBJECT = 90;
 
 /** What a rollback does to the work on stories. Ids of stories, in the order of the work. */
 export interface Effect {
@@ -80,30 +82,46 @@ export function tellOfLandings(
   );
 }
 
-/** Commits of people between the landings are taken back as well. @param head before the rollback */
-export async function tellOfOwnCommits(
+/** A commit that is taken back and that no agent has made. */
+export interface OtherCommit {
+  readonly hash: string;
+  readonly subject: string;
+}
+
+/**
+ * Commits of people between those of the agents are taken back as well.
+ * @param states of all runs: what they have recorded is the agents' work
+ * @param head before the rollback
+ */
+export async function otherCommits(
   { workspace }: RunFiles,
-  { isIsolated, to }: Begin,
-  head: string,
-  before: CommitLine,
-): Promise<void> {
-  if (!isIsolated) {
-    return;
-  }
-  const format = '--format=%H%x00%h %s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
+  states: readonly RunState[],
+  { to }: Begin,
+  { before, head }: { readonly before: CommitLine; readonly head: string },
+): Promise<OtherCommit[]> {
+  const recorded = new Set(states.flatMap(({ commits }) => commits.map(({ hash }) => hash)));
+  const format = '--format=%H%x00%s%x00%(trailers:key=Ralph-Story,valueonly)%x01';
   const output = await runGit(workspace, 'log', '--first-parent', format, `${to}..${head}`);
-  const own = output.split('\x01').flatMap(entry => {
-    const [hash = '', line = '', story = ''] = entry.trim().split('\0');
-    return line === '' || story.trim() !== '' || before.gone.has(hash)
-      ? []
-      : [`  ${shorten(withoutControls(line), 100)}`];
+  return output.split('\x01').flatMap(entry => {
+    const [hash = '', subject = '', story = ''] = entry.trim().split('\0');
+    const isOther = story.trim() === '' && !before.gone.has(hash) && !recorded.has(hash);
+    return hash !== '' && isOther ? [{ hash, subject }] : [];
   });
-  const more = own.length - MAX_NAMED;
-  if (own.length > 0) {
+}
+
+export function tellOfOtherCommits(others: readonly OtherCommit[], isDryRun: boolean): void {
+  const more = others.length - MAX_NAMED;
+  const named = others
+    .slice(0, MAX_NAMED)
+    .map(
+      ({ hash, subject }) =>
+        `  ${hash.slice(0, 7)} ${shorten(withoutControls(subject), MAX_SUBJECT)}`,
+    );
+  if (others.length > 0) {
     print(
       [
-        'Other commits on the branch since then are taken back, too:',
-        ...own.slice(0, MAX_NAMED),
+        `Other commits on the branch since then ${isDryRun ? 'would be' : 'are'} taken back, too:`,
+        ...named,
         ...(more > 0 ? [`  and ${more} more`] : []),
       ].join('\n'),
     );

@@ -1400,13 +1400,32 @@ describe('rollback', { concurrency: 3 }, () => {
     );
     assert.deepEqual(await json(workspace, 'rollback', '2', '--dry-run'), {
       ...{ commit: null, files: 2, kept: [], to, stories: [], restored: [] },
-      ...{ reopened: [], stillDone: [], lost: [] },
+      ...{ reopened: [], stillDone: [], lost: [], otherCommits: [] },
     });
     assert.equal(await git(workspace, 'rev-parse', 'HEAD'), before);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
     assert.deepEqual(await workspace.events('run.rolledBack'), []);
     await workspace.write('US-002.txt', 'mine');
     await refused(workspace, 1, /uncommitted changes in US-002/, 'rollback', '2', '--dry-run');
+  });
+
+  test('names the commits of people that it takes back, and --dry-run all files', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds').finished;
+    const mine = Array.from({ length: 9 }, (_, i) => `mine-${i}.txt`);
+    await Promise.all(mine.map(file => workspace.write(file, 'mine\n')));
+    await git(workspace, 'add', '-A');
+    await git(workspace, 'commit', '--quiet', '-m', 'my own work');
+    const hash = (await git(workspace, 'rev-parse', 'HEAD')).trim();
+    const preview = await printed(workspace, 'rollback', '2', '--dry-run');
+    for (const file of mine) {
+      assert.ok(preview.includes(file), preview);
+    }
+    const named = `taken back, too:\n  ${hash.slice(0, 7)} my own work\n`;
+    assert.ok(preview.includes(`would be ${named}`), preview);
+    const { otherCommits } = await json(workspace, 'rollback', '2', '--dry-run');
+    assert.deepEqual(otherCommits, [{ hash, subject: 'my own work' }]);
+    assert.ok((await printed(workspace, 'rollback', '2')).includes(`are ${named}`));
   });
 
   test('goes back with a new commit, including the stories, and loses nothing', async t => {
@@ -1430,7 +1449,7 @@ describe('rollback', { concurrency: 3 }, () => {
       kept: [],
       to,
       stories: [],
-      ...{ restored: [], reopened: [], stillDone: [], lost: [] },
+      ...{ restored: [], reopened: [], stillDone: [], lost: [], otherCommits: [] },
     });
     // Nothing is committed since; what is not committed is not nothing.
     const file = await workspace.read('.omc/prd.json');
