@@ -50,7 +50,10 @@ export function pausedPartsWords(
   const what =
     story === undefined
       ? t('All lanes are paused: {0}.', (lanes ?? []).join(', '))
-      : t('All open stories are paused: {0}.', shorten((stories ?? []).join(', '), MAX_IDS));
+      : t(
+          'Paused, and no other story is ready: {0}.',
+          shorten((stories ?? []).join(', '), MAX_IDS),
+        );
   return `${what} ${
     door === 'terminal'
       ? continueWith({ story, lane }, t)

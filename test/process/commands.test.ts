@@ -1278,6 +1278,32 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
+  test('is refused where an agent has amended earlier work, with the command that takes back its own', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const amend = 'git add -A && git commit --quiet --amend -m both';
+    await workspace.script([
+      ['work'],
+      [
+        { write: ['US-002.txt', 'work\n'] },
+        { tick: 'US-002' },
+        { shell: amend },
+        { result: ['Done.'] },
+      ],
+    ]).finished;
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const words = /contains earlier work, too, .*: US-001\.txt\. To take back only /;
+    await refused(workspace, 1, words, 'revert', 'US-002', '--dry-run');
+    const { stderr } = await workspace.cli('revert', 'US-002').finished;
+    const [, command = ''] = /: (git diff .*)$/m.exec(stderr) ?? [];
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    execFileSync('sh', ['-c', command], { cwd: workspace.folder, env: workspace.env });
+    assert.deepEqual(
+      ['US-001.txt', 'US-002.txt'].map(file => existsSync(path.join(workspace.folder, file))),
+      [true, false],
+    );
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
   test('takes back nothing twice, also if stories have added files of equal content', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const added = (id: string) => [

@@ -216,10 +216,13 @@ describe('controlling lanes', () => {
     const run = workspace.scriptOf({ 'US-001': [[{ wait: 'go' }, 'work']] }, '--isolate');
     await workspace.agent();
     assert.equal((await workspace.cli('pause', 'US-002').finished).code, 0);
+    // It is done before the run waits.
+    assert.equal((await workspace.cli('pause', 'US-001').finished).code, 0);
     await workspace.note('go');
     const pause = await workspace.event('pause.started');
     assert.deepEqual(pause['stories'], ['US-002']);
-    const words = /All open stories are paused: US-002\. Continue with: ralph-fresh resume US-002/;
+    const words =
+      /Paused, and no other story is ready: US-002\. Continue with: ralph-fresh resume US-002/;
     assert.match((await workspace.cli('status').finished).stdout, words);
     const next = await workspace.cli('next').finished;
     assert.match(

@@ -260,7 +260,7 @@ describe('several running stories', () => {
     assert.deepEqual(offered(stories), ['continueStory', 'continueStory']);
     assert.equal(
       snapshot(stories).run?.sentence,
-      'All open stories are paused: US-002. Continue one of them, and the run continues.',
+      'Paused, and no other story is ready: US-002. Continue one of them, and the run continues.',
     );
     const settled = more(living('lanes', BACK), {
       ...{ type: 'story.settling', storyId: 'US-002', settling: true },

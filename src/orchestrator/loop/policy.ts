@@ -297,9 +297,13 @@ function onlyPaused(situation: Situation): Decision | undefined {
   const { state } = situation;
   const turn = turnOf(situation);
   const settling = settledStories(state);
-  const paused = [...new Set([...pausedStories(state), ...settling])];
+  const stories = provenStories(situation) ?? [];
+  // One that was paused while its agent worked may be done by now.
+  const open = new Set(stories.flatMap(({ done, id }) => (done ? [] : [id])));
+  const held = new Set([...pausedStories(state), ...settling]);
+  const paused = [...held].filter(id => open.has(id));
   const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
-  const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
+  const next = nextStory(stories, { ...turn, skip });
   return next.story === undefined
     ? undefined
     : {

@@ -20,6 +20,7 @@ import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { committedStories } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
+import { requireOwnCommits } from './mixedCommits.ts';
 import { ownFilesOf } from './ownFiles.ts';
 import { commitsOfWork, type Revertible, storiesDoneBy } from './recordedWork.ts';
 
@@ -71,6 +72,7 @@ export async function planWorkRevert(
     throw new HumanError(nothingCommitted(of, states));
   }
   await requireLandedHere(files.workspace, recorded, states);
+  await requireOwnCommits(files, recorded, states);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
   const own = await ownFilesOf(files, storyFile);
   const runOf = new Map(
