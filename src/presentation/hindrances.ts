@@ -3,8 +3,10 @@ import type { Message, Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes, WHOLE_TASK } from '../orchestrator/journal/runState.ts';
+import type { StoryNotes } from '../orchestrator/journal/storyNotes.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
 import { unknownWords } from '../orchestrator/stories/unknownNeeds.ts';
+import { warningWords } from './runLines.ts';
 import { openStatus } from './storyState.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
@@ -30,7 +32,7 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'unknown'; readonly words: Message }
   /**
    * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
-   * agent; otherwise `reason`.
+   * agent; `withheld`: the warning that said why it does not land; otherwise `reason`.
    */
   | {
       readonly kind: 'failed';
@@ -38,6 +40,7 @@ export type Hindrance = { readonly storyId: string } & (
       readonly check?: string;
       readonly conflict?: readonly string[];
       readonly limit?: Limit;
+      readonly withheld?: StoryNotes['withheld'];
       readonly reason?: Words;
     }
 );
@@ -105,16 +108,20 @@ export function fruitlessOf(
     );
 }
 
-/** The newest one of check, conflict, call, review and guard. */
+/** The newest one of check, conflict, call, review, guard, and what does not land. */
 function lastFailure(
   state: Pick<RunState, 'storyNotes'>,
   storyId: string,
-): Pick<Extract<Hindrance, { kind: 'failed' }>, 'check' | 'conflict' | 'limit' | 'reason'> {
-  const { conflict, failedCheck, guard, lastError, review } = storyNotes(state, storyId);
+): Pick<
+  Extract<Hindrance, { kind: 'failed' }>,
+  'check' | 'conflict' | 'limit' | 'reason' | 'withheld'
+> {
+  const { conflict, failedCheck, guard, lastError, review, withheld } = storyNotes(state, storyId);
   const found = [
     ...(guard?.idShared ? [{ iteration: guard.iteration, reason: guard.idShared }] : []),
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
     { iteration: conflict?.iteration, conflict: conflict?.files },
+    { iteration: withheld?.iteration, withheld },
     { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },
     { iteration: review?.iteration, reason: review?.objections[0] },
   ];
@@ -183,7 +190,7 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
 }
 
 function failureWords(
-  { check, conflict, limit, reason }: Extract<Hindrance, { kind: 'failed' }>,
+  { check, conflict, limit, reason, withheld }: Extract<Hindrance, { kind: 'failed' }>,
   t: Translate,
   door: 'window' | 'terminal',
 ): string {
@@ -203,6 +210,9 @@ function failureWords(
         ? t('The agent reached the time limit.')
         : t('The agent was silent for too long.');
     return door === 'window' ? why : `${why} ${t('Allow more time with {0}.', flag)}`;
+  }
+  if (withheld !== undefined) {
+    return sentence(warningWords(withheld, t, door));
   }
   return sentence(shorten(t.said(reason ?? '') || t('no reason is known'), MAX_REASON));
 }

@@ -126,7 +126,7 @@ export function willStop(
 
 /** A problem that does not end the run. */
 export function warningWords(
-  { code, detail }: EventOf<'warning'>,
+  { code, detail }: Pick<EventOf<'warning'>, 'code' | 'detail'>,
   t: Translate,
   door: Door,
 ): string {
@@ -221,6 +221,10 @@ export function warningWords(
       'ralph-fresh places',
     ),
     tickNotWritten: t('The story has landed, but could not be ticked in its file: {0}', words),
+    tickNotCommitted: t(
+      'The story has landed, and is ticked in your folder, but not in the commit: {0}',
+      words,
+    ),
     commitsNotListed: t('The commits of the story could not be listed in its file: {0}', words),
     numbersMoved: t(
       'The list has changed, and its stories have no ids: their numbers mean others now. The run forgets what it knew by number, such as a skip; the file says which stories are done.',

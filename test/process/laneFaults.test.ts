@@ -286,6 +286,30 @@ for (const { name, commits } of [
   });
 }
 
+test(
+  'a story that fails because of a nested repository says so at the end of the run',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const nested =
+      'git init -q app && git -C app -c user.name=T -c user.email=t@example.com commit -q --allow-empty -m inner';
+    const again = (n: number) => [
+      { write: [`try-${n}.txt`, 'work\n'] },
+      { tick: 'US-001' },
+      { commit: `try ${n}` },
+    ];
+    const run = workspace.scriptOf(
+      { 'US-001': [[{ shell: nested }, ...again(1)], again(2), again(3)] },
+      '--isolate',
+    );
+    const { code, stdout } = await run.finished;
+    assert.equal(code, 1, stdout);
+    const words = /US-001 has failed 3 times in a row: The work does not land: .*: app\./;
+    assert.match(stdout, words);
+    assert.match((await workspace.cli('status').finished).stdout, words);
+  },
+);
+
 test('commits with files of the state folder do not land', posix, async t => {
   const workspace = await withStories(t, 1);
   const shell = 'mkdir -p .omc/state/runs/x && echo x > .omc/state/runs/x/journal.jsonl';

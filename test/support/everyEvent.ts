@@ -51,7 +51,14 @@ export const WARNING_CODES = [
   ],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
-  ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten', 'commitsNotListed'],
+  ...[
+    'workNotContinued',
+    'placePrepared',
+    'placeGone',
+    'tickNotWritten',
+    'tickNotCommitted',
+    'commitsNotListed',
+  ],
   ...['numbersMoved', 'sameIds', 'beadsNotTold', 'discoveredWaits'],
   ...[
     'progressNotWritten',

@@ -34,6 +34,10 @@ import { changed, newStart, notStuck, withoutProof } from './storyRecord.ts';
 
 /** Running iterations of a run with lanes; iterations that wait to land are among them. */
 const MAX_OPEN = 1_000;
+/** Warnings of work that has landed without its tick. */
+const TICK_MISSING: readonly string[] = ['tickNotWritten', 'tickNotCommitted'];
+/** Warnings of work that does not land because of what it contains. */
+const WITHHELD: readonly string[] = ['repositoryInside', 'stateInside'];
 
 /** Folds a whole journal. */
 export function foldRun(events: Iterable<RunEvent>): RunState {
@@ -300,21 +304,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'discovery.refused':
     case 'discovery.dropped':
       return discoveryState(state, event);
-    case 'warning': {
-      if (event.code === 'numbersMoved') {
-        return withoutNumbers(state);
-      }
-      const storyId = storyOf(state, event.iteration ?? 0);
-      if (event.code === 'idShared') {
-        return withNotes(state, storyId, ({ guard, ...notes }) => ({
-          ...notes,
-          guard: guard && { ...guard, idShared: event.detail },
-        }));
-      }
-      return event.code === 'tickNotWritten' && storyId !== undefined
-        ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))
-        : state;
-    }
+    case 'warning':
+      return warningState(state, event);
     case 'stop.requested':
       return state.phase === 'running' || state.phase === 'stopping'
         ? { ...state, phase: 'stopping', stopMode: event.mode }
@@ -420,4 +411,27 @@ function withoutLost(
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
+}
+
+function warningState(
+  state: RunState,
+  { code, detail, iteration = 0 }: Extract<RunEvent, { type: 'warning' }>,
+): RunState {
+  if (code === 'numbersMoved') {
+    return withoutNumbers(state);
+  }
+  const storyId = storyOf(state, iteration);
+  if (code === 'idShared') {
+    return withNotes(state, storyId, ({ guard, ...notes }) => ({
+      ...notes,
+      guard: guard && { ...guard, idShared: detail },
+    }));
+  }
+  if (WITHHELD.includes(code)) {
+    const withheld = { iteration, code, detail };
+    return withNotes(state, storyId, notes => ({ ...notes, withheld }));
+  }
+  return TICK_MISSING.includes(code) && storyId !== undefined
+    ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))
+    : state;
 }

@@ -59,6 +59,8 @@ export interface StoryNotes {
   /** The last promise of completion that contradicted the files. */
   readonly refusedPromise?: { readonly iteration: number; readonly message: string };
   readonly lastError?: CallError;
+  /** Why its last work did not land, apart from conflicts and checks: the warning that says so. */
+  readonly withheld?: { readonly iteration: number; readonly code: string; readonly detail: Words };
   /** Its newest work that has not landed; the next agent continues with it. */
   readonly kept?: KeptWork;
   /** Its newest work conflicted with what had landed meanwhile; the next agent starts without it. */

@@ -268,7 +268,7 @@ export class Landing {
     run.journal.sync();
     if ((await bringToFolder(run, scope, { progressText, wasTicked })) && notTicked !== undefined) {
       // The file in the folder is another version.
-      warn(scope, 'tickNotWritten', notTicked);
+      warn(scope, 'tickNotCommitted', notTicked);
     }
     await listStoryCommits(run, scope);
     await recordDuplicates(scope, search ?? this.search(onto, commit));
