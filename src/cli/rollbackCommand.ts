@@ -95,9 +95,8 @@ async function rollback(
   tellPassedOver(chosen, json === true);
   if (json) {
     const { landings = [], restored = [] } = effect ?? {};
-    const { length } = changed;
     printJson({
-      ...{ commit, files: length, kept, to, stories: landings, restored, ...ticks },
+      ...{ commit, files: changed.length, kept, to, stories: landings, restored, ...ticks },
       otherCommits: others,
     });
   } else if (effect === undefined) {

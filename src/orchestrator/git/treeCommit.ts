@@ -62,19 +62,21 @@ export function mergeForward(commit: string): string[] {
 }
 
 /**
+ * @param from `undefined` for what the commit `to` itself changes; then there are none for a merge
  * @param renames `joined` lists a renamed file once, by its new path
  * @returns the files that differ between two commits or trees, relative to the top folder
  */
 export async function changedPaths(
   dir: string,
-  from: string,
+  from: string | undefined,
   to: string,
   renames: 'joined' | 'apart' = 'apart',
 ): Promise<string[]> {
   const output = await runGit(
     dir,
-    ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--name-only'],
-    ...[renames === 'joined' ? '--find-renames' : '--no-renames', from, to],
+    ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--name-only', '--no-commit-id'],
+    renames === 'joined' ? '--find-renames' : '--no-renames',
+    ...(from === undefined ? ['--root', to] : [from, to]),
   );
   return output.split('\0').filter(file => file !== '');
 }

@@ -1,7 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { isContained } from '../git/isAncestor.ts';
-import { runGit } from '../git/runGit.ts';
 import { changedPaths, namedFiles } from '../git/treeCommit.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RecordedCommit, RunState } from '../journal/runState.ts';
@@ -25,30 +24,36 @@ export async function requireOwnCommits(
     const starts = own.length === 0 ? undefined : await startCommits(files, runId ?? '');
     for (const { hash, iteration } of own) {
       const start = starts?.get(iteration);
-      if (
-        start === undefined ||
-        (await isContained(workspace, start, hash)) ||
-        // Without one of them, nothing can be compared.
-        !(await isContained(workspace, start, start)) ||
-        !(await isContained(workspace, hash, 'HEAD'))
-      ) {
-        continue;
-      }
-      const ofIteration = new Set(await changedPaths(workspace, start, hash));
-      const others = (await pathsOf(workspace, hash)).filter(file => !ofIteration.has(file));
-      if (others.length > 0) {
+      const earlier = start === undefined ? [] : await earlierFiles(workspace, start, hash);
+      if (start !== undefined && earlier.length > 0) {
         throw new HumanError(
           say(
             'Commit {0} of iteration {1} contains earlier work, too, because it replaced commits that were there before, for example with "git commit --amend": {2}. To take back only what the iteration has changed: git diff --binary {3} {0} | git apply --reverse --index',
             hash.slice(0, 7),
             iteration,
-            namedFiles(others),
+            namedFiles(earlier),
             start.slice(0, 7),
           ),
         );
       }
     }
   }
+}
+
+/** The files that a commit changes although they are the same as when its iteration began; none if it cannot be compared. */
+async function earlierFiles(dir: string, start: string, hash: string): Promise<string[]> {
+  const isContinued = await isContained(dir, start, hash);
+  // A commit that the repository does not have is not contained in itself either.
+  if (
+    isContinued ||
+    !(await isContained(dir, start, start)) ||
+    !(await isContained(dir, hash, 'HEAD'))
+  ) {
+    return [];
+  }
+  const ofIteration = new Set(await changedPaths(dir, start, hash));
+  const ofCommit = await changedPaths(dir, undefined, hash);
+  return ofCommit.filter(file => !ofIteration.has(file));
 }
 
 /** Where HEAD was when each iteration began. */
@@ -61,14 +66,4 @@ async function startCommits(files: RunFiles, runId: string): Promise<ReadonlyMap
         : [],
     ),
   );
-}
-
-/** The files that a commit changes; none for a merge. */
-async function pathsOf(dir: string, hash: string): Promise<string[]> {
-  const output = await runGit(
-    dir,
-    ...['--no-optional-locks', 'diff-tree', '--root', '--no-commit-id', '-r', '-z', '--name-only'],
-    ...['--no-renames', hash],
-  );
-  return output.split('\0').filter(file => file !== '');
 }
