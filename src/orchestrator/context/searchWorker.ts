@@ -9,7 +9,6 @@ import { LiveIndex } from './liveIndex.ts';
 import { type PastUse, readUses, rememberUse } from './pastUses.ts';
 import { pinEntries } from './pin/pinEntries.ts';
 import { readPinText } from './pin/pinPlace.ts';
-import { loadParsers } from './symbols/symbolsOf.ts';
 
 /** What the thread is asked for. */
 export type SearchRequest =
@@ -61,10 +60,7 @@ class SearchProgram {
       const { prefix, uses } = await this.factsOf(query.dir);
       const index = await this.live.at(query.dir, query.commit, uses, prefix);
       const pin = pinEntries((await readPinText(query.dir)) ?? '');
-      const pointers = await codePointers(index, query, uses, prefix, pin);
-      // Once the answer is sent: nobody needs the thread while an agent starts.
-      setImmediate(loadParsers);
-      return { ok: true, pointers };
+      return { ok: true, pointers: await codePointers(index, query, uses, prefix, pin) };
     };
     const isNear = await this.inTurn(() => this.live.isNear(query.dir, query.commit));
     const found = this.inTurn(pointers);

@@ -43,8 +43,7 @@ export async function checkOutBranch(
     if (current === branchName) {
       return { kind: 'unchanged', branch: current };
     }
-    const exists = await hasBranch(dir, branchName);
-    const conflicting = exists ? undefined : await branchInTheWay(dir, branchName);
+    const { conflicting, exists } = await branchNamed(dir, branchName);
     if (conflicting !== undefined) {
       const { message, next } = conflictingBranchProblem(branchName, conflicting);
       throw new HumanError(sentences([message, next]));
@@ -98,18 +97,15 @@ export interface BranchPlace {
 export async function lookAtBranch(dir: string, branchName: string): Promise<BranchPlace> {
   await requireBranchName(dir, branchName);
   try {
-    const current = await currentBranch(dir);
-    const exists = await hasBranch(dir, branchName);
-    const conflicting =
-      exists || current === branchName ? undefined : await branchInTheWay(dir, branchName);
-    const heldBy =
-      exists && current !== branchName ? await worktreeWith(dir, HEADS + branchName) : undefined;
-    return {
-      current,
-      exists,
-      heldBy,
-      conflicting,
-    };
+    const [current, { conflicting, exists }] = await Promise.all([
+      currentBranch(dir),
+      branchNamed(dir, branchName),
+    ]);
+    if (current === branchName) {
+      return { current, exists };
+    }
+    const heldBy = exists ? await worktreeWith(dir, HEADS + branchName) : undefined;
+    return { current, exists, heldBy, conflicting };
   } catch (error) {
     throw notCheckedOut(error, branchName);
   }
@@ -155,8 +151,14 @@ export async function changedFilesBut(dir: string, except: readonly string[]): P
   return changed.filter(file => !excepted.includes(file));
 }
 
+/** Names that git has accepted, which it does in every repository. */
+const acceptedNames = new Set<string>();
+
 /** @throws {HumanError} if git allows no branch of this name, or cannot store it */
 export async function requireBranchName(dir: string, name: string): Promise<void> {
+  if (acceptedNames.has(name)) {
+    return;
+  }
   // Git resolves `@{-1}` to the previous branch; a name in a file must be taken literally.
   const checked = await runGit(dir, 'check-ref-format', '--branch', name).catch(
     (error: unknown) => {
@@ -184,6 +186,7 @@ export async function requireBranchName(dir: string, name: string): Promise<void
       ),
     );
   }
+  acceptedNames.add(name);
 }
 
 /** With characters that nobody sees as `\u001b`. */
@@ -196,12 +199,25 @@ function withVisibleControls(text: string): string {
 
 /** The branch because of which git cannot create another one: it cannot store both `a` and `a/b`. */
 export async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
+  return (await branchNamed(dir, name)).conflicting;
+}
+
+/** Whether there is a branch, or one because of which git cannot create it; with one process. */
+async function branchNamed(
+  dir: string,
+  name: string,
+): Promise<Pick<BranchPlace, 'exists' | 'conflicting'>> {
   const first = HEADS + (name.split('/')[0] ?? name);
   const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
-  return refs
-    .filter(ref => ref.startsWith(HEADS))
-    .map(ref => ref.slice(HEADS.length))
-    .find(other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`));
+  const branches = refs.filter(ref => ref.startsWith(HEADS)).map(ref => ref.slice(HEADS.length));
+  return branches.includes(name)
+    ? { exists: true }
+    : {
+        exists: false,
+        conflicting: branches.find(
+          other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`),
+        ),
+      };
 }
 
 /** Why a branch name conflicts with an existing branch, and what to do. */

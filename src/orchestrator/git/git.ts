@@ -150,7 +150,7 @@ export class GitRepository {
   /**
    * {@link head} and {@link branch} with one process, unless there is no commit yet.
    * @param since a full hash: how HEAD differs from it is asked at the same time, for {@link difference}
-   * @throws {HumanError} if the repository cannot be read
+   * @throws {HumanError} if the repository cannot be read, or has no files there (`core.bare`)
    */
   async headAndBranch(since?: string): Promise<Head> {
     const [now, difference] = await Promise.all([
@@ -168,6 +168,7 @@ export class GitRepository {
   private async headNow(): Promise<Head> {
     const output = await this.run(
       'rev-parse',
+      '--is-inside-work-tree',
       'HEAD^{commit}',
       '--symbolic-full-name',
       'HEAD',
@@ -176,7 +177,15 @@ export class GitRepository {
       const head = await this.head();
       return { head, branch: await this.branch() };
     }
-    const [head = '', ref = ''] = output.split('\n');
+    const [isInWorkTree, head = '', ref = ''] = output.split('\n');
+    if (isInWorkTree === 'false') {
+      throw new HumanError(
+        say(
+          'git treats {0} as a repository without files, so nothing can be committed there. If it is not meant to be one: git config --unset core.bare',
+          this.dir,
+        ),
+      );
+    }
     // Empty if a branch or a tag is called HEAD, too.
     return { head, branch: ref === '' ? await this.branch() : branchIn(ref) };
   }

@@ -112,8 +112,8 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
       const repository = existsSync(place.gitDir) ? 'other' : 'gone';
       return { facts: { ...nothing, repository }, commits: [] };
     }
-    // A folder that exists but is not accepted by git as a repository, for example because HEAD is damaged.
-    await ask('rev-parse', '--git-dir');
+    // Git may not accept the folder as a repository (HEAD is damaged), or as one with files (`core.bare`).
+    await ask('rev-parse', '--show-toplevel');
     const commitOf = async (name: string) =>
       (await ask('rev-parse', '--verify', '--quiet', `${name}^{commit}`)).trim() || undefined;
     if (

@@ -20,26 +20,27 @@ export async function clearBehind({
   journal,
 }: Pick<Run, 'files' | 'id' | 'journal'>): Promise<void> {
   const { workspace } = files;
-  const kept = async () => {
-    const ids = new Set([...(await runIds(files)), runId]);
-    const upToThis = [...ids].filter(id => id <= runId).sort();
-    // A run that seems newer came with the repository or from a wrong clock, and must not displace another one.
-    const younger = [...ids].filter(id => id > runId);
-    return [...upToThis.slice(-RUNS_KEPT), ...younger];
-  };
   const tasks = [
-    ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
-    ['restorePointsNotRemoved', async () => clearWorkRefs(files, await kept())],
-    [
-      'oldRunsNotCleared',
-      async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),
-    ],
-  ] as const;
+    ['restorePointsNotRemoved', kept => removeRestorePoints(workspace, kept)],
+    ['restorePointsNotRemoved', kept => clearWorkRefs(files, kept)],
+    ['oldRunsNotCleared', kept => clearOldRuns(files, kept, place => hasTracked(workspace, place))],
+  ] as const satisfies readonly (readonly [string, (kept: string[]) => Promise<unknown>])[];
   for (const [code, task] of tasks) {
     try {
-      await task();
+      const ids = new Set([...(await runIds(files)), runId]);
+      // What is left of runs whose folders are gone can wait for the second run.
+      if (ids.size > 1) {
+        await task(keptOf(ids, runId));
+      }
     } catch (error) {
       warn(journal, code, saidOf(error));
     }
   }
+}
+
+function keptOf(ids: Iterable<string>, runId: string): string[] {
+  const upToThis = [...ids].filter(id => id <= runId).sort();
+  // A run that seems newer came with the repository or from a wrong clock, and must not displace another one.
+  const younger = [...ids].filter(id => id > runId);
+  return [...upToThis.slice(-RUNS_KEPT), ...younger];
 }

@@ -35,11 +35,6 @@ export function symbolsOf(path: string, text: string): CodeSymbol[] {
   return finder.found;
 }
 
-/** Loads what {@link symbolsOf} needs, which takes longer than most of its calls. */
-export function loadParsers(): void {
-  treeOf('javascript', '', false);
-}
-
 function hasLongLine(text: string): boolean {
   for (let from = 0, to = 0; from < text.length; from = to + 1) {
     const end = text.indexOf('\n', from);
