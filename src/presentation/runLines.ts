@@ -147,7 +147,7 @@ export function warningWords(
     progressNotCompacted: t('The progress log cannot be kept short: {0}', words),
     codeNotSearched: t('The prompt does not tell where to look in the code: {0}', words),
     progressUnreadable: t('progress.txt cannot be read: {0}', words),
-    gitUnreadable: t('git did not respond: {0}', words),
+    gitUnreadable: t('git cannot be read: {0}', words),
     gitLockRemoved: t(
       'Removed the lock file {0}. A git process had left it that was killed, and no other one is at work here.',
       words,

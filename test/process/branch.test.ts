@@ -370,16 +370,16 @@ describe('a run is complete only if its commits are on its branch', {
     assert.equal((await workspace.agents()).length, 1);
   });
 
-  test('a repository that an agent has made one without files gets no further agent', async t => {
+  test('a repository that an agent has declared bare gets no further agent, until that is taken back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const calls: Step[][] = [[{ git: ['config', 'core.bare', 'true'] }, { tick: 'US-001' }, done]];
     const { code, stdout } = await workspace.script(calls).finished;
     assert.equal(code, 1, stdout);
-    assert.match(
-      stdout,
-      /git treats .* as a repository without files.*git config --unset core\.bare/,
-    );
     assert.match(stdout, /git has not been able to read the repository of .* since iteration 1/);
+    const advice = /core\.bare declares that .* has no files.*git config --unset core\.bare/;
+    assert.match(englishOf(await lastDetail(workspace)), advice);
+    const refused = await workspace.script([['work']]).finished;
+    assert.match(refused.stderr, advice);
     assert.equal((await workspace.agents()).length, 1);
     await git(workspace, 'config', '--unset', 'core.bare');
     const again = await workspace.script([['work']]).finished;

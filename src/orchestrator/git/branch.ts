@@ -202,7 +202,7 @@ export async function branchInTheWay(dir: string, name: string): Promise<string 
   return (await branchNamed(dir, name)).conflicting;
 }
 
-/** Whether there is a branch, or one because of which git cannot create it; with one process. */
+/** Whether there is a branch, or one because of which git cannot create it. */
 async function branchNamed(
   dir: string,
   name: string,
@@ -210,14 +210,14 @@ async function branchNamed(
   const first = HEADS + (name.split('/')[0] ?? name);
   const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
   const branches = refs.filter(ref => ref.startsWith(HEADS)).map(ref => ref.slice(HEADS.length));
-  return branches.includes(name)
-    ? { exists: true }
-    : {
-        exists: false,
-        conflicting: branches.find(
-          other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`),
-        ),
-      };
+  if (branches.includes(name)) {
+    return { exists: true };
+  }
+  const conflicting = branches.find(
+    other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`),
+  );
+  // Where file names have no case, git finds a branch by another spelling, too.
+  return { exists: conflicting === undefined && (await hasBranch(dir, name)), conflicting };
 }
 
 /** Why a branch name conflicts with an existing branch, and what to do. */

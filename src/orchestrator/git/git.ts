@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say, sentences } from '../../base/say.ts';
 import { asHumanError, isMissingProgram } from './gitErrors.ts';
 import { gitResult, runGit } from './runGit.ts';
 
@@ -168,7 +168,7 @@ export class GitRepository {
   private async headNow(): Promise<Head> {
     const output = await this.run(
       'rev-parse',
-      '--is-inside-work-tree',
+      '--is-bare-repository',
       'HEAD^{commit}',
       '--symbolic-full-name',
       'HEAD',
@@ -177,14 +177,10 @@ export class GitRepository {
       const head = await this.head();
       return { head, branch: await this.branch() };
     }
-    const [isInWorkTree, head = '', ref = ''] = output.split('\n');
-    if (isInWorkTree === 'false') {
-      throw new HumanError(
-        say(
-          'git treats {0} as a repository without files, so nothing can be committed there. If it is not meant to be one: git config --unset core.bare',
-          this.dir,
-        ),
-      );
+    const [isBare, head = '', ref = ''] = output.split('\n');
+    if (isBare === 'true') {
+      const { message, next } = declaredBareProblem(this.dir);
+      throw new HumanError(sentences([message, next]));
     }
     // Empty if a branch or a tag is called HEAD, too.
     return { head, branch: ref === '' ? await this.branch() : branchIn(ref) };
@@ -318,6 +314,20 @@ export class GitRepository {
   private run(...args: string[]): Promise<string> {
     return runGit(this.dir, ...READ_ONLY, ...args);
   }
+}
+
+/** What is wrong with a work tree that the setting `core.bare` declares to be none, and what to do. */
+export function declaredBareProblem(dir: string): {
+  readonly message: Message;
+  readonly next: Message;
+} {
+  return {
+    message: say(
+      'The git setting core.bare declares that {0} has no files to work on, so git refuses to commit there.',
+      dir,
+    ),
+    next: say('Take it back with "git config --unset core.bare".'),
+  };
 }
 
 /** @returns the name of the branch that is checked out; '' if HEAD is detached */

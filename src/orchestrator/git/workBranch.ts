@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { Words } from '../../base/say.ts';
 import type { BranchFacts } from './branchRule.ts';
 import { type Commit, currentBranch, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
@@ -36,6 +37,8 @@ export interface HeadNow {
   readonly head?: string;
   /** '' for a detached HEAD; absent if git cannot be read. */
   readonly branch?: string;
+  /** Why git cannot be read, if so. */
+  readonly problem?: Words;
 }
 
 /**

@@ -41,7 +41,7 @@ export async function keepToBranch(
   }
   const about = { place, iteration, workspace };
   if (rule.kind === 'end') {
-    const message = sentenceOf(rule.reason, facts, about);
+    const message = sentenceOf(rule.reason, facts, { ...about, detail: now.problem });
     record(scope, found, { broughtBack: false, reason: rule.reason });
     return { kind: 'astray', message };
   }
@@ -96,7 +96,7 @@ function sentenceOf(
     readonly place: Omit<WorkPlace, 'gitDir'>;
     readonly iteration: number;
     readonly workspace: string;
-    readonly detail?: Words;
+    readonly detail?: Words | undefined;
   },
 ): Message {
   const { detail = '', iteration, place, workspace } = about;
@@ -119,11 +119,16 @@ function sentenceOf(
       iteration,
       start,
     ),
-    repositoryUnreadable: say(
-      'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Fix what "git status" reports, then run again to continue.',
-      workspace,
-      iteration,
-    ),
+    repositoryUnreadable:
+      detail === ''
+        ? say(
+            'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Fix what "git status" reports, then run again to continue.',
+            ...[workspace, iteration],
+          )
+        : say(
+            'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Run again to continue once this is fixed: {2}',
+            ...[workspace, iteration, detail],
+          ),
     branchGone: say(
       'The branch {0} of the run has been missing since iteration {1}, and HEAD does not descend from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), use "git reflog" to find later work, then run again to continue.',
       branch,

@@ -226,7 +226,7 @@ async function checkBranch(
       head,
       leftElsewhere: current?.leftElsewhere,
     },
-    after.gitProblem === undefined ? after : {},
+    after.gitProblem === undefined ? after : { problem: after.gitProblem },
   );
   const isMoved = run.state().branchLeft !== branchLeft;
   if (isMoved) {

@@ -20,18 +20,25 @@ export async function clearBehind({
   journal,
 }: Pick<Run, 'files' | 'id' | 'journal'>): Promise<void> {
   const { workspace } = files;
-  const tasks = [
-    ['restorePointsNotRemoved', kept => removeRestorePoints(workspace, kept)],
-    ['restorePointsNotRemoved', kept => clearWorkRefs(files, kept)],
-    ['oldRunsNotCleared', kept => clearOldRuns(files, kept, place => hasTracked(workspace, place))],
-  ] as const satisfies readonly (readonly [string, (kept: string[]) => Promise<unknown>])[];
-  for (const [code, task] of tasks) {
-    try {
-      const ids = new Set([...(await runIds(files)), runId]);
+  try {
+    const ids = new Set([...(await runIds(files)), runId]);
+    if (ids.size === 1) {
       // What is left of runs whose folders are gone can wait for the second run.
-      if (ids.size > 1) {
-        await task(keptOf(ids, runId));
-      }
+      return;
+    }
+    const kept = keptOf(ids, runId);
+    await warnIfItFails('restorePointsNotRemoved', () => removeRestorePoints(workspace, kept));
+    await warnIfItFails('restorePointsNotRemoved', () => clearWorkRefs(files, kept));
+    await warnIfItFails('oldRunsNotCleared', () =>
+      clearOldRuns(files, kept, place => hasTracked(workspace, place)),
+    );
+  } catch (error) {
+    warn(journal, 'oldRunsNotCleared', saidOf(error));
+  }
+
+  async function warnIfItFails(code: string, task: () => Promise<unknown>): Promise<void> {
+    try {
+      await task();
     } catch (error) {
       warn(journal, code, saidOf(error));
     }

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isWithin } from '../../base/isWithin.ts';
 import { say } from '../../base/say.ts';
+import { declaredBareProblem } from '../git/git.ts';
+import { gitDirOf } from '../git/gitDir.ts';
 import { runGit } from '../git/runGit.ts';
 import { namedFiles } from '../git/treeCommit.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
@@ -19,15 +22,7 @@ export const repository: Precondition = {
     const { workspace } = files;
     const { isBare, root } = await folder();
     if (root === undefined) {
-      return isBare
-        ? {
-            level: 'refuses',
-            message: say('{0} is a bare git repository, which has no files to work on.', workspace),
-            next: say(
-              'Start in a clone of it, or in a worktree: git worktree add ../work, then ralph-fresh run --cwd ../work.',
-            ),
-          }
-        : withoutRepository(files);
+      return isBare ? withoutFiles(workspace) : withoutRepository(files);
     }
     const [{ head }, version] = await Promise.all([headNow(), runGit(workspace, 'version')]);
     if (head === undefined) {
@@ -37,6 +32,27 @@ export const repository: Precondition = {
     return { level: 'holds', message: `git ${number}, repository ${root}` };
   },
 };
+
+function withoutFiles(workspace: string): Judgement {
+  if (isDeclaredBare(workspace)) {
+    return { level: 'refuses', ...declaredBareProblem(workspace) };
+  }
+  return {
+    level: 'refuses',
+    message: say('{0} is a bare git repository, which has no files to work on.', workspace),
+    next: say(
+      'Start in a clone of it, or in a worktree: git worktree add ../work, then ralph-fresh run --cwd ../work.',
+    ),
+  };
+}
+
+/** Whether it has a folder `.git` in it or above it, whose files git does not see because of a setting. */
+function isDeclaredBare(workspace: string): boolean {
+  const gitDir = gitDirOf(workspace);
+  const isInIt = gitDir !== undefined && isWithin(gitDir, realPlace(workspace) ?? workspace);
+  // A bare repository may be a folder of another one.
+  return gitDir !== undefined && !isInIt && !existsSync(path.join(workspace, 'HEAD'));
+}
 
 async function withoutRepository(files: RunFiles): Promise<Judgement> {
   const { workspace } = files;
