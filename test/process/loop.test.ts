@@ -20,7 +20,6 @@ import {
 
 const UNCOMMITTED = /There are uncommitted changes/;
 const execFileText = promisify(execFile);
-/** A process can be told to end by signals only where there are any. */
 /** A program that is there, so that a run starts, and that the system cannot start. */
 async function noProgram({ notesDir }: Workspace): Promise<string> {
   const file = path.join(notesDir, 'no-program');
@@ -28,6 +27,7 @@ async function noProgram({ notesDir }: Workspace): Promise<string> {
   return file;
 }
 
+/** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 /** `setsid` and cgroups are Linux's own. */
 const linux = { skip: process.platform !== 'linux' && 'Only Linux has cgroups' };
@@ -589,11 +589,14 @@ describe('stop', { concurrency: 4, ...posix }, () => {
 describe('limits and agents out of control', { concurrency: 4, ...posix }, () => {
   test('the time limit ends an agent, even one that ignores SIGTERM', async t => {
     const workspace = await Workspace.create(t);
-    const args = ['--time-limit', SOON, '--max-iterations', '1'];
-    const cli = workspace.run('ignoresSigterm', ...args);
-    const agent = await workspace.agent();
+    // A shell ignores it at once; a Node that is slow to start would be ended before it does.
+    const agent = path.join(workspace.notesDir, 'ignores-sigterm');
+    await writeFile(agent, "#!/bin/sh\ntrap '' TERM\nexec sleep 600\n", { mode: 0o755 });
+    const flags = ['--agent', 'claude', '--claude-path', agent];
+    const cli = workspace.cli('run', ...flags, '--time-limit', '0.1', '--max-iterations', '1');
     await assertEnd(workspace, cli, 'maxIterations', 1);
-    assert.equal(isAlive(agent), false);
+    const [started] = await workspace.events('agent.started');
+    assert.equal(isAlive(started?.pid ?? 0), false);
     const [ended] = await workspace.events('agent.ended');
     assert.deepEqual([ended?.reason, ended?.signal], ['hardLimit', 'SIGKILL']);
     assert.deepEqual(await outcomes(workspace), ['failed']);

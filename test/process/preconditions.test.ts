@@ -58,6 +58,19 @@ const REFUSED: readonly Lack[] = [
     make: workspace => git(workspace, 'init', '--quiet', '--bare', '.'),
   },
   {
+    what: 'a bare repository in the folder .git, for worktrees',
+    id: 'git',
+    words: /is a bare git repository.*clone.*worktree/,
+    isRepository: false,
+    make: workspace => git(workspace, 'init', '--quiet', '--bare', '.git'),
+  },
+  {
+    what: 'a setting that declares the repository bare',
+    id: 'git',
+    words: /core\.bare declares that .* has no files.*git config --unset core\.bare/,
+    make: workspace => git(workspace, 'config', 'core.bare', 'true'),
+  },
+  {
     what: 'no commit of the files that are there',
     id: 'git',
     words: /no commit yet, so .* change in a\.txt could not be .*git add -A, then git commit/,

@@ -20,34 +20,26 @@ export async function clearBehind({
   journal,
 }: Pick<Run, 'files' | 'id' | 'journal'>): Promise<void> {
   const { workspace } = files;
-  try {
+  const kept = async () => {
     const ids = new Set([...(await runIds(files)), runId]);
-    if (ids.size === 1) {
-      // What is left of runs whose folders are gone can wait for the second run.
-      return;
-    }
-    const kept = keptOf(ids, runId);
-    await warnIfItFails('restorePointsNotRemoved', () => removeRestorePoints(workspace, kept));
-    await warnIfItFails('restorePointsNotRemoved', () => clearWorkRefs(files, kept));
-    await warnIfItFails('oldRunsNotCleared', () =>
-      clearOldRuns(files, kept, place => hasTracked(workspace, place)),
-    );
-  } catch (error) {
-    warn(journal, 'oldRunsNotCleared', saidOf(error));
-  }
-
-  async function warnIfItFails(code: string, task: () => Promise<unknown>): Promise<void> {
+    const upToThis = [...ids].filter(id => id <= runId).sort();
+    // A run that seems newer came with the repository or from a wrong clock, and must not displace another one.
+    const younger = [...ids].filter(id => id > runId);
+    return [...upToThis.slice(-RUNS_KEPT), ...younger];
+  };
+  const tasks = [
+    ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
+    ['restorePointsNotRemoved', async () => clearWorkRefs(files, await kept())],
+    [
+      'oldRunsNotCleared',
+      async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),
+    ],
+  ] as const;
+  for (const [code, task] of tasks) {
     try {
       await task();
     } catch (error) {
       warn(journal, code, saidOf(error));
     }
   }
-}
-
-function keptOf(ids: Iterable<string>, runId: string): string[] {
-  const upToThis = [...ids].filter(id => id <= runId).sort();
-  // A run that seems newer came with the repository or from a wrong clock, and must not displace another one.
-  const younger = [...ids].filter(id => id > runId);
-  return [...upToThis.slice(-RUNS_KEPT), ...younger];
 }

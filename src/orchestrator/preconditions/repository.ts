@@ -46,12 +46,13 @@ function withoutFiles(workspace: string): Judgement {
   };
 }
 
-/** Whether it has a folder `.git` in it or above it, whose files git does not see because of a setting. */
+/** Whether git does not see the files around a folder `.git` only because of a setting. */
 function isDeclaredBare(workspace: string): boolean {
   const gitDir = gitDirOf(workspace);
   const isInIt = gitDir !== undefined && isWithin(gitDir, realPlace(workspace) ?? workspace);
-  // A bare repository may be a folder of another one.
-  return gitDir !== undefined && !isInIt && !existsSync(path.join(workspace, 'HEAD'));
+  // Only a repository with files has an index; and a bare one may be a folder of another one.
+  const hasIndex = gitDir !== undefined && existsSync(path.join(gitDir, 'index'));
+  return hasIndex && !isInIt && !existsSync(path.join(workspace, 'HEAD'));
 }
 
 async function withoutRepository(files: RunFiles): Promise<Judgement> {
