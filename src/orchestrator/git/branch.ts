@@ -199,7 +199,7 @@ function withVisibleControls(text: string): string {
 
 /** The branch because of which git cannot create another one: it cannot store both `a` and `a/b`. */
 export async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
-  return (await branchNamed(dir, name)).conflicting;
+  return inTheWay(await branchesNextTo(dir, name), name);
 }
 
 /** Whether there is a branch, or one because of which git cannot create it. */
@@ -207,17 +207,24 @@ async function branchNamed(
   dir: string,
   name: string,
 ): Promise<Pick<BranchPlace, 'exists' | 'conflicting'>> {
-  const first = HEADS + (name.split('/')[0] ?? name);
-  const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
-  const branches = refs.filter(ref => ref.startsWith(HEADS)).map(ref => ref.slice(HEADS.length));
+  const branches = await branchesNextTo(dir, name);
   if (branches.includes(name)) {
     return { exists: true };
   }
-  const conflicting = branches.find(
-    other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`),
-  );
+  const conflicting = inTheWay(branches, name);
   // Where file names have no case, git finds a branch by another spelling, too.
   return { exists: conflicting === undefined && (await hasBranch(dir, name)), conflicting };
+}
+
+/** The names of branches that begin with the same part. */
+async function branchesNextTo(dir: string, name: string): Promise<string[]> {
+  const first = HEADS + (name.split('/')[0] ?? name);
+  const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
+  return refs.filter(ref => ref.startsWith(HEADS)).map(ref => ref.slice(HEADS.length));
+}
+
+function inTheWay(branches: readonly string[], name: string): string | undefined {
+  return branches.find(other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`));
 }
 
 /** Why a branch name conflicts with an existing branch, and what to do. */
