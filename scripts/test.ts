@@ -1,4 +1,5 @@
-// Runs all suites, or the given ones: npm test -- unit process. The last line counts all tests.
+// Runs the suites, or the given ones: npm test -- unit process. The last line counts all tests. With --all, tests are
+// repeated with all their values, also in the oldest VS Code: npm run test:all.
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,9 +51,12 @@ const suites: Readonly<Record<string, (print: Print) => Promise<Counts>>> = {
   oldest: print =>
     playwright(print, 'oldest', ['--grep', '@oldest', '--workers', '1'], {
       RALPH_FRESH_VSCODE: 'oldest',
+      RALPH_FRESH_TESTS: 'all',
     }),
   ui: print => playwright(print, 'ui'),
 };
+/** It repeats stories of `ui`, and runs only if it is named, or all are. */
+const ONLY_IN_ALL = 'oldest';
 /** They run before the others, which need them. */
 const FIRST = ['lint', 'types', 'build'];
 /**
@@ -64,7 +68,12 @@ const IN_PARALLEL = availableParallelism() > 2 ? 'ui' : undefined;
 let interrupted = false;
 
 async function main(): Promise<void> {
-  const asked = process.argv.slice(2);
+  const runsAll = process.argv.includes('--all');
+  if (runsAll) {
+    // For variants.ts.
+    process.env['RALPH_FRESH_TESTS'] = 'all';
+  }
+  const asked = process.argv.slice(2).filter(name => name !== '--all');
   const unknown = asked.filter(name => !(name in suites));
   if (unknown.length > 0) {
     console.error(
@@ -76,7 +85,7 @@ async function main(): Promise<void> {
   const needsBuild = asked.some(name => !['lint', 'types', 'unit', 'build'].includes(name));
   const names =
     asked.length === 0
-      ? Object.keys(suites)
+      ? Object.keys(suites).filter(name => runsAll || name !== ONLY_IN_ALL)
       : [...(needsBuild && !asked.includes('build') ? ['build'] : []), ...asked];
   mkdirSync(results, { recursive: true });
   const output = new SuiteOutput(names, text => process.stdout.write(text));

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { claudeProject } from '../support/claudeProject.ts';
 import { FakeGithub } from '../support/fakeGithub.ts';
 import { type ModelScript, ScriptedModel } from '../support/scriptedModel.ts';
+import { variants } from '../support/variants.ts';
 
 /** A source with one story that is done and one that is open. */
 interface Source {
@@ -124,7 +125,7 @@ const sources: Readonly<Record<string, Source>> = {
 describe('ralph-fresh run with the real Claude Code, from each source', () => {
   const project = claudeProject('sources-', []);
 
-  for (const [name, source] of Object.entries(sources)) {
+  for (const [name, source] of variants(Object.entries(sources), 4)) {
     it(name, async () => {
       const folder = project.folder();
       await rm(path.join(folder, '.omc', 'prd.json'), { force: true });

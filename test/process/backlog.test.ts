@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fileOf, filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { type RunningCli, type Step, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const TASKS = [
   { id: 'task-1', title: 'Model', criteria: ['It works'] },
@@ -132,7 +133,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     }
   });
 
-  test('lanes with a folder that git does not track', async t => {
+  inAll(test)('lanes with a folder that git does not track', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await writeBacklog(path.join(workspace.folder, 'backlog'), TASKS);
     await workspace.write('.git/info/exclude', 'backlog\n');

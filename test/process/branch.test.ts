@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { englishOf } from '../../src/base/say.ts';
 import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const switchTo = (...args: string[]): Step => ({ git: ['switch', '--quiet', ...args] });
 const done: Step = { result: ['Done.'] };
@@ -303,7 +304,7 @@ describe('a run is complete only if its commits are on its branch', {
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('a run without a branch is found by its commit', async t => {
+  inAll(test)('a run without a branch is found by its commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await git(workspace, 'switch', '--quiet', '--detach');
     await workspace.script([['work']], '--max-iterations', '1').finished;
@@ -356,7 +357,7 @@ describe('a run is complete only if its commits are on its branch', {
     assert.match(stdout, /has been a different one since iteration 1/);
   });
 
-  test('an unreadable repository also ends a run on chosen stories', async t => {
+  inAll(test)('an unreadable repository also ends a run on chosen stories', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const damage: Step = { write: ['.git/HEAD', 'no reference'] };
     const calls = [['work', damage]];

@@ -24,7 +24,7 @@ async function shop(
   t: TestContext,
   stories = [story('US-001', 'Lock a session after too many logins')],
 ): Promise<Workspace> {
-  const workspace = await Workspace.create(t, { stories });
+  const workspace = await Workspace.create(t, { stories, hasPointers: true });
   await mkdir(path.join(workspace.folder, 'src'));
   await mkdir(path.join(workspace.folder, 'config'));
   await workspace.write(

@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
 import { demoAgent } from '../../src/orchestrator/agents/demo/demoAgent.ts';
+import { inAll } from '../support/variants.ts';
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../sample');
 const STORIES = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005'];
@@ -395,60 +396,66 @@ test('does the story only once when killed before the tick and restarted', async
   assert.equal(progress.match(/^- Routes live in/gm)?.length, 1);
 });
 
-test('ends with the same files and commits when killed after a step and restarted', async t => {
-  const reference = await sampleProject(t);
-  const undisturbed = await reference.run('US-001');
-  const steps = undisturbed.events.filter(event => event.type === 'toolResult').length;
-  const withoutDate = (files: Record<string, string>) =>
-    JSON.stringify(files).replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, 'DATE');
+inAll(test)(
+  'ends with the same files and commits when killed after a step and restarted',
+  async t => {
+    const reference = await sampleProject(t);
+    const undisturbed = await reference.run('US-001');
+    const steps = undisturbed.events.filter(event => event.type === 'toolResult').length;
+    const withoutDate = (files: Record<string, string>) =>
+      JSON.stringify(files).replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, 'DATE');
 
-  // The test written, half of the code, before the commit, ticked but not committed.
-  for (const killedAt of [5, 7, 9, steps - 1]) {
+    // The test written, half of the code, before the commit, ticked but not committed.
+    for (const killedAt of [5, 7, 9, steps - 1]) {
+      const project = await sampleProject(t);
+      let step = 0;
+      await project.run('US-001', {
+        // A pause, so that the process does not get far between the step and its end.
+        env: { RALPH_FRESH_DEMO_PACE_MS: '50' },
+        onEvent: (event, kill) => {
+          if (event.type !== 'toolResult') return;
+          step += 1;
+          if (step === killedAt) kill('SIGKILL');
+        },
+      });
+
+      const session = await project.run('US-001');
+
+      assert.equal(session.result?.isError, false, session.result?.text);
+      assert.equal(withoutDate(await project.snapshot()), withoutDate(await reference.snapshot()));
+      const features = (await project.subjects()).filter(subject => subject.startsWith('feat'));
+      assert.equal(features.length, 1, `killed after step ${killedAt}`);
+    }
+  },
+);
+
+inAll(test)(
+  'makes the second commit of a story when killed between the two and restarted',
+  async t => {
     const project = await sampleProject(t);
-    let step = 0;
-    await project.run('US-001', {
-      // A pause, so that the process does not get far between the step and its end.
+    for (const story of ['US-001', 'US-002', 'US-003']) {
+      await project.run(story);
+    }
+    let writes = false;
+    await project.run('US-004', {
       env: { RALPH_FRESH_DEMO_PACE_MS: '50' },
       onEvent: (event, kill) => {
-        if (event.type !== 'toolResult') return;
-        step += 1;
-        if (step === killedAt) kill('SIGKILL');
+        writes ||= event.type === 'tool' && event.gist === 'test/completeTodo.test.ts';
+        // The test is written, and nothing of the code that it is for.
+        if (writes && event.type === 'toolResult') kill('SIGKILL');
       },
     });
+    assert.match(await project.git('status', '--porcelain'), /\?\? test\/completeTodo\.test\.ts/);
 
-    const session = await project.run('US-001');
+    const session = await project.run('US-004');
 
     assert.equal(session.result?.isError, false, session.result?.text);
-    assert.equal(withoutDate(await project.snapshot()), withoutDate(await reference.snapshot()));
-    const features = (await project.subjects()).filter(subject => subject.startsWith('feat'));
-    assert.equal(features.length, 1, `killed after step ${killedAt}`);
-  }
-});
-
-test('makes the second commit of a story when killed between the two and restarted', async t => {
-  const project = await sampleProject(t);
-  for (const story of ['US-001', 'US-002', 'US-003']) {
-    await project.run(story);
-  }
-  let writes = false;
-  await project.run('US-004', {
-    env: { RALPH_FRESH_DEMO_PACE_MS: '50' },
-    onEvent: (event, kill) => {
-      writes ||= event.type === 'tool' && event.gist === 'test/completeTodo.test.ts';
-      // The test is written, and nothing of the code that it is for.
-      if (writes && event.type === 'toolResult') kill('SIGKILL');
-    },
-  });
-  assert.match(await project.git('status', '--porcelain'), /\?\? test\/completeTodo\.test\.ts/);
-
-  const session = await project.run('US-004');
-
-  assert.equal(session.result?.isError, false, session.result?.text);
-  assert.deepEqual(await project.done(), ['US-001', 'US-002', 'US-003', 'US-004']);
-  const subjects = await project.subjects();
-  assert.equal(subjects.filter(subject => subject.startsWith('feat')).length, 5);
-  assert.equal(await project.git('status', '--porcelain'), '');
-});
+    assert.deepEqual(await project.done(), ['US-001', 'US-002', 'US-003', 'US-004']);
+    const subjects = await project.subjects();
+    assert.equal(subjects.filter(subject => subject.startsWith('feat')).length, 5);
+    assert.equal(await project.git('status', '--porcelain'), '');
+  },
+);
 
 test('waits while the hold file exists, then ticks the story', async t => {
   const project = await sampleProject(t);

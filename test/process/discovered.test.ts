@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const PRD = '.omc/prd.json';
 const LIMIT = '<discovered>Limit the log in | five tries</discovered>';
@@ -177,7 +178,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.equal(accepted?.by, 'setting');
   });
 
-  test('waits for a person after later runs, too', async t => {
+  inAll(test)('waits for a person after later runs, too', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const first = await workspace.script([reports('US-001', LIMIT)]).finished;
     assert.equal(first.code, 0, first.stderr);
@@ -193,7 +194,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(await told(workspace, 0, 'status', '--json')).discovered, 1);
   });
 
-  test('is a story of three lanes, too', async t => {
+  inAll(test)('is a story of three lanes, too', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const calls = {
       'US-001': [reports('US-001', LIMIT)],
@@ -272,43 +273,46 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     }
   });
 
-  test('is added as its tool numbers tasks: Task Master, Spec Kit, OpenSpec, Kiro, and lists of harnesses', async t => {
-    const task = { id: 1, title: 'First', status: 'pending', dependencies: [], subtasks: [] };
-    const feature = { category: 'functional', description: 'First', steps: ['a'], passes: false };
-    const files = [
-      [TASKS, JSON.stringify({ master: { tasks: [task] } }, null, 2), ['pending', 'done'], '2'],
-      ['specs/001-a/tasks.md', '## Phase 1\n\n- [ ] T001 First\n', ['[ ]', '[x]'], 'T002'],
-      ['openspec/changes/a/tasks.md', '## 1. One\n\n- [ ] 1.1 First\n', ['[ ]', '[x]'], '1.2'],
-      ['.kiro/specs/a/tasks.md', '# Plan\n\n- [ ] 1. First\n  - detail\n', ['[ ]', '[x]'], '2'],
-      ['feature_list.json', JSON.stringify([feature], null, 2), ['false', 'true'], '#2'],
-      ['tasks.yaml', 'tasks:\n  - title: First\n    completed: false\n', ['false', 'true'], '#2'],
-    ] as const;
-    for (const [name, text, tick, id] of files) {
-      const workspace = await Workspace.create(t, { stories: undefined });
-      await mkdir(path.dirname(path.join(workspace.folder, name)), { recursive: true });
-      await workspace.write(name, text);
-      const steps = [
-        { replace: [name, ...tick] },
-        { commit: 'feat: one' },
-        { result: [LIMIT, {}] },
-      ];
-      const run = await workspace.script([steps]).finished;
-      assert.equal(run.code, 0, `${name}: ${run.stderr}${run.stdout}`);
-      const [limit] = await found(workspace);
-      const before = await workspace.read(name);
-      const said = await told(workspace, 0, 'discovered', 'accept', limit.id);
-      assert.match(said, new RegExp(`: ${id.replace('.', '\\.')} Limit the log in`), name);
-      const after = await workspace.read(name);
-      const tail = before.split('').findLastIndex((_, at) => !after.endsWith(before.slice(at)));
-      assert.ok(after.startsWith(before.slice(0, tail + 1).trimEnd()), name);
-      const next = JSON.parse(await told(workspace, 0, 'next', '--json'));
-      assert.equal(next.id, id, name);
-      assert.deepEqual(await found(workspace), [], name);
-      // It is known as that story.
-      const [{ state, storyId: known }] = await found(workspace, '--all');
-      assert.deepEqual([state, known], ['added', id]);
-    }
-  });
+  inAll(test)(
+    'is added as its tool numbers tasks: Task Master, Spec Kit, OpenSpec, Kiro, and lists of harnesses',
+    async t => {
+      const task = { id: 1, title: 'First', status: 'pending', dependencies: [], subtasks: [] };
+      const feature = { category: 'functional', description: 'First', steps: ['a'], passes: false };
+      const files = [
+        [TASKS, JSON.stringify({ master: { tasks: [task] } }, null, 2), ['pending', 'done'], '2'],
+        ['specs/001-a/tasks.md', '## Phase 1\n\n- [ ] T001 First\n', ['[ ]', '[x]'], 'T002'],
+        ['openspec/changes/a/tasks.md', '## 1. One\n\n- [ ] 1.1 First\n', ['[ ]', '[x]'], '1.2'],
+        ['.kiro/specs/a/tasks.md', '# Plan\n\n- [ ] 1. First\n  - detail\n', ['[ ]', '[x]'], '2'],
+        ['feature_list.json', JSON.stringify([feature], null, 2), ['false', 'true'], '#2'],
+        ['tasks.yaml', 'tasks:\n  - title: First\n    completed: false\n', ['false', 'true'], '#2'],
+      ] as const;
+      for (const [name, text, tick, id] of files) {
+        const workspace = await Workspace.create(t, { stories: undefined });
+        await mkdir(path.dirname(path.join(workspace.folder, name)), { recursive: true });
+        await workspace.write(name, text);
+        const steps = [
+          { replace: [name, ...tick] },
+          { commit: 'feat: one' },
+          { result: [LIMIT, {}] },
+        ];
+        const run = await workspace.script([steps]).finished;
+        assert.equal(run.code, 0, `${name}: ${run.stderr}${run.stdout}`);
+        const [limit] = await found(workspace);
+        const before = await workspace.read(name);
+        const said = await told(workspace, 0, 'discovered', 'accept', limit.id);
+        assert.match(said, new RegExp(`: ${id.replace('.', '\\.')} Limit the log in`), name);
+        const after = await workspace.read(name);
+        const tail = before.split('').findLastIndex((_, at) => !after.endsWith(before.slice(at)));
+        assert.ok(after.startsWith(before.slice(0, tail + 1).trimEnd()), name);
+        const next = JSON.parse(await told(workspace, 0, 'next', '--json'));
+        assert.equal(next.id, id, name);
+        assert.deepEqual(await found(workspace), [], name);
+        // It is known as that story.
+        const [{ state, storyId: known }] = await found(workspace, '--all');
+        assert.deepEqual([state, known], ['added', id]);
+      }
+    },
+  );
 
   test('has no id in a list without ids, and is known there by its text', async t => {
     const feature = { category: 'functional', description: 'First', steps: ['a'], passes: false };
@@ -462,49 +466,52 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     }
   });
 
-  test('is a file of its own in a folder of Backlog.md, with one agent and with two', async t => {
-    for (const flags of [[], ['--lanes', '2']]) {
-      const workspace = await Workspace.create(t, { stories: undefined });
-      const dir = path.join(workspace.folder, 'backlog');
-      const [first, second] = [
-        { id: 'task-1', title: 'First' },
-        { id: 'task-2', title: 'Second' },
-      ];
-      await writeBacklog(dir, [first, second]);
-      await workspace.git('add', '.');
-      await workspace.git('commit', '-q', '-m', 'Tasks');
-      const work = (story: string, ...tags: readonly string[]): Step[] => [
-        { write: [`${story}.txt`, story] },
-        { replace: [FILES[story] ?? '', 'To Do', 'Done'] },
-        { commit: `feat: ${story}` },
-        { result: [tags.join('\n'), {}] },
-      ];
-      const run = workspace.scriptOf(
-        {
-          'task-1': [work('task-1', LIMIT)],
-          'task-2': [[{ wait: 'go' }, ...work('task-2')]],
-          'task-3': [work('task-3')],
-        },
-        ...flags,
-      );
-      const { id } = await workspace.event('discovery.reported');
-      await until(
-        'the second agent',
-        async () => (await workspace.events('agent.started')).length > 1,
-      );
-      assert.match(await told(workspace, 0, 'discovered', 'accept', id), /Accepted/);
-      await workspace.note('go');
-      const { code, stderr, stdout } = await run.finished;
-      assert.equal(code, 0, stderr + stdout);
-      const [added] = await workspace.events('discovery.added');
-      assert.equal(added?.storyId, 'task-3');
-      assert.deepEqual(await workspace.events('guard.found'), []);
-      assert.deepEqual(await workspace.events('target.held'), []);
-      const files = await filesIn(path.join(dir, 'tasks'));
-      const text = files['task-3 - Limit-the-log-in.md'] ?? '';
-      assert.match(text, /^id: task-3\ntitle: Limit the log in\nstatus: Done\n/m);
-      assert.match(text, /Discovered during task-1: five tries/);
-      assert.equal(Object.keys(files).length, 3);
-    }
-  });
+  inAll(test)(
+    'is a file of its own in a folder of Backlog.md, with one agent and with two',
+    async t => {
+      for (const flags of [[], ['--lanes', '2']]) {
+        const workspace = await Workspace.create(t, { stories: undefined });
+        const dir = path.join(workspace.folder, 'backlog');
+        const [first, second] = [
+          { id: 'task-1', title: 'First' },
+          { id: 'task-2', title: 'Second' },
+        ];
+        await writeBacklog(dir, [first, second]);
+        await workspace.git('add', '.');
+        await workspace.git('commit', '-q', '-m', 'Tasks');
+        const work = (story: string, ...tags: readonly string[]): Step[] => [
+          { write: [`${story}.txt`, story] },
+          { replace: [FILES[story] ?? '', 'To Do', 'Done'] },
+          { commit: `feat: ${story}` },
+          { result: [tags.join('\n'), {}] },
+        ];
+        const run = workspace.scriptOf(
+          {
+            'task-1': [work('task-1', LIMIT)],
+            'task-2': [[{ wait: 'go' }, ...work('task-2')]],
+            'task-3': [work('task-3')],
+          },
+          ...flags,
+        );
+        const { id } = await workspace.event('discovery.reported');
+        await until(
+          'the second agent',
+          async () => (await workspace.events('agent.started')).length > 1,
+        );
+        assert.match(await told(workspace, 0, 'discovered', 'accept', id), /Accepted/);
+        await workspace.note('go');
+        const { code, stderr, stdout } = await run.finished;
+        assert.equal(code, 0, stderr + stdout);
+        const [added] = await workspace.events('discovery.added');
+        assert.equal(added?.storyId, 'task-3');
+        assert.deepEqual(await workspace.events('guard.found'), []);
+        assert.deepEqual(await workspace.events('target.held'), []);
+        const files = await filesIn(path.join(dir, 'tasks'));
+        const text = files['task-3 - Limit-the-log-in.md'] ?? '';
+        assert.match(text, /^id: task-3\ntitle: Limit the log in\nstatus: Done\n/m);
+        assert.match(text, /Discovered during task-1: five tries/);
+        assert.equal(Object.keys(files).length, 3);
+      }
+    },
+  );
 });

@@ -27,7 +27,7 @@ const REST = `export function parseRange(text) {
 
 /** A project with a helper, and the stories that agents work on. */
 async function project(t: Parameters<typeof Workspace.create>[0], stories = 2) {
-  const workspace = await Workspace.create(t, { stories: openStories(stories) });
+  const workspace = await Workspace.create(t, { stories: openStories(stories), hasPointers: true });
   await workspace.write('text.js', HELPER + REST);
   workspace.git('add', '-A');
   workspace.git('commit', '--quiet', '-m', 'A helper');
@@ -141,7 +141,7 @@ describe('existing code that an agent wrote again', { concurrency: 2 }, () => {
   });
 
   test('eval duplicates without a commit to look at says so, and fails', async t => {
-    const workspace = await Workspace.create(t);
+    const workspace = await Workspace.create(t, { hasPointers: true });
     const evaluated = () => workspace.cli('eval', 'duplicates').finished;
     const short = await evaluated();
     assert.deepEqual([short.code, short.stdout], [1, '']);

@@ -9,6 +9,7 @@ import { readRunState } from '../../src/orchestrator/journal/foldJournal.ts';
 import { makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
 import { keepRunState, readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { fakeAgent, isAlive, openStories, until, Workspace } from '../support/ralph.ts';
+import { inAll, variants } from '../support/variants.ts';
 
 /** Green when the file `green` is there; says what it looked for. */
 const NEEDS_GREEN =
@@ -255,14 +256,15 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
       code === 'checkChangedStories' ? [englishOf(detail)] : [],
     );
 
-  for (const check of [
+  const harmful = [
     'sed -i.old s/true/false/ .omc/prd.json',
     'git clean -qfdx',
+    'rm .omc/prd.json && mkdir .omc/prd.json',
     'git stash -qa',
     'rm .omc/prd.json',
     'echo broken > .omc/prd.json',
-    'rm .omc/prd.json && mkdir .omc/prd.json',
-  ]) {
+  ];
+  for (const check of variants(harmful, 3)) {
     test(`what a check does to the story file does not count: ${check}`, {
       skip: process.platform === 'win32',
     }, async t => {
@@ -437,24 +439,27 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('iteration.ended')).commits, 2);
   });
 
-  test('a run that is repeatedly stopped in the same check still checks the claim', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const verify = ['--verify', 'test -e ok || sleep 60; exit 1'];
-    for (const stopped of [1, 2]) {
-      const cli = workspace.script([['work']], ...verify);
-      await until(
-        `check ${stopped}`,
-        async () => (await workspace.events('check.started')).length === stopped,
-      );
-      cli.child.kill('SIGINT');
-      assert.equal((await cli.finished).code, 130);
-    }
-    await workspace.write('ok', '');
-    const { code, stdout } = await workspace.script([['work']], ...verify).finished;
-    assert.equal(code, 1, stdout);
-    assert.equal((await outcomes(workspace))[0], 'rejected');
-    assert.deepEqual(await workspace.done(), []);
-  });
+  inAll(test)(
+    'a run that is repeatedly stopped in the same check still checks the claim',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const verify = ['--verify', 'test -e ok || sleep 60; exit 1'];
+      for (const stopped of [1, 2]) {
+        const cli = workspace.script([['work']], ...verify);
+        await until(
+          `check ${stopped}`,
+          async () => (await workspace.events('check.started')).length === stopped,
+        );
+        cli.child.kill('SIGINT');
+        assert.equal((await cli.finished).code, 130);
+      }
+      await workspace.write('ok', '');
+      const { code, stdout } = await workspace.script([['work']], ...verify).finished;
+      assert.equal(code, 1, stdout);
+      assert.equal((await outcomes(workspace))[0], 'rejected');
+      assert.deepEqual(await workspace.done(), []);
+    },
+  );
 
   for (const [what, ...flags] of [
     ['is asked for', '--new'],
@@ -484,7 +489,7 @@ describe('the gate: the checks decide what is done', { concurrency: 3 }, () => {
     });
   }
 
-  test('an unchecked claim does not count after a run on another list', async t => {
+  inAll(test)('an unchecked claim does not count after a run on another list', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await killInCheck(workspace, '--verify', 'sleep 60');
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));

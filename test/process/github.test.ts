@@ -8,6 +8,7 @@ import { runOwnCommand } from '../../src/orchestrator/workspace/ownCommand.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
 import { type Finished, isAlive, type Step, until, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const LABEL = ['ralph'];
 const MIRROR = '.omc/github.json';
@@ -174,30 +175,33 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     assert.deepEqual(await filesWith(path.dirname(workspace.folder), github.token), []);
   });
 
-  test('what a person commits while a comment is written is not said to be work of the next story', async t => {
-    const { github, workspace } = await start(t, [
-      { number: 3, title: 'Plant a tree', body: 'In spring.', labels: LABEL },
-      { number: 4, title: 'Water it', body: 'Depends on #3', labels: LABEL },
-    ]);
-    let person = '';
-    github.onRequest = (method, at) => {
-      if (person === '' && method === 'POST' && at.includes('/issues/3/comments')) {
-        workspace.git('commit', '--allow-empty', '-qm', 'by a person');
-        person = workspace.git('rev-parse', 'HEAD').trim();
-      }
-    };
-    const { code, stderr } = await workspace.script([['work'], ['work']], ...source(github))
-      .finished;
-    assert.equal(code, 0, stderr);
-    assert.notEqual(person, '');
-    const [, second] = await workspace.events('iteration.started');
-    assert.equal(second?.startCommit, person);
-    const body = github.comments.get(4)?.[0]?.body ?? '';
-    assert.match(body, /- `[0-9a-f]{40}`/);
-    assert.doesNotMatch(body, new RegExp(person));
-  });
+  inAll(test)(
+    'what a person commits while a comment is written is not said to be work of the next story',
+    async t => {
+      const { github, workspace } = await start(t, [
+        { number: 3, title: 'Plant a tree', body: 'In spring.', labels: LABEL },
+        { number: 4, title: 'Water it', body: 'Depends on #3', labels: LABEL },
+      ]);
+      let person = '';
+      github.onRequest = (method, at) => {
+        if (person === '' && method === 'POST' && at.includes('/issues/3/comments')) {
+          workspace.git('commit', '--allow-empty', '-qm', 'by a person');
+          person = workspace.git('rev-parse', 'HEAD').trim();
+        }
+      };
+      const { code, stderr } = await workspace.script([['work'], ['work']], ...source(github))
+        .finished;
+      assert.equal(code, 0, stderr);
+      assert.notEqual(person, '');
+      const [, second] = await workspace.events('iteration.started');
+      assert.equal(second?.startCommit, person);
+      const body = github.comments.get(4)?.[0]?.body ?? '';
+      assert.match(body, /- `[0-9a-f]{40}`/);
+      assert.doesNotMatch(body, new RegExp(person));
+    },
+  );
 
-  test('a comment says which commits are not pushed yet', async t => {
+  inAll(test)('a comment says which commits are not pushed yet', async t => {
     const { github, workspace } = await start(t, [
       { number: 3, title: 'Plant a tree', labels: LABEL },
       { number: 4, title: 'Water it', labels: LABEL },
@@ -457,7 +461,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     );
   });
 
-  test('a comment whose answer is lost, and lost notes, lead to no second one', async t => {
+  inAll(test)('a comment whose answer is lost, and lost notes, lead to no second one', async t => {
     const { github, workspace } = await start(t, [{ number: 1, title: 'One', labels: LABEL }]);
     github.trouble(method => method === 'POST', { status: 500, isCarriedOut: true });
     const run = await workspace.script([['work']], ...source(github)).finished;

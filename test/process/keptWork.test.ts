@@ -10,6 +10,7 @@ import { clearWorkRefs } from '../../src/orchestrator/workspace/discardedWork.ts
 import { workRefsOf } from '../../src/orchestrator/workspace/workRefs.ts';
 import { gitThat, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { Terminal } from '../support/terminal.ts';
+import { inAll } from '../support/variants.ts';
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 /** Of a stop; then git has this long for anything that changes nothing. */
@@ -207,7 +208,7 @@ describe('stopping', posix, () => {
 });
 
 describe('agent work that has landed', () => {
-  test('is not listed as pending, and files left by checks belong to nobody', async t => {
+  inAll(test)('is not listed as pending, and files left by checks belong to nobody', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.write('.omc/progress.txt', '# Progress\n');
     workspace.git('add', '-A');
@@ -301,80 +302,98 @@ describe('agent work that has not landed', () => {
     assert.deepEqual(await listed(), [['US-001', 'wip: half']]);
   });
 
-  test('is kept with its story when another run uses the place of a killed one', posix, async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const run = workspace.scriptOf(
-      { 'US-001': [[...half.slice(0, 2), ...leaves('left.txt')]] },
-      '--isolate',
-    );
-    await stays(workspace);
-    run.child.kill('SIGKILL');
-    await run.finished;
-    const next = await workspace.scriptOf(
-      { 'US-001': [[], finishes('US-001', { write: ['b.txt', 'b\n'] })] },
-      ...['--isolate', '--new'],
-    ).finished;
-    assert.equal(next.code, 0, next.stderr);
-    assert.deepEqual(openOf(await placesOf(workspace)), [
-      ['US-001', 'Uncommitted work of US-001 (kept by Ralph Fresh)', 'wip: half'],
-    ]);
-    assert.deepEqual(refsOf(workspace, 'refs/ralph-fresh/places/**/kept/**'), []);
-    assert.match(await told(workspace, 0, 'places', 'discard', 'us-001', '--yes'), /is discarded/);
-    assert.deepEqual(openOf(await placesOf(workspace)), []);
-  });
+  inAll(test)(
+    'is kept with its story when another run uses the place of a killed one',
+    posix,
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const run = workspace.scriptOf(
+        { 'US-001': [[...half.slice(0, 2), ...leaves('left.txt')]] },
+        '--isolate',
+      );
+      await stays(workspace);
+      run.child.kill('SIGKILL');
+      await run.finished;
+      const next = await workspace.scriptOf(
+        { 'US-001': [[], finishes('US-001', { write: ['b.txt', 'b\n'] })] },
+        ...['--isolate', '--new'],
+      ).finished;
+      assert.equal(next.code, 0, next.stderr);
+      assert.deepEqual(openOf(await placesOf(workspace)), [
+        ['US-001', 'Uncommitted work of US-001 (kept by Ralph Fresh)', 'wip: half'],
+      ]);
+      assert.deepEqual(refsOf(workspace, 'refs/ralph-fresh/places/**/kept/**'), []);
+      assert.match(
+        await told(workspace, 0, 'places', 'discard', 'us-001', '--yes'),
+        /is discarded/,
+      );
+      assert.deepEqual(openOf(await placesOf(workspace)), []);
+    },
+  );
 
-  test('is discarded during an active run only while its story is held back', posix, async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const calls = {
-      'US-001': [[{ wait: 'first' }, ...half], finishes('US-001', { shell: 'test ! -e half.txt' })],
-      'US-002': [[{ wait: 'go' }, ...finishes('US-002')]],
-    };
-    const run = workspace.scriptOf(calls, '--lanes', '2');
-    await workspace.agent(2);
-    const started = await workspace.events('iteration.started');
-    const lane = String(started.find(({ storyId }) => storyId === 'US-001')?.lane);
-    await told(workspace, 0, 'pause', '--lane', lane);
-    await until('the pause', async () => (await workspace.events('lane.paused')).length > 0);
-    await workspace.note('first');
-    await until('its end', async () => (await workspace.events('iteration.ended')).length === 1);
-    // Resuming the lane starts its next agent.
-    const discard = ['places', 'discard', 'US-001', '--yes'];
-    const refused = await told(workspace, 1, ...discard);
-    assert.match(refused, /would continue this work\. .*"ralph-fresh pause US-001"/);
-    assert.deepEqual(openOf(await placesOf(workspace)), [['US-001', 'wip: half']]);
-    await told(workspace, 0, 'pause', 'US-001');
-    await until('the pause', async () => (await workspace.events('story.paused')).length > 0);
-    assert.match(await told(workspace, 0, ...discard), /is discarded/);
-    await told(workspace, 0, 'resume', 'US-001');
-    await told(workspace, 0, 'resume', '--lane', lane);
-    await workspace.agent(3);
-    await workspace.note('go');
-    const { code, stderr, stdout } = await run.finished;
-    assert.equal(code, 0, stdout + stderr);
-    assert.deepEqual(openOf(await placesOf(workspace)), []);
-  });
+  inAll(test)(
+    'is discarded during an active run only while its story is held back',
+    posix,
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const calls = {
+        'US-001': [
+          [{ wait: 'first' }, ...half],
+          finishes('US-001', { shell: 'test ! -e half.txt' }),
+        ],
+        'US-002': [[{ wait: 'go' }, ...finishes('US-002')]],
+      };
+      const run = workspace.scriptOf(calls, '--lanes', '2');
+      await workspace.agent(2);
+      const started = await workspace.events('iteration.started');
+      const lane = String(started.find(({ storyId }) => storyId === 'US-001')?.lane);
+      await told(workspace, 0, 'pause', '--lane', lane);
+      await until('the pause', async () => (await workspace.events('lane.paused')).length > 0);
+      await workspace.note('first');
+      await until('its end', async () => (await workspace.events('iteration.ended')).length === 1);
+      // Resuming the lane starts its next agent.
+      const discard = ['places', 'discard', 'US-001', '--yes'];
+      const refused = await told(workspace, 1, ...discard);
+      assert.match(refused, /would continue this work\. .*"ralph-fresh pause US-001"/);
+      assert.deepEqual(openOf(await placesOf(workspace)), [['US-001', 'wip: half']]);
+      await told(workspace, 0, 'pause', 'US-001');
+      await until('the pause', async () => (await workspace.events('story.paused')).length > 0);
+      assert.match(await told(workspace, 0, ...discard), /is discarded/);
+      await told(workspace, 0, 'resume', 'US-001');
+      await told(workspace, 0, 'resume', '--lane', lane);
+      await workspace.agent(3);
+      await workspace.note('go');
+      const { code, stderr, stdout } = await run.finished;
+      assert.equal(code, 0, stdout + stderr);
+      assert.deepEqual(openOf(await placesOf(workspace)), []);
+    },
+  );
 
-  test('is not discarded if an agent started on it during the confirmation', posix, async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const args = ['--isolate', '--max-iterations', '1'];
-    assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
-    const before = refsOf(workspace, workRefsOf(workspace.folder));
-    const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
-    await terminal.shows(/Discard it\?/);
-    const run = workspace.scriptOf(
-      {
-        'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
-      },
-      ...['--isolate', '--resume', '--max-iterations', '2'],
-    );
-    await workspace.agent(2);
-    terminal.type('y\n');
-    assert.equal(await terminal.finished, 1);
-    assert.match(terminal.output, /An agent works on US-001 now/);
-    assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
-    await workspace.note('go');
-    assert.equal((await run.finished).code, 0);
-  });
+  inAll(test)(
+    'is not discarded if an agent started on it during the confirmation',
+    posix,
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const args = ['--isolate', '--max-iterations', '1'];
+      assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
+      const before = refsOf(workspace, workRefsOf(workspace.folder));
+      const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
+      await terminal.shows(/Discard it\?/);
+      const run = workspace.scriptOf(
+        {
+          'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
+        },
+        ...['--isolate', '--resume', '--max-iterations', '2'],
+      );
+      await workspace.agent(2);
+      terminal.type('y\n');
+      assert.equal(await terminal.finished, 1);
+      assert.match(terminal.output, /An agent works on US-001 now/);
+      assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
+      await workspace.note('go');
+      assert.equal((await run.finished).code, 0);
+    },
+  );
 
   test('stays with its iteration while another process has the place', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

@@ -14,6 +14,7 @@ import {
   until,
   Workspace,
 } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const run = promisify(execFile);
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
@@ -444,32 +445,40 @@ test(
   },
 );
 
-test('a place is recreated if the loop is killed while writing its index', posix, async t => {
-  const workspace = await withStories(t, 2);
-  assert.equal(
-    (await start(workspace, {}, '--lanes', '2', '--max-iterations', '1').finished).code,
-    1,
-  );
-  const own = path.join(placesOf(workspace), 'lane-1.own');
-  const record = JSON.parse(await readFile(path.join(own, 'record.json'), 'utf8'));
-  await writeFile(path.join(own, 'record.json'), JSON.stringify({ ...record, isReady: false }));
-  await writeFile(path.join(own, 'reader.git', 'index'), 'DIRC');
-  const { code, stderr } = await start(workspace, {}, '--lanes', '2', '--max-iterations', '9')
-    .finished;
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-});
+inAll(test)(
+  'a place is recreated if the loop is killed while writing its index',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    assert.equal(
+      (await start(workspace, {}, '--lanes', '2', '--max-iterations', '1').finished).code,
+      1,
+    );
+    const own = path.join(placesOf(workspace), 'lane-1.own');
+    const record = JSON.parse(await readFile(path.join(own, 'record.json'), 'utf8'));
+    await writeFile(path.join(own, 'record.json'), JSON.stringify({ ...record, isReady: false }));
+    await writeFile(path.join(own, 'reader.git', 'index'), 'DIRC');
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2', '--max-iterations', '9')
+      .finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  },
+);
 
-test('the next tick is written even if the loop was killed while writing one', posix, async t => {
-  const workspace = await withStories(t, 1);
-  await ignoreOurs(workspace);
-  const loop = start(workspace, { waits: true }, '--lanes', '2');
-  await workspace.agent();
-  await workspace.write('.omc/prd.json.ralph-fresh.tmp', '{');
-  await workspace.note('go');
-  assert.equal((await loop.finished).code, 0);
-  assert.deepEqual(await workspace.done(), ['US-001']);
-});
+inAll(test)(
+  'the next tick is written even if the loop was killed while writing one',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    await ignoreOurs(workspace);
+    const loop = start(workspace, { waits: true }, '--lanes', '2');
+    await workspace.agent();
+    await workspace.write('.omc/prd.json.ralph-fresh.tmp', '{');
+    await workspace.note('go');
+    assert.equal((await loop.finished).code, 0);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  },
+);
 
 test(
   'no commits are reported lost if the loop is killed while continued work lands',
@@ -496,7 +505,7 @@ test(
   },
 );
 
-test('the copy of a git-ignored story file in a place causes no problem', posix, async t => {
+inAll(test)('the copy of a git-ignored story file in a place causes no problem', posix, async t => {
   const workspace = await withStories(t, 1);
   await ignoreOurs(workspace);
   const first = start(workspace, { waits: true }, '--lanes', '2');

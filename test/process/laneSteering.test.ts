@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const posix = { skip: process.platform === 'win32' && 'a shell script' };
 const subjects = (workspace: Workspace) =>
@@ -28,37 +29,40 @@ describe('controlling lanes', () => {
     assert.deepEqual(await workspace.done(), ids);
   });
 
-  test('the number of agents that was chosen during the run counts when it continues', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(3) });
-    const ids = ['US-001', 'US-002', 'US-003'];
-    const waits: readonly Step[] = [{ wait: 'go' }, 'work'];
-    const script = Object.fromEntries(ids.map(id => [id, [waits]]));
-    const run = workspace.scriptOf(script, '--lanes', '2');
-    await workspace.agent(2);
-    assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
-    assert.equal((await workspace.cli('stop').finished).code, 0);
-    assert.equal((await run.finished).code, 130, run.stderr);
-    const { stderr } = await workspace.cli('lanes', '1').finished;
-    assert.match(stderr, /Continue with "ralph-fresh run --resume --lanes 1 --isolate"/);
+  inAll(test)(
+    'the number of agents that was chosen during the run counts when it continues',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const ids = ['US-001', 'US-002', 'US-003'];
+      const waits: readonly Step[] = [{ wait: 'go' }, 'work'];
+      const script = Object.fromEntries(ids.map(id => [id, [waits]]));
+      const run = workspace.scriptOf(script, '--lanes', '2');
+      await workspace.agent(2);
+      assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
+      assert.equal((await workspace.cli('stop').finished).code, 0);
+      assert.equal((await run.finished).code, 130, run.stderr);
+      const { stderr } = await workspace.cli('lanes', '1').finished;
+      assert.match(stderr, /Continue with "ralph-fresh run --resume --lanes 1 --isolate"/);
 
-    const again = workspace.scriptOf(script);
-    await workspace.agent(3);
-    const resumed = await workspace.event('run.resumed');
-    // One agent, in a place of its own as before, and not in the person's tree.
-    assert.deepEqual([resumed['lanes'], resumed['isolated']], [1, true]);
-    assert.equal((await workspace.cli('stop').finished).code, 0);
-    assert.equal((await again.finished).code, 130, again.stderr);
+      const again = workspace.scriptOf(script);
+      await workspace.agent(3);
+      const resumed = await workspace.event('run.resumed');
+      // One agent, in a place of its own as before, and not in the person's tree.
+      assert.deepEqual([resumed['lanes'], resumed['isolated']], [1, true]);
+      assert.equal((await workspace.cli('stop').finished).code, 0);
+      assert.equal((await again.finished).code, 130, again.stderr);
 
-    // It is kept from one time to the next, until a number is given.
-    await workspace.note('go');
-    const last = workspace.scriptOf(script, '--lanes', '3');
-    assert.equal((await last.finished).code, 0, last.stderr);
-    assert.deepEqual(
-      (await workspace.events('run.resumed')).map(event => event['lanes']),
-      [1, 3],
-    );
-    assert.deepEqual(await workspace.done(), ids);
-  });
+      // It is kept from one time to the next, until a number is given.
+      await workspace.note('go');
+      const last = workspace.scriptOf(script, '--lanes', '3');
+      assert.equal((await last.finished).code, 0, last.stderr);
+      assert.deepEqual(
+        (await workspace.events('run.resumed')).map(event => event['lanes']),
+        [1, 3],
+      );
+      assert.deepEqual(await workspace.done(), ids);
+    },
+  );
 
   test('a stopped story waits until it is resumed; the others continue', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -100,7 +104,7 @@ describe('controlling lanes', () => {
     assert.match(await workspace.prompt(4), /Blue/);
   });
 
-  test('a question stays open if the run is stopped and continues', async t => {
+  inAll(test)('a question stays open if the run is stopped and continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const script = {
       'US-001': [[{ wait: 'go' }, 'work']],
@@ -260,7 +264,7 @@ describe('controlling lanes', () => {
     assert.deepEqual(await workspace.done(), ['US-002']);
   });
 
-  test('each of two questions is answered with its story id', async t => {
+  inAll(test)('each of two questions is answered with its story id', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const asks = (what: string): readonly Step[] => [
       { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
@@ -325,7 +329,7 @@ describe('controlling lanes', () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('an answer or a resumed story does not end a pause of the whole run', async t => {
+  inAll(test)('an answer or a resumed story does not end a pause of the whole run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const run = workspace.scriptOf(
       {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gitThat, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { failed, verdict } from '../support/scenarioSteps.ts';
+import { inAll, variants } from '../support/variants.ts';
 
 /** A correct agent that writes this file. */
 const writes = (story: string, file: string, content: string): readonly Step[] => [
@@ -360,7 +361,7 @@ describe('lanes', () => {
   // An agent with two commits ends in the middle of something else. `side` is a branch that conflicts with them.
   const side =
     'git checkout -q -b side HEAD~2 && echo side > a.txt && git add a.txt && git commit -qm side && git checkout -q main';
-  for (const [title, ending] of [
+  const unfinished: readonly (readonly [string, string])[] = [
     ['rebase', 'git rebase -q --force-rebase --exec false HEAD~2 || true'],
     ['merge', `${side}; git merge -q side || true`],
     ['cherry-pick', `${side}; git cherry-pick side || true`],
@@ -371,7 +372,8 @@ describe('lanes', () => {
     ['revert', 'git revert --no-commit HEAD'],
     ['am', `${side}; git format-patch -q -1 -o .git side; git am -q .git/*.patch || true`],
     ['bisect', 'git bisect start HEAD HEAD~2'],
-  ] as const) {
+  ];
+  for (const [title, ending] of variants(unfinished, 3)) {
     test(`work of an agent that ends in the middle of git ${title} does not land`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const isClean =
@@ -498,8 +500,8 @@ describe('what lanes share', () => {
       /y-1[\s\S]*status: completed[\s\S]*y-2[\s\S]*status: completed/,
     ],
   };
-  for (const [name, [file, text, done]] of Object.entries(lists)) {
-    for (const isTracked of [true, false]) {
+  for (const [index, [name, [file, text, done]]] of Object.entries(lists).entries()) {
+    for (const isTracked of variants([true, false], 1, index)) {
       test(`${name} that git ${isTracked ? 'tracks' : 'does not track'} never conflicts`, async t => {
         const workspace = await Workspace.create(t, { stories: undefined });
         await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
@@ -686,7 +688,7 @@ describe('what lanes share', () => {
       assert.deepEqual(await given(workspace), ['US-001', 'US-002']);
     });
 
-    test('can be put back in a pause after the last agent has ended', async t => {
+    inAll(test)('can be put back in a pause after the last agent has ended', async t => {
       const { run, story, workspace } = await removed(t, [{ wait: 'back' }, 'work']);
       await workspace.agent(3);
       assert.equal((await workspace.cli('pause').finished).code, 0);
@@ -701,7 +703,7 @@ describe('what lanes share', () => {
       assert.deepEqual(await given(workspace), ['US-001', 'US-002', 'US-003', 'US-004']);
     });
 
-    test('is given to no agent when the run continues after a stop', async t => {
+    inAll(test)('is given to no agent when the run continues after a stop', async t => {
       const { run, workspace } = await removed(t, [{ wait: 'never' }, 'work']);
       await workspace.agent(3);
       assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
@@ -712,7 +714,7 @@ describe('what lanes share', () => {
       assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-004']);
     });
 
-    test('is worked on when it is back', async t => {
+    inAll(test)('is worked on when it is back', async t => {
       const { run, story, workspace } = await removed(t, [{ wait: 'back' }, 'work']);
       await workspace.agent(3);
       await until('the first two stories', async () => (await workspace.done()).length === 2);
@@ -755,7 +757,7 @@ describe('what lanes share', () => {
       assert.ok((await workspace.done()).includes('US-003'));
     });
 
-    test('can be repaired in a pause', async t => {
+    inAll(test)('can be repaired in a pause', async t => {
       const { run, text, workspace } = await broken(
         t,
         workspace => workspace.cli('pause').finished,
@@ -768,20 +770,23 @@ describe('what lanes share', () => {
       assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
     });
 
-    test('ends the run with its place if nobody repairs it, and nothing is lost', async t => {
-      const { run, text, workspace } = await broken(t);
-      const { code, stdout } = await run.finished;
-      assert.equal(code, 1, stdout);
-      assert.match(stdout, /Cannot continue: \S+prd\.json: Line \d+: /);
-      assert.equal((await workspace.events('iteration.started')).length, 2);
-      await workspace.write('.omc/prd.json', text);
-      const again = await workspace.scriptOf({}, '--lanes', '2').finished;
-      assert.equal(again.code, 0, again.stdout);
-      assert.deepEqual(subjects(workspace).sort(), [
-        'First commit',
-        ...['US-001', 'US-002', 'US-003'].map(id => `feat: ${id}`),
-      ]);
-    });
+    inAll(test)(
+      'ends the run with its place if nobody repairs it, and nothing is lost',
+      async t => {
+        const { run, text, workspace } = await broken(t);
+        const { code, stdout } = await run.finished;
+        assert.equal(code, 1, stdout);
+        assert.match(stdout, /Cannot continue: \S+prd\.json: Line \d+: /);
+        assert.equal((await workspace.events('iteration.started')).length, 2);
+        await workspace.write('.omc/prd.json', text);
+        const again = await workspace.scriptOf({}, '--lanes', '2').finished;
+        assert.equal(again.code, 0, again.stdout);
+        assert.deepEqual(subjects(workspace).sort(), [
+          'First commit',
+          ...['US-001', 'US-002', 'US-003'].map(id => `feat: ${id}`),
+        ]);
+      },
+    );
   });
 
   test('all agents share one budget', async t => {
@@ -870,7 +875,7 @@ describe('interrupted lanes', () => {
     assert.equal(subjects(workspace).length, 3);
   });
 
-  test('a resumed run lands on its own branch, whatever is checked out', async t => {
+  inAll(test)('a resumed run lands on its own branch, whatever is checked out', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf({ 'US-002': [['stay']] }, '--isolate');
     await workspace.event('landing.landed');
@@ -885,7 +890,7 @@ describe('interrupted lanes', () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('a removed place is recreated', async t => {
+  inAll(test)('a removed place is recreated', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const home = workspace.env['HOME'] ?? '';
     const run = workspace.scriptOf({ 'US-001': [['work', 'stay']] }, '--isolate');

@@ -9,6 +9,7 @@ import { clearWorkRefs } from '../../src/orchestrator/workspace/discardedWork.ts
 import { discardedRefsOf, workRefsOf } from '../../src/orchestrator/workspace/workRefs.ts';
 import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
 import { sameValue } from '../support/sameValue.ts';
+import { inAll } from '../support/variants.ts';
 
 const run = promisify(execFile);
 
@@ -221,46 +222,49 @@ describe('status', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 0, 'revert', 'US-001'), /Reopened: US-001/);
   });
 
-  test('says how to bring in what has landed without overwriting a file that git ignores', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    await workspace.write('.gitignore', '.env\n');
-    await workspace.write('a.txt', 'before\n');
-    await git(workspace, 'add', '-A');
-    await git(workspace, 'commit', '--quiet', '-m', 'Files of the project');
-    await workspace.write('.env', 'mine\n');
-    const force = { shell: 'echo agent > .env; git add -f .env' };
-    const steps = [force, ...commits('a.txt'), ...done('US-001')];
-    const { code, stdout } = await workspace.script([steps], '--isolate').finished;
-    assert.equal(code, 1, stdout);
-    const text = await told(workspace, 0, 'status');
-    assert.match(text, /committed, stashed or moved away:\n {2}\.env$/m);
-    const [, command = ''] = /by hand: git (merge .* \S+)/.exec(text) ?? [];
-    assert.match(stdout, new RegExp(`by hand: git ${command}`));
-    for (const args of [
-      ['revert', 'US-001'],
-      ['rollback', '1'],
-    ]) {
-      const said = await told(workspace, 1, ...args);
-      assert.ok(said.includes(`By hand: git ${command}`), said);
-    }
-    await assert.rejects(git(workspace, ...command.split(' ')), /\.env/);
-    assert.equal(await workspace.read('.env'), 'mine\n');
+  inAll(test)(
+    'says how to bring in what has landed without overwriting a file that git ignores',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      await workspace.write('.gitignore', '.env\n');
+      await workspace.write('a.txt', 'before\n');
+      await git(workspace, 'add', '-A');
+      await git(workspace, 'commit', '--quiet', '-m', 'Files of the project');
+      await workspace.write('.env', 'mine\n');
+      const force = { shell: 'echo agent > .env; git add -f .env' };
+      const steps = [force, ...commits('a.txt'), ...done('US-001')];
+      const { code, stdout } = await workspace.script([steps], '--isolate').finished;
+      assert.equal(code, 1, stdout);
+      const text = await told(workspace, 0, 'status');
+      assert.match(text, /committed, stashed or moved away:\n {2}\.env$/m);
+      const [, command = ''] = /by hand: git (merge .* \S+)/.exec(text) ?? [];
+      assert.match(stdout, new RegExp(`by hand: git ${command}`));
+      for (const args of [
+        ['revert', 'US-001'],
+        ['rollback', '1'],
+      ]) {
+        const said = await told(workspace, 1, ...args);
+        assert.ok(said.includes(`By hand: git ${command}`), said);
+      }
+      await assert.rejects(git(workspace, ...command.split(' ')), /\.env/);
+      assert.equal(await workspace.read('.env'), 'mine\n');
 
-    // No flag of git protects such a file once the branch has a commit of its own.
-    await workspace.write('a.txt', 'of the person\n');
-    await git(workspace, 'commit', '--quiet', '-am', 'Mine');
-    const again = await workspace.script([], '--isolate', '--new').finished;
-    assert.equal(again.code, 1, again.stdout);
-    assert.match(
-      again.stderr,
-      /Move these files away first, because a merge would overwrite them: \.env\. Merge it by hand: git merge --autostash refs\//,
-    );
-    assert.equal(await workspace.read('.env'), 'mine\n');
-  });
+      // No flag of git protects such a file once the branch has a commit of its own.
+      await workspace.write('a.txt', 'of the person\n');
+      await git(workspace, 'commit', '--quiet', '-am', 'Mine');
+      const again = await workspace.script([], '--isolate', '--new').finished;
+      assert.equal(again.code, 1, again.stdout);
+      assert.match(
+        again.stderr,
+        /Move these files away first, because a merge would overwrite them: \.env\. Merge it by hand: git merge --autostash refs\//,
+      );
+      assert.equal(await workspace.read('.env'), 'mine\n');
+    },
+  );
 });
 
 describe('a story in its own place', { concurrency: 2 }, () => {
-  test('has landed on a branch that status names as it is called now', async t => {
+  inAll(test)('has landed on a branch that status names as it is called now', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stderr } = await workspace.run('succeeds', '--isolate').finished;
     assert.equal(code, 0, stderr);
@@ -363,31 +367,34 @@ describe('a story in its own place', { concurrency: 2 }, () => {
     assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
   });
 
-  test('that waited to land when the run stopped does not land after it is discarded', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const check = `node -e "setTimeout(() => 0, ${'process.env.FAST'} ? 0 : 600000)"`;
-    const calls = [
-      [...commits('a.txt'), ...done('US-001')],
-      [...commits('b.txt'), ...done('US-001')],
-    ];
-    const first = workspace.script(calls, '--isolate', '--verify', check);
-    await workspace.event('check.started');
-    await told(workspace, 0, 'stop');
-    assert.equal((await first.finished).code, 130);
-    await told(workspace, 0, 'places', 'discard', 'US-001', '--yes');
-    const second = await workspace.cliWith(
-      { FAKE_AGENT_SCRIPT: JSON.stringify(calls), FAST: '1' },
-      ...['run', '--resume', '--retry-delay', '0.01', '--isolate'],
-      ...['--claude-path', path.join(import.meta.dirname, '../support/fakeAgents/scripted.mjs')],
-    ).finished;
-    assert.equal(second.code, 0, second.stdout + second.stderr);
-    const [returned] = await workspace.events('landing.returned');
-    assert.equal(returned?.reason, 'person');
-    assert.ok(!existsSync(path.join(workspace.folder, 'a.txt')));
-    assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
-  });
+  inAll(test)(
+    'that waited to land when the run stopped does not land after it is discarded',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const check = `node -e "setTimeout(() => 0, ${'process.env.FAST'} ? 0 : 600000)"`;
+      const calls = [
+        [...commits('a.txt'), ...done('US-001')],
+        [...commits('b.txt'), ...done('US-001')],
+      ];
+      const first = workspace.script(calls, '--isolate', '--verify', check);
+      await workspace.event('check.started');
+      await told(workspace, 0, 'stop');
+      assert.equal((await first.finished).code, 130);
+      await told(workspace, 0, 'places', 'discard', 'US-001', '--yes');
+      const second = await workspace.cliWith(
+        { FAKE_AGENT_SCRIPT: JSON.stringify(calls), FAST: '1' },
+        ...['run', '--resume', '--retry-delay', '0.01', '--isolate'],
+        ...['--claude-path', path.join(import.meta.dirname, '../support/fakeAgents/scripted.mjs')],
+      ).finished;
+      assert.equal(second.code, 0, second.stdout + second.stderr);
+      const [returned] = await workspace.events('landing.returned');
+      assert.equal(returned?.reason, 'person');
+      assert.ok(!existsSync(path.join(workspace.folder, 'a.txt')));
+      assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
+    },
+  );
 
-  test('cannot be discarded while an agent works on it', async t => {
+  inAll(test)('cannot be discarded while an agent works on it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const calls = [
       [...commits('a.txt'), notDone],

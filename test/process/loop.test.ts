@@ -17,6 +17,7 @@ import {
   until,
   Workspace,
 } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const UNCOMMITTED = /There are uncommitted changes/;
 const execFileText = promisify(execFile);
@@ -971,7 +972,7 @@ describe('a background run', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('`run --detach` reports that it continues a run', async t => {
+  inAll(test)('`run --detach` reports that it continues a run', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -1111,7 +1112,7 @@ describe('a killed loop', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
   });
 
-  test('is reported as killed between two iterations if it was', async t => {
+  inAll(test)('is reported as killed between two iterations if it was', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -1133,7 +1134,7 @@ describe('a killed loop', { concurrency: 4, ...posix }, () => {
     );
   });
 
-  test('is closed after the last complete line if the last one is torn', async t => {
+  inAll(test)('is closed after the last complete line if the last one is torn', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     await workspace.event('agent.init');
@@ -1188,7 +1189,7 @@ describe('what prevents a start', { concurrency: 4 }, () => {
   ];
   for (const [args, message] of wrong) {
     test(`wrong arguments: ${args.join(' ')}: exit code 64`, async t => {
-      const workspace = await Workspace.create(t);
+      const workspace = await Workspace.create(t, { git: false });
       const { code, stdout, stderr } = await workspace.cli(...args).finished;
       assert.deepEqual([code, stdout], [64, '']);
       assertOneLine(stderr, message);

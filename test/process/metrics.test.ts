@@ -9,7 +9,7 @@ test('metrics count what prompts led to, run by run', async t => {
     ...story,
     title: ['Throttle the logins', 'Empty the basket'][i] ?? '',
   }));
-  const workspace = await Workspace.create(t, { stories });
+  const workspace = await Workspace.create(t, { stories, hasPointers: true });
   await workspace.write('throttle.ts', 'export function throttle(logins: number): void {}\n');
   await workspace.write('basket.ts', 'export class Basket {}\n');
   workspace.git('add', '--all');

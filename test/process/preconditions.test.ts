@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { englishOf } from '../../src/base/say.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+import { inAll, variants } from '../support/variants.ts';
 
 const execFileText = promisify(execFile);
 const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
@@ -276,8 +277,10 @@ const REFUSED: readonly Lack[] = [
 ];
 
 describe('preconditions of a run', { concurrency: 3 }, () => {
-  for (const { env = {}, flags = [], id, isRepository, make, prd, what, words } of REFUSED) {
-    test(`${what}: doctor, --dry-run and run all refuse`, async t => {
+  for (const [index, refused] of REFUSED.entries()) {
+    const { env = {}, flags = [], id, isRepository, make, prd, what, words } = refused;
+    const ways = variants([['--dry-run'], [], ['--detach']], 1, index);
+    test(`${what}: doctor and run refuse, with any of its flags`, async t => {
       const options = { ...(prd && { prd }), ...(isRepository === false && { git: false }) };
       const workspace = await Workspace.create(t, options);
       await make(workspace);
@@ -288,7 +291,7 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
       assert.deepEqual([doctor.code, found.id, found.level], [1, id, 'error'], doctor.stdout);
       assert.match([found.message, found.fix].join(' '), words);
       const agent = flags.length === 0 ? AGENT : flags;
-      for (const way of [['--dry-run'], [], ['--detach']]) {
+      for (const way of ways) {
         const { code, stderr } = await workspace.cliWith(env, 'run', ...agent, ...way).finished;
         assert.equal(code, 1, way.join(' '));
         assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
@@ -360,7 +363,7 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.equal(run.code, 0, run.stderr);
   });
 
-  test('--dry-run puts a stuck story after the others, like the run', async t => {
+  inAll(test)('--dry-run puts a stuck story after the others, like the run', async t => {
     const workspace = await Workspace.create(t);
     const stuck = [[{ result: ['Nothing.'] }]];
     const few = ['--stuck-threshold', '1', '--max-iterations', '3'];

@@ -28,6 +28,7 @@ import {
   until,
   Workspace,
 } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 /** The git of a test is a shell script. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no such scripts' };
@@ -181,7 +182,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone']);
   });
 
-  test('a story that is skipped during the wait does not end the run', async t => {
+  inAll(test)('a story that is skipped during the wait does not end the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([limited, ['work']]);
     await workspace.event('limit.waiting');
@@ -542,58 +543,67 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended'))['outcome'], 'interrupted');
   });
 
-  test('a run continues although its agent replaced all stories before the kill', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    const own = JSON.stringify({ userStories: [{ id: 'X-1', title: 'Mine', passes: true }] });
-    const first = workspace.script([
-      [{ write: ['.omc/prd.json', own] }, { text: 'written' }, 'stay'],
-    ]);
-    await workspace.event('agent.text');
-    first.child.kill('SIGKILL');
-    await first.finished;
-    const second = workspace.script([['stay'], ['work']]);
-    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
-    assert.equal((await workspace.runIds()).length, 1);
-    // An agent may add stories.
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
-  });
+  inAll(test)(
+    'a run continues although its agent replaced all stories before the kill',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const own = JSON.stringify({ userStories: [{ id: 'X-1', title: 'Mine', passes: true }] });
+      const first = workspace.script([
+        [{ write: ['.omc/prd.json', own] }, { text: 'written' }, 'stay'],
+      ]);
+      await workspace.event('agent.text');
+      first.child.kill('SIGKILL');
+      await first.finished;
+      const second = workspace.script([['stay'], ['work']]);
+      assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+      assert.equal((await workspace.runIds()).length, 1);
+      // An agent may add stories.
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
+    },
+  );
 
-  test('a run continues with its own stories although its agent moved their file before the kill', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(2) });
-    await workspace.write('PLAN.md', '- [ ] Other work\n');
-    const first = workspace.script([
-      [{ delete: '.omc/prd.json' }, { commit: 'Tidy up' }, { text: 'moved' }, 'stay'],
-    ]);
-    await workspace.event('agent.text');
-    first.child.kill('SIGKILL');
-    await first.finished;
-    const second = workspace.script([['stay'], ['work']]);
-    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
-    assert.equal((await workspace.runIds()).length, 1);
-    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-    assert.equal(await workspace.read('PLAN.md'), '- [ ] Other work\n');
-  });
+  inAll(test)(
+    'a run continues with its own stories although its agent moved their file before the kill',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      await workspace.write('PLAN.md', '- [ ] Other work\n');
+      const first = workspace.script([
+        [{ delete: '.omc/prd.json' }, { commit: 'Tidy up' }, { text: 'moved' }, 'stay'],
+      ]);
+      await workspace.event('agent.text');
+      first.child.kill('SIGKILL');
+      await first.finished;
+      const second = workspace.script([['stay'], ['work']]);
+      assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+      assert.equal((await workspace.runIds()).length, 1);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+      assert.equal(await workspace.read('PLAN.md'), '- [ ] Other work\n');
+    },
+  );
 
-  test('a claim is checked in a file that its agent broke and a person repaired', async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const ticked = (await workspace.read('.omc/prd.json')).replace(
-      '"passes": false',
-      '"passes": true',
-    );
-    const first = workspace.script([
-      [{ write: ['.omc/prd.json', `${ticked} }`] }, { text: 'written' }, 'stay'],
-    ]);
-    await workspace.event('agent.text');
-    first.child.kill('SIGKILL');
-    await first.finished;
-    await workspace.cli('stop').finished;
-    await workspace.write('.omc/prd.json', ticked);
-    const second = workspace.script([['work']], '--verify', 'exit 1', '--max-iterations', '2');
-    assert.equal((await second.finished).code, 1);
-    assert.deepEqual(await workspace.done(), []);
-    assert.equal((await workspace.runIds()).length, 1);
-    assert.deepEqual(await outcomes(workspace), ['rejected', 'rejected']);
-  });
+  inAll(test)(
+    'a claim is checked in a file that its agent broke and a person repaired',
+    async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const ticked = (await workspace.read('.omc/prd.json')).replace(
+        '"passes": false',
+        '"passes": true',
+      );
+      const first = workspace.script([
+        [{ write: ['.omc/prd.json', `${ticked} }`] }, { text: 'written' }, 'stay'],
+      ]);
+      await workspace.event('agent.text');
+      first.child.kill('SIGKILL');
+      await first.finished;
+      await workspace.cli('stop').finished;
+      await workspace.write('.omc/prd.json', ticked);
+      const second = workspace.script([['work']], '--verify', 'exit 1', '--max-iterations', '2');
+      assert.equal((await second.finished).code, 1);
+      assert.deepEqual(await workspace.done(), []);
+      assert.equal((await workspace.runIds()).length, 1);
+      assert.deepEqual(await outcomes(workspace), ['rejected', 'rejected']);
+    },
+  );
 
   test('--resume says so if there is nothing to resume or no iteration is left', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -903,7 +913,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.match(tick.stderr, /cannot write its state to .*\/\.omc \(ENOTDIR\)\./);
   });
 
-  test('the run can still be watched and stopped, and no second loop starts', async t => {
+  inAll(test)('the run can still be watched and stopped, and no second loop starts', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[clean, { wait: 'never' }]]);
     const agent = await workspace.agent();

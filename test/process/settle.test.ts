@@ -9,6 +9,7 @@ import { conflictedFiles } from '../../src/orchestrator/places/conflictedPlace.t
 import { openStories, type RunningCli, type Step, until, Workspace } from '../support/ralph.ts';
 import { sameValue } from '../support/sameValue.ts';
 import { heard } from '../support/scenario.ts';
+import { inAll } from '../support/variants.ts';
 
 /** An agent that does its story in a file that others change as well. */
 const writes = (id: string, line: string): readonly Step[] => [
@@ -167,23 +168,30 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     assert.match(await told(workspace, 1, 'places', 'settle', 'US-002'), /no conflict to settle/);
   });
 
-  test('lands as the person settles it, also if the agent that was ended had marked the story as done', async t => {
-    const { loop, workspace } = await conflict(t, {
-      next: [{ write: ['half.txt', 'half\n'] }, { tick: 'US-002' }, { text: 'I am nearly done.' }],
-    });
-    await heard(workspace, 'I am nearly done.');
-    const { place } = await settle(workspace, '--stop');
-    await until('the agent has ended', async () =>
-      (await workspace.events('iteration.ended')).some(({ outcome }) => outcome === 'stopped'),
-    );
-    await workspace.event('pause.started');
-    await solve(place);
-    await told(workspace, 0, 'land', 'US-002');
-    const { code, stderr } = await loop.finished;
-    assert.equal(code, 0, stderr);
-    await requireLanded(workspace);
-    assert.equal(workspace.git('ls-tree', '--name-only', 'main', 'half.txt'), '');
-  });
+  inAll(test)(
+    'lands as the person settles it, also if the agent that was ended had marked the story as done',
+    async t => {
+      const { loop, workspace } = await conflict(t, {
+        next: [
+          { write: ['half.txt', 'half\n'] },
+          { tick: 'US-002' },
+          { text: 'I am nearly done.' },
+        ],
+      });
+      await heard(workspace, 'I am nearly done.');
+      const { place } = await settle(workspace, '--stop');
+      await until('the agent has ended', async () =>
+        (await workspace.events('iteration.ended')).some(({ outcome }) => outcome === 'stopped'),
+      );
+      await workspace.event('pause.started');
+      await solve(place);
+      await told(workspace, 0, 'land', 'US-002');
+      const { code, stderr } = await loop.finished;
+      assert.equal(code, 0, stderr);
+      await requireLanded(workspace);
+      assert.equal(workspace.git('ls-tree', '--name-only', 'main', 'half.txt'), '');
+    },
+  );
 
   test('goes back to an agent that continues with it if the checks fail', async t => {
     const { loop, workspace } = await conflict(t, {
@@ -225,43 +233,52 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await requireLanded(workspace);
   });
 
-  test('lands even if the loop was killed meanwhile, and no agent starts before that', async t => {
-    const { loop, workspace } = await conflict(t);
-    const { place } = await settle(workspace, '--stop');
-    await workspace.event('pause.started');
-    process.kill(loop.pid, 'SIGKILL');
-    await loop.finished;
-    // The run continues, and still waits for the person.
-    const second = workspace.scriptOf({}, '--lanes', '2');
-    await until('the next pause', async () => (await workspace.events('pause.started')).length > 1);
-    await solve(place);
-    await told(workspace, 0, 'land', 'US-002');
-    const { code, stderr, stdout } = await second.finished;
-    assert.equal(code, 0, stdout + stderr);
-    await requireLanded(workspace);
-    assert.equal((await workspace.agents()).length, 3, 'no further agent');
-  });
+  inAll(test)(
+    'lands even if the loop was killed meanwhile, and no agent starts before that',
+    async t => {
+      const { loop, workspace } = await conflict(t);
+      const { place } = await settle(workspace, '--stop');
+      await workspace.event('pause.started');
+      process.kill(loop.pid, 'SIGKILL');
+      await loop.finished;
+      // The run continues, and still waits for the person.
+      const second = workspace.scriptOf({}, '--lanes', '2');
+      await until(
+        'the next pause',
+        async () => (await workspace.events('pause.started')).length > 1,
+      );
+      await solve(place);
+      await told(workspace, 0, 'land', 'US-002');
+      const { code, stderr, stdout } = await second.finished;
+      assert.equal(code, 0, stdout + stderr);
+      await requireLanded(workspace);
+      assert.equal((await workspace.agents()).length, 3, 'no further agent');
+    },
+  );
 
-  test('lands on top of later landings, and only with the commit that the person made', async t => {
-    const { loop, workspace } = await conflict(t);
-    const { place } = await settle(workspace, '--stop');
-    await solve(place);
-    await workspace.write('mine.txt', 'mine\n');
-    workspace.git('add', 'mine.txt');
-    workspace.git('commit', '--quiet', '-m', 'Mine');
-    // A request that names another commit than the one that was made is refused.
-    const [runId = ''] = await workspace.runIds();
-    const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
-    await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
-    const returned = await until('the refusal', async () =>
-      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
-    );
-    assert.equal(returned.head, forged.head);
-    await workspace.note('again');
-    const { code, stderr } = await loop.finished;
-    assert.equal(code, 0, stderr);
-    assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
-  });
+  inAll(test)(
+    'lands on top of later landings, and only with the commit that the person made',
+    async t => {
+      const { loop, workspace } = await conflict(t);
+      const { place } = await settle(workspace, '--stop');
+      await solve(place);
+      await workspace.write('mine.txt', 'mine\n');
+      workspace.git('add', 'mine.txt');
+      workspace.git('commit', '--quiet', '-m', 'Mine');
+      // A request that names another commit than the one that was made is refused.
+      const [runId = ''] = await workspace.runIds();
+      const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
+      await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
+      const returned = await until('the refusal', async () =>
+        (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
+      );
+      assert.equal(returned.head, forged.head);
+      await workspace.note('again');
+      const { code, stderr } = await loop.finished;
+      assert.equal(code, 0, stderr);
+      assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
+    },
+  );
 
   test('needs a decision for binary and deleted files, and handles unusual file names', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type Finished, type RunningCli, type Step, Workspace } from '../support/ralph.ts';
+import { variants } from '../support/variants.ts';
 
 /** A file of another tool with two stories that are open, and what its agents replace to tick them. */
 interface Source {
@@ -148,14 +149,14 @@ async function finish(cli: RunningCli): Promise<Finished> {
 }
 
 describe('a source of another tool', { concurrency: 2 }, () => {
-  for (const [name, source] of Object.entries(SOURCES)) {
+  for (const [index, [name, source]] of Object.entries(SOURCES).entries()) {
     const { file, text, ticks } = source;
     const done = Object.values(ticks).reduce((before, [from, to]) => {
       assert.ok(before.includes(from), `${name}: ${from}`);
       return before.replace(from, () => to);
     }, text);
 
-    for (const lanes of ['1', '3']) {
+    for (const lanes of variants(['1', '3'], 1, index)) {
       test(`${name}: a whole run without --file, with ${lanes} at once`, async t => {
         const workspace = await workspaceOf(t, source);
 

@@ -74,7 +74,7 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
     return workspace;
   },
   freeTask: async t => {
-    const workspace = await Workspace.create(t, { stories: undefined });
+    const workspace = await Workspace.create(t, { stories: undefined, hasPointers: true });
     const costs = { total_cost_usd: null, usage: null };
     const calls = [
       [...wroteSome.slice(0, -1), { result: ['More is to be done.', costs] }],
@@ -148,7 +148,7 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
     ...['--stuck-threshold', '1'],
   ),
   planned: async t => {
-    const workspace = await Workspace.create(t, { stories: undefined });
+    const workspace = await Workspace.create(t, { stories: undefined, hasPointers: true });
     await workspace.script([[planned(2)], ['work']], '--prd', 'Build it').finished;
     return workspace;
   },
@@ -174,7 +174,7 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   chosenStory: scripted(2, [['work']], '--story', 'US-002'),
   putAside: async t => {
-    const workspace = await Workspace.create(t, { stories: undefined });
+    const workspace = await Workspace.create(t, { stories: undefined, hasPointers: true });
     const issues = ['open', 'tombstone'].map((status, at) =>
       JSON.stringify({ id: `is-${at + 1}`, title: `Issue ${at + 1}`, status }),
     );

@@ -14,7 +14,7 @@ const writesLine = (storyId: string, line: string): readonly Step[] => [
 
 /** A workspace with a committed file, and two stories. */
 async function withSharedFile(t: Parameters<Scenario>[0], stories: number): Promise<Workspace> {
-  const workspace = await Workspace.create(t, { stories: openStories(stories) });
+  const workspace = await Workspace.create(t, { stories: openStories(stories), hasPointers: true });
   await workspace.write('shared.txt', 'one\ntwo\nthree\n');
   workspace.git('add', '-A');
   workspace.git('commit', '--quiet', '-m', 'Files of the project');

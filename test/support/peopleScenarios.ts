@@ -120,7 +120,7 @@ export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     return workspace;
   },
   freeTaskStuck: async t => {
-    const workspace = await Workspace.create(t, { stories: undefined });
+    const workspace = await Workspace.create(t, { stories: undefined, hasPointers: true });
     const args = ['Make it work', '--on-stuck', 'ask', '--stuck-threshold', '1'];
     const cli = workspace.script([idle], ...args);
     await workspace.event('pause.started');

@@ -19,6 +19,8 @@ export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 
 /** No test waits for the servers of an API that does not exist. */
 const FAKE = ['--agent', 'claude', '--retry-delay', '0.01'];
+/** To index the code of a repository takes a fifth of the processor time of a short run. */
+const WITHOUT_POINTERS = ['--context-tokens', '0'];
 
 /** One line that a fake agent wrote for the test. */
 export interface Note {
@@ -147,6 +149,8 @@ export interface WorkspaceOptions {
   readonly prd?: string;
   /** Whether it is a repository; true by default. */
   readonly git?: boolean;
+  /** Whether prompts tell where to look in the code, as they do for people; false by default. */
+  readonly hasPointers?: boolean;
 }
 
 /** A git in front of the real one, in an environment that uses it; `before` is shell code with its arguments in $*. */
@@ -169,8 +173,10 @@ export class Workspace {
   readonly files: RunFiles;
   readonly env: Record<string, string>;
   private readonly started: RunningCli[] = [];
+  private readonly fake: readonly string[];
 
-  private constructor(root: string) {
+  private constructor(root: string, hasPointers: boolean) {
+    this.fake = [...FAKE, ...(hasPointers ? [] : WITHOUT_POINTERS)];
     this.folder = path.join(root, 'workspace');
     this.notesDir = path.join(root, 'notes');
     this.files = new RunFiles(this.folder);
@@ -186,7 +192,7 @@ export class Workspace {
     options: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const root = await tempDir('ralph-fresh-loop-');
-    const workspace = new Workspace(root.path);
+    const workspace = new Workspace(root.path, options.hasPointers ?? false);
     t.after(async () => {
       await workspace.endProcesses();
       await root.remove();
@@ -223,14 +229,14 @@ export class Workspace {
 
   /** Starts a run with a fake agent. */
   run(fake: string, ...args: readonly string[]): RunningCli {
-    return this.cli('run', ...FAKE, '--claude-path', fakeAgent(fake), ...args);
+    return this.cli('run', ...this.fake, '--claude-path', fakeAgent(fake), ...args);
   }
 
   /** Starts a run with a fake agent that follows a script, call by call. */
   script(calls: readonly (readonly Step[])[], ...args: readonly string[]): RunningCli {
     return this.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
-      ...['run', ...FAKE, '--claude-path', fakeAgent('scripted'), ...args],
+      ...['run', ...this.fake, '--claude-path', fakeAgent('scripted'), ...args],
     );
   }
 
@@ -241,7 +247,7 @@ export class Workspace {
   ): RunningCli {
     return this.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
-      ...['run', ...FAKE, '--claude-path', fakeAgent('scripted'), ...args],
+      ...['run', ...this.fake, '--claude-path', fakeAgent('scripted'), ...args],
     );
   }
 

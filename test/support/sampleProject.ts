@@ -3,6 +3,8 @@ import path from 'node:path';
 import { gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
 
 const sample = path.resolve(import.meta.dirname, '..', '..', 'sample');
+/** The story file of the sample. */
+export const sampleStories = path.join(sample, '.omc', 'prd.json');
 
 /** A copy of the sample as a repository, with a home next to it. */
 export interface SampleProject {

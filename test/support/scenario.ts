@@ -12,7 +12,7 @@ export const RUN: readonly string[] = [
 
 /** A workspace with open stories. */
 export const create = (t: Pick<TestContext, 'after'>, stories: number): Promise<Workspace> =>
-  Workspace.create(t, { stories: openStories(stories) });
+  Workspace.create(t, { stories: openStories(stories), hasPointers: true });
 
 /** Follows the script to its end. */
 export function scripted(

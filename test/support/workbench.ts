@@ -86,9 +86,12 @@ export type Theme = keyof typeof themes;
 /** The element that receives the keys of a text editor; older versions have a text area. */
 export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
-/** Without a graphics card, icons that turn keep half a processor busy. */
+/**
+ * Without a graphics card, each frame of an animation costs processor time, and icons that turn keep half a processor
+ * busy. These go on turning for people who prefer reduced motion.
+ */
 const STILL =
-  '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading::before { animation: none !important; }';
+  '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading::before, .monaco-progress-container .progress-bit { animation: none !important; }';
 
 /** Messages that are always in the console of a workbench without network, account and native modules. */
 const noise: readonly RegExp[] = [
@@ -841,6 +844,15 @@ export class Workbench implements AsyncDisposable {
   private async newPage(): Promise<Page> {
     const page = await this.context.newPage();
     page.setDefaultTimeout(actionLimitMs);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    // In each document: a window that is reloaded has a new one.
+    await page.addInitScript(css => {
+      document.addEventListener('DOMContentLoaded', () => {
+        const style = document.createElement('style');
+        style.textContent = css;
+        document.head.append(style);
+      });
+    }, STILL);
     const { language } = this.options;
     if (language !== undefined) {
       await page.addInitScript(name => {
@@ -868,7 +880,6 @@ export class Workbench implements AsyncDisposable {
       undefined,
       { timeout: readyLimitMs },
     );
-    await page.addStyleTag({ content: STILL });
     await this.themed();
   }
 

@@ -3,6 +3,7 @@ import { frameOf, heard, listen, readingOrder, violations } from '../support/acc
 import { openStories } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
@@ -48,7 +49,7 @@ test.describe('axe-core', () => {
     return Workbench.open({ workspace, env, settings, theme: 'light' });
   });
 
-  for (const theme of THEMES) {
+  for (const theme of variants(THEMES, 2)) {
     test(`axe-core finds no problem on the progress page in the theme ${theme}`, async () => {
       const workbench = audited();
       await workbench.closeEditors();

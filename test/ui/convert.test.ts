@@ -1,91 +1,79 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, test } from '../support/story.ts';
-import { Workbench } from '../support/workbench.ts';
+import { variants } from '../support/variants.ts';
 
-let temp: TempDir;
-let workspace: string;
+const THEMES = variants(['hc-dark', 'dark', 'light'] as const, 1, 2);
 
-test.beforeEach(async () => {
-  temp = await tempDir('ralph-fresh-convert-');
-  workspace = path.join(temp.path, 'todo');
-  await mkdir(path.join(temp.path, 'home'), { recursive: true });
-});
-test.afterEach(() => temp.remove());
+test.describe('in one window', () => {
+  const prepared = scriptedWindow();
 
-async function open(file: string, text: string): Promise<Workbench> {
-  await mkdir(path.dirname(path.join(workspace, file)), { recursive: true });
-  await writeFile(path.join(workspace, file), text);
-  await gitRepo(workspace);
-  const env = cleanEnv({ home: path.join(temp.path, 'home') });
-  return Workbench.open({ workspace, env, theme: 'light' });
-}
+  test('stories are converted, and losses are shown first', async () => {
+    const stories = [
+      { id: 'US-001', title: 'List the todos', acceptanceCriteria: ['Tests pass'], passes: true },
+      { id: 'US-002', title: 'Filter them', dependsOn: ['US-001'], estimate: 3, passes: false },
+    ];
+    const prd = `${JSON.stringify({ project: 'Todo', userStories: stories }, null, 2)}\n`;
+    const { run, workbench } = await prepared({
+      calls: [],
+      files: { '.omc/prd.json': prd },
+      theme: 'light',
+    });
+    const { dialog, page } = workbench;
+    const plan = path.join(run.workspace, 'IMPLEMENTATION_PLAN.md');
+    await expect(workbench.treeItem(/US-001/).first()).toBeVisible();
 
-const THEMES = ['hc-dark', 'dark', 'light'] as const;
-
-test('stories are converted, and losses are shown first', async () => {
-  const stories = [
-    { id: 'US-001', title: 'List the todos', acceptanceCriteria: ['Tests pass'], passes: true },
-    { id: 'US-002', title: 'Filter them', dependsOn: ['US-001'], estimate: 3, passes: false },
-  ];
-  const prd = `${JSON.stringify({ project: 'Todo', userStories: stories }, null, 2)}\n`;
-  await using workbench = await open('.omc/prd.json', prd);
-  const { dialog, page } = workbench;
-  const plan = path.join(workspace, 'IMPLEMENTATION_PLAN.md');
-  await workbench.view('Ralph');
-  await expect(workbench.treeItem(/US-001/).first()).toBeVisible();
-
-  const choose = async (target: string) => {
-    await workbench.runCommand('Ralph: Convert Stories…');
-    const input = page.locator('.quick-input-widget input[type="text"]');
-    for (const [question, entry] of [
-      ['Where are the stories now?', 'prd.json'],
-      ['Which format should they have?', target],
-    ] as const) {
-      await expect(input).toHaveAttribute('placeholder', question);
-      // The mouse would be stopped by the explanation of the entry below it.
-      await input.fill(entry);
-      await page.keyboard.press('Enter');
+    const choose = async (target: string) => {
+      await workbench.runCommand('Ralph: Convert Stories…');
+      const input = page.locator('.quick-input-widget input[type="text"]');
+      for (const [question, entry] of [
+        ['Where are the stories now?', 'prd.json'],
+        ['Which format should they have?', target],
+      ] as const) {
+        await expect(input).toHaveAttribute('placeholder', question);
+        // The mouse would be stopped by the explanation of the entry below it.
+        await input.fill(entry);
+        await page.keyboard.press('Enter');
+      }
+    };
+    for (const theme of THEMES) {
+      await workbench.setTheme(theme);
+      await choose('Markdown plan');
+      await expect(dialog).toContainText('IMPLEMENTATION_PLAN.md cannot hold everything');
+      await expect(dialog).toContainText('what they wait for: US-002');
+      await expect(dialog).toContainText('other keys (estimate): US-002');
+      await workbench.screenshot(`convert-loss-${theme}`);
+      await page.keyboard.press('Escape');
+      await expect(dialog).toBeHidden();
     }
-  };
-  for (const theme of THEMES) {
-    await workbench.setTheme(theme);
     await choose('Markdown plan');
-    await expect(dialog).toContainText('IMPLEMENTATION_PLAN.md cannot hold everything');
-    await expect(dialog).toContainText('what they wait for: US-002');
-    await expect(dialog).toContainText('other keys (estimate): US-002');
-    await workbench.screenshot(`convert-loss-${theme}`);
-    await page.keyboard.press('Escape');
-    await expect(dialog).toBeHidden();
-  }
-  await choose('Markdown plan');
-  await dialog.getByRole('button', { name: 'Convert' }).click();
-  const lines = page.locator('.monaco-editor .view-lines').first();
-  await expect(lines).toContainText('US-002: Filter them');
-  expect(existsSync(plan)).toBe(false);
-  await page.keyboard.press('Control+s');
-  await expect
-    .poll(() => readFile(plan, 'utf8').catch(() => ''))
-    .toContain('- [x] US-001: List the todos\n');
+    await dialog.getByRole('button', { name: 'Convert' }).click();
+    const lines = page.locator('.monaco-editor .view-lines').first();
+    await expect(lines).toContainText('US-002: Filter them');
+    expect(existsSync(plan)).toBe(false);
+    await page.keyboard.press('Control+s');
+    await expect
+      .poll(() => readFile(plan, 'utf8').catch(() => ''))
+      .toContain('- [x] US-001: List the todos\n');
 
-  await test.step('a file that exists is only replaced after a question', async () => {
-    const before = await readFile(plan, 'utf8');
-    await choose('Markdown plan');
-    await expect(dialog).toContainText('IMPLEMENTATION_PLAN.md exists. Replace its text?');
-    await workbench.screenshot('convert-exists');
-    await page.keyboard.press('Escape');
-    await expect(dialog).toBeHidden();
-    expect(await readFile(plan, 'utf8')).toBe(before);
+    await test.step('a file that exists is only replaced after a question', async () => {
+      const before = await readFile(plan, 'utf8');
+      await choose('Markdown plan');
+      await expect(dialog).toContainText('IMPLEMENTATION_PLAN.md exists. Replace its text?');
+      await workbench.screenshot('convert-exists');
+      await page.keyboard.press('Escape');
+      await expect(dialog).toBeHidden();
+      expect(await readFile(plan, 'utf8')).toBe(before);
+    });
+    expect(await readFile(path.join(run.workspace, '.omc', 'prd.json'), 'utf8')).toBe(prd);
+    expect(workbench.consoleErrors()).toEqual([]);
   });
-  expect(await readFile(path.join(workspace, '.omc', 'prd.json'), 'utf8')).toBe(prd);
-  expect(workbench.consoleErrors()).toEqual([]);
-});
 
-test('an orchestration has its stories, actions and problems in the editor', async () => {
-  const file = '.claude/orchestration/work.yaml';
-  const text = `name: Login
+  test('an orchestration has its stories, actions and problems in the editor', async () => {
+    const file = '.claude/orchestration/work.yaml';
+    const text = `name: Login
 phases:
   - name: Form
     tasks:
@@ -104,21 +92,25 @@ phases:
         status: pendign
       - just a text
 `;
-  await using workbench = await open(file, text);
-  const { page } = workbench;
-  await workbench.view('Ralph');
-  await expect(workbench.treeItem(/Show the errors/).first()).toBeVisible();
-  await workbench.runCommand('Ralph: Open the Story File');
-  await expect(page.locator('.monaco-editor .view-lines').first()).toContainText('T1.1');
-  await expect(page.locator('.squiggly-warning')).toHaveCount(3);
-  await expect(page.locator('.codelens-decoration').first()).toContainText('done | Untick');
-  for (const theme of THEMES) {
-    await workbench.setTheme(theme);
-    await workbench.screenshot(`convert-orchestration-${theme}`);
-  }
-  await page.getByRole('button', { name: 'Untick' }).first().click();
-  await expect
-    .poll(() => readFile(path.join(workspace, file), 'utf8'))
-    .toBe(text.replace('completed', 'pending'));
-  expect(workbench.consoleErrors()).toEqual([]);
+    const { run, workbench } = await prepared({
+      calls: [],
+      files: { [file]: text },
+      theme: 'light',
+    });
+    const { page } = workbench;
+    await expect(workbench.treeItem(/Show the errors/).first()).toBeVisible();
+    await workbench.runCommand('Ralph: Open the Story File');
+    await expect(page.locator('.monaco-editor .view-lines').first()).toContainText('T1.1');
+    await expect(page.locator('.squiggly-warning')).toHaveCount(3);
+    await expect(page.locator('.codelens-decoration').first()).toContainText('done | Untick');
+    for (const theme of THEMES) {
+      await workbench.setTheme(theme);
+      await workbench.screenshot(`convert-orchestration-${theme}`);
+    }
+    await page.getByRole('button', { name: 'Untick' }).first().click();
+    await expect
+      .poll(() => readFile(path.join(run.workspace, file), 'utf8'))
+      .toBe(text.replace('completed', 'pending'));
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -109,7 +110,7 @@ test.describe('the walkthrough', () => {
     return workbench;
   });
 
-  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+  for (const theme of variants(['light', 'dark', 'hc-dark', 'hc-light'] as const, 1)) {
     test(`the walkthrough's pictures in the theme ${theme}`, async () => {
       const workbench = walkthrough();
       await workbench.closeEditors();

@@ -7,6 +7,7 @@ import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.t
 import { sampleProject } from '../support/sampleProject.ts';
 import { commitSubject, ScriptedModel, storyScript } from '../support/scriptedModel.ts';
 import { expect, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** For a whole run; it only ends a test that has failed. */
@@ -29,10 +30,11 @@ interface Stage extends AsyncDisposable {
   release(storyId: string): Promise<void>;
 }
 
-for (const [name, makeStage, tag] of [
-  ['the demo agent', demoStage, ['@oldest']],
+const agents = [
   ['the real Claude Code and a scripted model', claudeStage, []],
-] as const) {
+  ['the demo agent', demoStage, ['@oldest']],
+] as const;
+for (const [name, makeStage, tag] of variants(agents, 1)) {
   test(`a person runs ${name} from the Stories view`, { tag: [...tag] }, async () => {
     await using stage = await makeStage();
     await using workbench = await Workbench.open({

@@ -8,6 +8,7 @@ import { openStories, type Step } from '../support/ralph.ts';
 import { LONG_JOURNALS } from '../support/recordedJournals.ts';
 import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, test } from '../support/story.ts';
+import { inAll, variants } from '../support/variants.ts';
 import type { Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
@@ -71,7 +72,7 @@ async function look(
   name: string,
   themes: readonly Theme[] = THEMES,
 ): Promise<void> {
-  for (const theme of themes) {
+  for (const theme of variants(themes, 1)) {
     await workbench.setTheme(theme);
     await workbench.page.setViewportSize({ width: 1900, height: 1150 });
     await workbench.screenshot(`lanePage-${name}-${theme}-wide`);
@@ -314,7 +315,7 @@ test.describe('in one window', () => {
     expect(workbench.consoleErrors()).toEqual([]);
   });
 
-  test('sixteen lanes and a hundred stories: one bar per agent, one tab stop', async () => {
+  inAll(test)('sixteen lanes and a hundred stories: one bar per agent, one tab stop', async () => {
     const runId = '2026-03-01T12-00-00-000-aaaaaa';
     const journal = await readFile(path.join(LONG_JOURNALS, 'manyLanes.jsonl'), 'utf8');
     const file = path.relative('/', new RunFiles('/').journalFile(runId));

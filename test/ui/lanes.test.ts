@@ -2,10 +2,12 @@ import { isRunning, pidsOf } from '../support/journals.ts';
 import { openStories, type Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
+const THEMES = ['light', 'dark', 'hc-dark', 'hc-light'] as const satisfies Theme[];
 const IDS = ['US-001', 'US-002', 'US-003', 'US-004'] as const;
 
 /** Says where it is, waits, and then does its story. */
@@ -30,7 +32,7 @@ async function fourLanes(check?: string): Promise<ScriptedRun> {
 }
 
 async function screenshots(workbench: Workbench, name: string): Promise<void> {
-  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const satisfies Theme[]) {
+  for (const theme of variants(THEMES, 1, 1)) {
     await workbench.setTheme(theme);
     await workbench.screenshot(`lanes-${name}-${theme}`);
   }

@@ -11,6 +11,7 @@ import type { PrdStory } from '../support/ralph.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const SLOW = { timeout: 180_000 };
@@ -28,7 +29,7 @@ function open(options: Partial<WorkbenchOptions>): Promise<Workbench> {
   return Workbench.open({ workspace, env: cleanEnv({ home }), ...options });
 }
 
-for (const { explained, language, offered, trusted } of [
+const explanations = [
   {
     ...{ language: 'de', trusted: true, offered: 'Neue Story' },
     explained: 'Die Storys, in der Reihenfolge, in der gleiche Prioritäten laufen.',
@@ -37,7 +38,8 @@ for (const { explained, language, offered, trusted } of [
     ...{ language: 'ja', trusted: false, offered: '新しいストーリー' },
     explained: 'ストーリー。優先度が同じ場合はこの順に実行します。',
   },
-]) {
+];
+for (const { explained, language, offered, trusted } of variants(explanations, 1)) {
   const folder = trusted ? 'a trusted' : 'an untrusted';
   test(`prd.json is explained in ${language}, in ${folder} folder`, async () => {
     await using workbench = await open({ language, trusted });
@@ -97,7 +99,7 @@ async function writeEveryEvent(folder: string): Promise<void> {
   writer.close();
 }
 
-for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
+for (const language of variants(['de', 'ja'] as const satisfies readonly Language[], 1)) {
   test(`no text of the extension is English in a window in ${language}`, async () => {
     const texts = await EnglishTexts.of(language);
     const t = (english: string) => texts.in(english);

@@ -12,6 +12,7 @@ import { fakeAgent } from '../support/ralph.ts';
 import type { Scene } from '../support/scriptedRun.ts';
 import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** For a whole iteration; it only ends a test that has failed. */
@@ -86,10 +87,10 @@ test.describe('in one window', () => {
         heading('Running')
           .locator('.glyph.running')
           .evaluate(glyph => getComputedStyle(glyph).animationName);
-      await expect.poll(motion).toBe('turn');
-      await workbench.page.emulateMedia({ reducedMotion: 'reduce' });
       await expect.poll(motion).toBe('none');
       await workbench.page.emulateMedia({ reducedMotion: 'no-preference' });
+      await expect.poll(motion).toBe('turn');
+      await workbench.page.emulateMedia({ reducedMotion: 'reduce' });
     });
 
     await test.step('pauses after the iteration, and continues', async () => {
@@ -269,7 +270,7 @@ test.describe('a long run', () => {
     });
   });
 
-  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+  for (const theme of variants(['light', 'dark', 'hc-dark', 'hc-light'] as const, 2)) {
     test(`a long run in the theme ${theme}, wide and narrow, with the keyboard`, async () => {
       const workbench = longRun();
       // Then the page is one that nobody has touched yet.

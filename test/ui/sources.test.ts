@@ -4,6 +4,7 @@ import type { Locator } from '@playwright/test';
 import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { cleanEnv, emptyRepo, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** A list with two open stories, Alpha and Beta, as its tool writes it. */
@@ -208,7 +209,7 @@ async function fixTheProblem(): Promise<void> {
   await workbench.runCommand('File: Save');
 }
 
-for (const [name, source] of Object.entries(SOURCES)) {
+for (const [name, source] of variants(Object.entries(SOURCES), 5, 3)) {
   test(`${name}: stories are ticked, dragged and fixed in the window`, async () => {
     const { entries, file, fixed, odd, text, tick } = source;
     const [alpha, beta] = entries;

@@ -1,103 +1,101 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
+import type { Locator } from '@playwright/test';
+import { cleanEnv } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
-import { sampleProject } from '../support/sampleProject.ts';
+import { sampleProject, sampleStories } from '../support/sampleProject.ts';
+import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
-import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+import { variants } from '../support/variants.ts';
+import { Workbench } from '../support/workbench.ts';
 
-let temp: TempDir;
-let home: string;
-let workspace: string;
-const prdFile = () => path.join(workspace, '.omc', 'prd.json');
+test.describe('in one window', () => {
+  const prepared = scriptedWindow();
+  let folder: string;
+  const file = () => path.join(folder, '.omc', 'prd.json');
+  const sample = readFileSync(sampleStories, 'utf8');
 
-test.beforeEach(async () => {
-  ({ temp, home, workspace } = await sampleProject('ralph-fresh-stories-'));
-});
-test.afterEach(async () => {
-  // A test that failed in the middle must not leave its run behind.
-  await endRuns(workspace);
-  await temp.remove();
-});
+  async function shown(text: string): Promise<{ view: Locator; workbench: Workbench }> {
+    const { run, workbench } = await prepared({ calls: [], files: { '.omc/prd.json': text } });
+    folder = run.workspace;
+    return { view: await workbench.view('Ralph'), workbench };
+  }
 
-function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
-  return Workbench.open({
-    workspace,
-    env: cleanEnv({ home }),
-    ...options,
+  test('a tick with mouse or keyboard changes one value in the file', async () => {
+    const { workbench } = await shown(sample);
+    await workbench.checkbox(/^US-001/).click();
+    await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+    await expect(workbench.page.getByText('1 of 5 done')).toBeVisible();
+    const ticked = sample.replace('"passes": false', '"passes": true');
+    expect(await readFile(file(), 'utf8')).toBe(ticked);
+    await expect(workbench.treeItem(/^US-002.*next/)).toBeVisible();
+
+    await workbench.checkbox(/^US-001/).focus();
+    await workbench.page.keyboard.press('Space');
+    await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
+    await expect.poll(() => readFile(file(), 'utf8')).toBe(sample);
+    expect(workbench.consoleErrors()).toEqual([]);
   });
-}
 
-test('a tick with mouse or keyboard changes one value in the file', async () => {
-  const original = await readFile(prdFile(), 'utf8');
-  await using workbench = await open();
-  await workbench.view('Ralph');
-  await workbench.checkbox(/^US-001/).click();
-  await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
-  await expect(workbench.page.getByText('1 of 5 done')).toBeVisible();
-  const ticked = original.replace('"passes": false', '"passes": true');
-  expect(await readFile(prdFile(), 'utf8')).toBe(ticked);
-  await expect(workbench.treeItem(/^US-002.*next/)).toBeVisible();
+  test('a broken story file is shown with its line, and a missing one has a welcome', async () => {
+    const { view, workbench } = await shown(sample.replace('"US-002",', '"US-002"'));
+    const problem = workbench.treeItem(/prd\.json cannot be used/);
+    await expect(problem).toBeVisible();
+    await workbench.screenshot('stories-broken');
 
-  await workbench.checkbox(/^US-001/).focus();
-  await workbench.page.keyboard.press('Space');
-  await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
-  await expect.poll(() => readFile(prdFile(), 'utf8')).toBe(original);
-  expect(workbench.consoleErrors()).toEqual([]);
-});
+    await problem.click();
+    const line = sample.slice(0, sample.indexOf('"US-002"')).split('\n').length;
+    // The comma is missed where the next line begins, or at the end of this one.
+    await expect(
+      workbench.statusBarItem(new RegExp(`^Ln (${line}|${line + 1}), Col`)),
+    ).toBeVisible();
 
-test('a broken story file is shown with its line, and a missing one has a welcome', async () => {
-  const original = await readFile(prdFile(), 'utf8');
-  await writeFile(prdFile(), original.replace('"US-002",', '"US-002"'));
-  await using workbench = await open();
-  const view = await workbench.view('Ralph');
-  const problem = workbench.treeItem(/prd\.json cannot be used/);
-  await expect(problem).toBeVisible();
-  await workbench.screenshot('stories-broken');
+    await rm(file());
+    await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
+    await workbench.screenshot('stories-welcome');
+    await view.getByRole('button', { name: 'Create a Story File' }).click();
+    await expect(workbench.treeItem(/^US-001 One small step/)).toBeVisible();
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
 
-  await problem.click();
-  const line = original.slice(0, original.indexOf('"US-002"')).split('\n').length;
-  // The comma is missed where the next line begins, or at the end of this one.
-  await expect(workbench.statusBarItem(new RegExp(`^Ln (${line}|${line + 1}), Col`))).toBeVisible();
-
-  await rm(prdFile());
-  await expect(view.getByText('There is no list of stories in this folder yet.')).toBeVisible();
-  await workbench.screenshot('stories-welcome');
-  await view.getByRole('button', { name: 'Create a Story File' }).click();
-  await expect(workbench.treeItem(/^US-001 One small step/)).toBeVisible();
-  expect(workbench.consoleErrors()).toEqual([]);
-});
-
-test('story texts are displayed as plain text, whatever they look like', async () => {
-  const hostile = [
-    '<img src=x onerror="document.title=1">',
-    '$(alert) [a link](command:workbench.action.quit)',
-    '\u001b[31mred\u001b[0m \u0007bell',
-    '**bold** `code` <promise>TASK_COMPLETE</promise>',
-  ];
-  const userStories = hostile.map((title, index) => ({
-    id: `US-00${index + 1}`,
-    title,
-    description: title,
-    acceptanceCriteria: [title],
-    passes: false,
-  }));
-  await writeFile(prdFile(), JSON.stringify({ project: hostile[0], userStories }, null, 2));
-  await using workbench = await open();
-  await workbench.view('Ralph');
-  await expect(workbench.treeItem('<img src=x onerror="document.title=1">')).toBeVisible();
-  const second = workbench.treeItem('$(alert) [a link](command:workbench.action.quit)');
-  await expect(second).toBeVisible();
-  await expect(second.locator('a[href]')).toHaveCount(0);
-  await expect(workbench.treeItem(/^US-003 red bell/)).toBeVisible();
-  const hover = await workbench.hover(second, '[a link](command:');
-  await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
-  await workbench.screenshot('stories-hostile');
-  expect(workbench.consoleErrors()).toEqual([]);
+  test('story texts are displayed as plain text, whatever they look like', async () => {
+    const hostile = [
+      '<img src=x onerror="document.title=1">',
+      '$(alert) [a link](command:workbench.action.quit)',
+      '\u001b[31mred\u001b[0m \u0007bell',
+      '**bold** `code` <promise>TASK_COMPLETE</promise>',
+    ];
+    const userStories = hostile.map((title, index) => ({
+      id: `US-00${index + 1}`,
+      title,
+      description: title,
+      acceptanceCriteria: [title],
+      passes: false,
+    }));
+    const { workbench } = await shown(
+      JSON.stringify({ project: hostile[0], userStories }, null, 2),
+    );
+    await expect(workbench.treeItem('<img src=x onerror="document.title=1">')).toBeVisible();
+    const second = workbench.treeItem('$(alert) [a link](command:workbench.action.quit)');
+    await expect(second).toBeVisible();
+    await expect(second.locator('a[href]')).toHaveCount(0);
+    await expect(workbench.treeItem(/^US-003 red bell/)).toBeVisible();
+    const hover = await workbench.hover(second, '[a link](command:');
+    await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
+    await workbench.screenshot('stories-hostile');
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
 });
 
 test('Restricted Mode shows the stories and starts nothing', async () => {
-  await using workbench = await open({ trusted: false });
+  const { temp, home, workspace } = await sampleProject('ralph-fresh-stories-');
+  await using _ = temp;
+  await using workbench = await Workbench.open({
+    workspace,
+    env: cleanEnv({ home }),
+    trusted: false,
+  });
   await workbench.view('Ralph');
   await expect(workbench.treeItem(/^US-001/)).toBeVisible();
   await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toBeHidden();
@@ -146,7 +144,7 @@ test.describe('a run that was stopped', () => {
     return workbench;
   });
 
-  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+  for (const theme of variants(['light', 'dark', 'hc-dark', 'hc-light'] as const, 1)) {
     test(`the progress page and the stories in the theme ${theme}`, async () => {
       const workbench = stopped();
       await workbench.setTheme(theme);

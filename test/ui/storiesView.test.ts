@@ -6,6 +6,7 @@ import { filesIn, writeBacklog } from '../support/backlogFolder.ts';
 import { cleanEnv, emptyRepo, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, newestJournal } from '../support/journals.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -200,7 +201,7 @@ test.describe('in one folder', () => {
   test.afterEach(() => endRuns(workspace));
 
   // The other stories have the last of them.
-  for (const theme of ['light', 'hc-dark', 'dark'] as const) {
+  for (const theme of variants(['light', 'hc-dark', 'dark'] as const, 1, 2)) {
     test(`stories are grouped under epics, with criteria below them: ${theme}`, async () => {
       await write('prd.json', SHOP);
       await stuckRun(workspace, 'US-005', 'prd.json');
@@ -490,7 +491,7 @@ test.describe('in one folder', () => {
 
   const title = 'Customers pay by invoice or by card and get a receipt for it';
   // The last of them is about as wide as at first.
-  for (const width of [200, 250, 300]) {
+  for (const width of variants([200, 250, 300], 1, 2)) {
     test(`in a ${width} pixel side bar the icon shows the state and the hover the rest`, async () => {
       await write(
         'prd.json',

@@ -6,10 +6,12 @@ import { newestRunId } from '../../src/orchestrator/workspace/runIds.ts';
 import { openStories, type Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';
+import { variants } from '../support/variants.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
+const THEMES = ['light', 'hc-light', 'hc-dark', 'dark'] as const satisfies Theme[];
 /** An icon, a link, the bar behind a story and the mark behind a subagent. */
 const HOSTILE = 'US-2$(alert)[q](command:x)│›';
 /** As it stands before its lines: the bar would end it. */
@@ -163,7 +165,7 @@ test("with several agents, the terminal shows each line's story and subagent; a 
     ];
     expect(lanes.toSorted()).toEqual([5, 6]);
     expect(await colorOf(workbench, 'US-001 │   Look at the list › ● Read')).toBe(lanes[0]);
-    for (const theme of ['light', 'hc-light', 'hc-dark', 'dark'] as const satisfies Theme[]) {
+    for (const theme of variants(THEMES, 1, 3)) {
       await workbench.setTheme(theme);
       await workbench.screenshot(`storyTerminals-1-all-${theme}`);
     }

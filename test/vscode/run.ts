@@ -61,6 +61,8 @@ export async function prepare(options: RunOptions): Promise<Prepared> {
           [resultVariable]: resultFile,
           // The demo agent waits as long as there is a file here with the id of its story.
           RALPH_FRESH_DEMO_HOLD: holds,
+          // Time enough to stop its run before it is complete.
+          RALPH_FRESH_DEMO_PACE_MS: '50',
           ...(grep ? { [grepVariable]: grep } : {}),
           ...options.extraEnv,
         },
