@@ -1,5 +1,5 @@
-// Runs the suites, or the given ones: npm test -- unit process. The last line counts all tests. With --all, tests are
-// repeated with all their values, also in the oldest VS Code: npm run test:all.
+// Runs all suites except `oldest`, or the given ones: npm test -- unit process. The last line counts all tests. With
+// --all, it also runs `oldest`, and what variants.ts leaves out: npm run test:all.
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -55,7 +55,7 @@ const suites: Readonly<Record<string, (print: Print) => Promise<Counts>>> = {
     }),
   ui: print => playwright(print, 'ui'),
 };
-/** It repeats stories of `ui`, and runs only if it is named, or all are. */
+/** It repeats stories of `ui`, and runs only by its name or with `--all`. */
 const ONLY_IN_ALL = 'oldest';
 /** They run before the others, which need them. */
 const FIRST = ['lint', 'types', 'build'];

@@ -1178,7 +1178,7 @@ describe('when the newest run has no iterations', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  inAll(test)('an unknown iteration or run lists the existing runs', async t => {
+  test('an unknown iteration or run lists the existing runs', async t => {
     const { workspace, older, empty } = await twoRuns(t);
     const named = new RegExp(`The newest runs are ${empty}, ${older}; name one with --run\\.`);
     for (const args of [
@@ -1279,53 +1279,47 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
-  inAll(test)(
-    'is refused where an agent has amended earlier work, with the command that takes back its own',
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(2) });
-      const amend = 'git add -A && git commit --quiet --amend -m both';
-      await workspace.script([
-        ['work'],
-        [
-          { write: ['US-002.txt', 'work\n'] },
-          { tick: 'US-002' },
-          { shell: amend },
-          { result: ['Done.'] },
-        ],
-      ]).finished;
-      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-      const words = /contains earlier work, too, .*: US-001\.txt\. To take back only /;
-      await refused(workspace, 1, words, 'revert', 'US-002', '--dry-run');
-      const { stderr } = await workspace.cli('revert', 'US-002').finished;
-      const [, command = ''] = /: (git diff .*)$/m.exec(stderr) ?? [];
-      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-      execFileSync('sh', ['-c', command], { cwd: workspace.folder, env: workspace.env });
-      assert.deepEqual(
-        ['US-001.txt', 'US-002.txt'].map(file => existsSync(path.join(workspace.folder, file))),
-        [true, false],
-      );
-      assert.deepEqual(await workspace.done(), ['US-001']);
-    },
-  );
+  test('is refused where an agent has amended earlier work, with the command that takes back its own', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const amend = 'git add -A && git commit --quiet --amend -m both';
+    await workspace.script([
+      ['work'],
+      [
+        { write: ['US-002.txt', 'work\n'] },
+        { tick: 'US-002' },
+        { shell: amend },
+        { result: ['Done.'] },
+      ],
+    ]).finished;
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const words = /contains earlier work, too, .*: US-001\.txt\. To take back only /;
+    await refused(workspace, 1, words, 'revert', 'US-002', '--dry-run');
+    const { stderr } = await workspace.cli('revert', 'US-002').finished;
+    const [, command = ''] = /: (git diff .*)$/m.exec(stderr) ?? [];
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    execFileSync('sh', ['-c', command], { cwd: workspace.folder, env: workspace.env });
+    assert.deepEqual(
+      ['US-001.txt', 'US-002.txt'].map(file => existsSync(path.join(workspace.folder, file))),
+      [true, false],
+    );
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
 
-  inAll(test)(
-    'takes back nothing twice, also if stories have added files of equal content',
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(2) });
-      const added = (id: string) => [
-        { write: [`${id}.txt`, 'same\n'] },
-        { tick: id },
-        { commit: id },
-      ];
-      await workspace.script([added('US-001'), added('US-002')]).finished;
-      await printed(workspace, 'revert', 'US-001');
-      const again = await printed(workspace, 'revert', 'US-001');
-      assert.match(again, /^Nothing to do: .*\nTaken back already, and left out: \S+\n$/);
-      await git(workspace, 'revert', '--no-edit', 'HEAD');
-      await printed(workspace, 'revert', 'US-001');
-      assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
-    },
-  );
+  test('takes back nothing twice, also if stories have added files of equal content', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const added = (id: string) => [
+      { write: [`${id}.txt`, 'same\n'] },
+      { tick: id },
+      { commit: id },
+    ];
+    await workspace.script([added('US-001'), added('US-002')]).finished;
+    await printed(workspace, 'revert', 'US-001');
+    const again = await printed(workspace, 'revert', 'US-001');
+    assert.match(again, /^Nothing to do: .*\nTaken back already, and left out: \S+\n$/);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    await printed(workspace, 'revert', 'US-001');
+    assert.equal(existsSync(path.join(workspace.folder, 'US-001.txt')), false);
+  });
 
   inAll(test)('takes back nothing of an older story that had the same id', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -1525,7 +1519,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.match(await printed(workspace, 'revert', 'US-003'), /Taken back already, and left out/);
   });
 
-  inAll(test)('leaves what a person had not committed when the run began', async t => {
+  test('leaves what a person had not committed when the run began', async t => {
     const workspace = await withUncommittedFiles(t);
     const left = 'notes.txt, own/mine.txt.\n';
     assert.match(
@@ -1548,31 +1542,28 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  inAll(test)(
-    'names the stories that are no longer marked as done although their work stays',
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(5) });
-      // The third one commits what the first two have ticked.
-      const calls = [work(1), work(2), work(3, '.omc/prd.json'), work(4)];
-      await workspace.script(calls, '--max-iterations', '4').finished;
-      await printed(workspace, 'tick', 'US-005');
-      assert.match(
-        await printed(workspace, 'rollback', '2', '--dry-run'),
-        /^Would no longer be marked as done, although the work stays: US-001, US-005\./m,
-      );
-      assert.equal((await workspace.done()).length, 5);
-      assert.match(
-        await printed(workspace, 'rollback', '2'),
-        /^No longer marked as done, although the work stays: US-001, US-005\. .*: ralph-fresh tick ID$/m,
-      );
-      assert.deepEqual(await workspace.done(), []);
-      assert.equal(await git(workspace, 'status', '--porcelain'), '');
-      assert.equal(existsSync(path.join(workspace.folder, '2.txt')), false);
-      assert.equal(existsSync(path.join(workspace.folder, '1.txt')), true);
-      await git(workspace, 'revert', '--no-edit', 'HEAD');
-      assert.equal(existsSync(path.join(workspace.folder, '2.txt')), true);
-    },
-  );
+  test('names the stories that are no longer marked as done although their work stays', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(5) });
+    // The third one commits what the first two have ticked.
+    const calls = [work(1), work(2), work(3, '.omc/prd.json'), work(4)];
+    await workspace.script(calls, '--max-iterations', '4').finished;
+    await printed(workspace, 'tick', 'US-005');
+    assert.match(
+      await printed(workspace, 'rollback', '2', '--dry-run'),
+      /^Would no longer be marked as done, although the work stays: US-001, US-005\./m,
+    );
+    assert.equal((await workspace.done()).length, 5);
+    assert.match(
+      await printed(workspace, 'rollback', '2'),
+      /^No longer marked as done, although the work stays: US-001, US-005\. .*: ralph-fresh tick ID$/m,
+    );
+    assert.deepEqual(await workspace.done(), []);
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
+    assert.equal(existsSync(path.join(workspace.folder, '2.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, '1.txt')), true);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    assert.equal(existsSync(path.join(workspace.folder, '2.txt')), true);
+  });
 
   inAll(test)(
     'opens the stories of a list that stays where no iteration has changed it',
@@ -1639,55 +1630,47 @@ describe('rollback', { concurrency: 3 }, () => {
     },
   );
 
-  inAll(test)(
-    'uses the committer from the environment, and handles a story file that is not in git',
-    async t => {
-      const workspace = await Workspace.create(t, { stories: undefined });
-      await workspace.write('.gitignore', '.omc/\n');
-      await git(workspace, 'add', '--all');
-      await git(workspace, 'commit', '--quiet', '--message', 'Ignore');
-      await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
-      await workspace.run('succeeds', '--verify', 'true').finished;
-      const states = async () => {
-        const { stories } = await json(workspace, 'stories');
-        return stories.map(({ state }: { state: string }) => state);
-      };
-      assert.deepEqual(await states(), ['verified', 'verified']);
-      const [first = '', second = ''] = (await workspace.events('commit.recorded')).map(
-        ({ hash }) => hash,
-      );
-      const rolled = await workspace.cliWith(
-        {
-          ...{ GIT_AUTHOR_NAME: 'An Author', GIT_AUTHOR_EMAIL: 'author@example.com' },
-          ...{ GIT_COMMITTER_NAME: 'A Committer', GIT_COMMITTER_EMAIL: 'committer@example.com' },
-        },
-        ...['rollback', '2'],
-      ).finished;
-      assert.deepEqual([rolled.code, rolled.stderr], [0, '']);
-      assert.match(rolled.stdout, /prd\.json is not in git.*still marked as done.*untick/);
-      assert.equal(
-        await git(workspace, 'log', '-1', '--format=%an, %cn'),
-        'An Author, A Committer\n',
-      );
-      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-      assert.deepEqual(await states(), ['verified', 'done'], 'what was checked is gone');
-      const { commits, reopened, takenBack } = await json(
-        workspace,
-        'revert',
-        'US-002',
-        '--dry-run',
-      );
-      assert.deepEqual([commits, takenBack, reopened], [[], [second], ['US-002']]);
-      assert.equal(
-        await printed(workspace, 'revert', 'US-002'),
-        `Reopened: US-002\nTaken back already, and left out: ${second.slice(0, 7)}\n`,
-      );
-      assert.deepEqual(await workspace.done(), ['US-001']);
-      assert.deepEqual((await json(workspace, 'revert', 'US-001', '--dry-run')).commits, [first]);
-      await git(workspace, 'revert', '--no-edit', 'HEAD');
-      assert.deepEqual((await json(workspace, 'revert', 'US-002', '--dry-run')).commits, [second]);
-    },
-  );
+  test('uses the committer from the environment, and handles a story file that is not in git', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('.gitignore', '.omc/\n');
+    await git(workspace, 'add', '--all');
+    await git(workspace, 'commit', '--quiet', '--message', 'Ignore');
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
+    await workspace.run('succeeds', '--verify', 'true').finished;
+    const states = async () => {
+      const { stories } = await json(workspace, 'stories');
+      return stories.map(({ state }: { state: string }) => state);
+    };
+    assert.deepEqual(await states(), ['verified', 'verified']);
+    const [first = '', second = ''] = (await workspace.events('commit.recorded')).map(
+      ({ hash }) => hash,
+    );
+    const rolled = await workspace.cliWith(
+      {
+        ...{ GIT_AUTHOR_NAME: 'An Author', GIT_AUTHOR_EMAIL: 'author@example.com' },
+        ...{ GIT_COMMITTER_NAME: 'A Committer', GIT_COMMITTER_EMAIL: 'committer@example.com' },
+      },
+      ...['rollback', '2'],
+    ).finished;
+    assert.deepEqual([rolled.code, rolled.stderr], [0, '']);
+    assert.match(rolled.stdout, /prd\.json is not in git.*still marked as done.*untick/);
+    assert.equal(
+      await git(workspace, 'log', '-1', '--format=%an, %cn'),
+      'An Author, A Committer\n',
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.deepEqual(await states(), ['verified', 'done'], 'what was checked is gone');
+    const { commits, reopened, takenBack } = await json(workspace, 'revert', 'US-002', '--dry-run');
+    assert.deepEqual([commits, takenBack, reopened], [[], [second], ['US-002']]);
+    assert.equal(
+      await printed(workspace, 'revert', 'US-002'),
+      `Reopened: US-002\nTaken back already, and left out: ${second.slice(0, 7)}\n`,
+    );
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.deepEqual((await json(workspace, 'revert', 'US-001', '--dry-run')).commits, [first]);
+    await git(workspace, 'revert', '--no-edit', 'HEAD');
+    assert.deepEqual((await json(workspace, 'revert', 'US-002', '--dry-run')).commits, [second]);
+  });
 
   test('refuses an unknown iteration, and a dirty work tree', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

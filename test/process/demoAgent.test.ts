@@ -167,7 +167,7 @@ function assertAsksHuman(session: Session, why: RegExp): void {
   assert.match(session.result?.text ?? '', why);
 }
 
-test('five fresh processes finish the five stories', async t => {
+inAll(test)('five fresh processes finish the five stories', async t => {
   const project = await sampleProject(t);
   const sessionIds = new Set<string>();
   const sizes = new Set<number>();

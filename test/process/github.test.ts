@@ -201,7 +201,7 @@ describe('issues on GitHub as stories', { concurrency: 4 }, () => {
     },
   );
 
-  inAll(test)('a comment says which commits are not pushed yet', async t => {
+  test('a comment says which commits are not pushed yet', async t => {
     const { github, workspace } = await start(t, [
       { number: 3, title: 'Plant a tree', labels: LABEL },
       { number: 4, title: 'Water it', labels: LABEL },

@@ -331,69 +331,58 @@ describe('agent work that has not landed', () => {
     },
   );
 
-  inAll(test)(
-    'is discarded during an active run only while its story is held back',
-    posix,
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(2) });
-      const calls = {
-        'US-001': [
-          [{ wait: 'first' }, ...half],
-          finishes('US-001', { shell: 'test ! -e half.txt' }),
-        ],
-        'US-002': [[{ wait: 'go' }, ...finishes('US-002')]],
-      };
-      const run = workspace.scriptOf(calls, '--lanes', '2');
-      await workspace.agent(2);
-      const started = await workspace.events('iteration.started');
-      const lane = String(started.find(({ storyId }) => storyId === 'US-001')?.lane);
-      await told(workspace, 0, 'pause', '--lane', lane);
-      await until('the pause', async () => (await workspace.events('lane.paused')).length > 0);
-      await workspace.note('first');
-      await until('its end', async () => (await workspace.events('iteration.ended')).length === 1);
-      // Resuming the lane starts its next agent.
-      const discard = ['places', 'discard', 'US-001', '--yes'];
-      const refused = await told(workspace, 1, ...discard);
-      assert.match(refused, /would continue this work\. .*"ralph-fresh pause US-001"/);
-      assert.deepEqual(openOf(await placesOf(workspace)), [['US-001', 'wip: half']]);
-      await told(workspace, 0, 'pause', 'US-001');
-      await until('the pause', async () => (await workspace.events('story.paused')).length > 0);
-      assert.match(await told(workspace, 0, ...discard), /is discarded/);
-      await told(workspace, 0, 'resume', 'US-001');
-      await told(workspace, 0, 'resume', '--lane', lane);
-      await workspace.agent(3);
-      await workspace.note('go');
-      const { code, stderr, stdout } = await run.finished;
-      assert.equal(code, 0, stdout + stderr);
-      assert.deepEqual(openOf(await placesOf(workspace)), []);
-    },
-  );
+  test('is discarded during an active run only while its story is held back', posix, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const calls = {
+      'US-001': [[{ wait: 'first' }, ...half], finishes('US-001', { shell: 'test ! -e half.txt' })],
+      'US-002': [[{ wait: 'go' }, ...finishes('US-002')]],
+    };
+    const run = workspace.scriptOf(calls, '--lanes', '2');
+    await workspace.agent(2);
+    const started = await workspace.events('iteration.started');
+    const lane = String(started.find(({ storyId }) => storyId === 'US-001')?.lane);
+    await told(workspace, 0, 'pause', '--lane', lane);
+    await until('the pause', async () => (await workspace.events('lane.paused')).length > 0);
+    await workspace.note('first');
+    await until('its end', async () => (await workspace.events('iteration.ended')).length === 1);
+    // Resuming the lane starts its next agent.
+    const discard = ['places', 'discard', 'US-001', '--yes'];
+    const refused = await told(workspace, 1, ...discard);
+    assert.match(refused, /would continue this work\. .*"ralph-fresh pause US-001"/);
+    assert.deepEqual(openOf(await placesOf(workspace)), [['US-001', 'wip: half']]);
+    await told(workspace, 0, 'pause', 'US-001');
+    await until('the pause', async () => (await workspace.events('story.paused')).length > 0);
+    assert.match(await told(workspace, 0, ...discard), /is discarded/);
+    await told(workspace, 0, 'resume', 'US-001');
+    await told(workspace, 0, 'resume', '--lane', lane);
+    await workspace.agent(3);
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stdout + stderr);
+    assert.deepEqual(openOf(await placesOf(workspace)), []);
+  });
 
-  inAll(test)(
-    'is not discarded if an agent started on it during the confirmation',
-    posix,
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(1) });
-      const args = ['--isolate', '--max-iterations', '1'];
-      assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
-      const before = refsOf(workspace, workRefsOf(workspace.folder));
-      const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
-      await terminal.shows(/Discard it\?/);
-      const run = workspace.scriptOf(
-        {
-          'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
-        },
-        ...['--isolate', '--resume', '--max-iterations', '2'],
-      );
-      await workspace.agent(2);
-      terminal.type('y\n');
-      assert.equal(await terminal.finished, 1);
-      assert.match(terminal.output, /An agent works on US-001 now/);
-      assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
-      await workspace.note('go');
-      assert.equal((await run.finished).code, 0);
-    },
-  );
+  test('is not discarded if an agent started on it during the confirmation', posix, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const args = ['--isolate', '--max-iterations', '1'];
+    assert.equal((await workspace.scriptOf({ 'US-001': [half] }, ...args).finished).code, 1);
+    const before = refsOf(workspace, workRefsOf(workspace.folder));
+    const terminal = Terminal.cli(t, workspace, 'places', 'discard', 'US-001');
+    await terminal.shows(/Discard it\?/);
+    const run = workspace.scriptOf(
+      {
+        'US-001': [half, [{ wait: 'go' }, ...finishes('US-001', { shell: 'test -f half.txt' })]],
+      },
+      ...['--isolate', '--resume', '--max-iterations', '2'],
+    );
+    await workspace.agent(2);
+    terminal.type('y\n');
+    assert.equal(await terminal.finished, 1);
+    assert.match(terminal.output, /An agent works on US-001 now/);
+    assert.deepEqual(refsOf(workspace, workRefsOf(workspace.folder)), before);
+    await workspace.note('go');
+    assert.equal((await run.finished).code, 0);
+  });
 
   test('stays with its iteration while another process has the place', posix, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

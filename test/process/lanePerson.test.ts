@@ -251,44 +251,38 @@ test('commits that a person removes from the history during a run do not come ba
   assert.equal((await workspace.events('landing.returned')).length, 0);
 });
 
-inAll(test)(
-  'a landed story is worked on again if a person reverts it, also just before the end, or removes it from the history',
-  async t => {
-    for (const how of ['commit', 'reset', 'file'] as const) {
-      const workspace = await Workspace.create(t, { stories: openStories(2) });
-      const run = workspace.scriptOf(
-        {
-          'US-001': [
-            works('US-001', 1),
-            [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)],
-          ],
-          'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
-        },
-        ...['--isolate', '--verify', 'true', '--max-iterations', '8'],
-      );
-      await workspace.agent(2);
-      if (how === 'reset') {
-        workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
-      } else {
-        const list = await workspace.read('.omc/prd.json');
-        await workspace.write('.omc/prd.json', list.replace('"passes": true', '"passes": false'));
-        if (how === 'commit') {
-          workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
-        }
+test('a landed story is worked on again if a person reverts it, also just before the end, or removes it from the history', async t => {
+  for (const how of ['commit', 'reset', 'file'] as const) {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [works('US-001', 1), [{ write: ['again.txt', 'again'] }, ...works('US-001', 1)]],
+        'US-002': [[{ text: 'hi' }, { wait: 'go' }, ...works('US-002', 2)]],
+      },
+      ...['--isolate', '--verify', 'true', '--max-iterations', '8'],
+    );
+    await workspace.agent(2);
+    if (how === 'reset') {
+      workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
+    } else {
+      const list = await workspace.read('.omc/prd.json');
+      await workspace.write('.omc/prd.json', list.replace('"passes": true', '"passes": false'));
+      if (how === 'commit') {
+        workspace.git('commit', '--quiet', '--all', '-m', 'Not good enough');
       }
-      await workspace.note('go');
-      const { code, stderr, stdout } = await run.finished;
-      assert.equal(code, 0, stderr + stdout.slice(-3_000));
-      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
-      assert.equal(workspace.git('show', 'main:again.txt'), 'again');
-      assert.doesNotMatch(stdout, /is missing from/);
-      assert.equal(
-        (await workspace.events('landing.landed')).filter(e => e.storyId === 'US-001').length,
-        2,
-      );
     }
-  },
-);
+    await workspace.note('go');
+    const { code, stderr, stdout } = await run.finished;
+    assert.equal(code, 0, stderr + stdout.slice(-3_000));
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(workspace.git('show', 'main:again.txt'), 'again');
+    assert.doesNotMatch(stdout, /is missing from/);
+    assert.equal(
+      (await workspace.events('landing.landed')).filter(e => e.storyId === 'US-001').length,
+      2,
+    );
+  }
+});
 
 /** Sets a story to not done when git is first asked for something after the landing of `landed` is told. */
 async function unticksAfter(workspace: Workspace, landed: string, id: string): Promise<() => void> {

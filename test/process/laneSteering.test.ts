@@ -29,40 +29,37 @@ describe('controlling lanes', () => {
     assert.deepEqual(await workspace.done(), ids);
   });
 
-  inAll(test)(
-    'the number of agents that was chosen during the run counts when it continues',
-    async t => {
-      const workspace = await Workspace.create(t, { stories: openStories(3) });
-      const ids = ['US-001', 'US-002', 'US-003'];
-      const waits: readonly Step[] = [{ wait: 'go' }, 'work'];
-      const script = Object.fromEntries(ids.map(id => [id, [waits]]));
-      const run = workspace.scriptOf(script, '--lanes', '2');
-      await workspace.agent(2);
-      assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
-      assert.equal((await workspace.cli('stop').finished).code, 0);
-      assert.equal((await run.finished).code, 130, run.stderr);
-      const { stderr } = await workspace.cli('lanes', '1').finished;
-      assert.match(stderr, /Continue with "ralph-fresh run --resume --lanes 1 --isolate"/);
+  test('the number of agents that was chosen during the run counts when it continues', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const ids = ['US-001', 'US-002', 'US-003'];
+    const waits: readonly Step[] = [{ wait: 'go' }, 'work'];
+    const script = Object.fromEntries(ids.map(id => [id, [waits]]));
+    const run = workspace.scriptOf(script, '--lanes', '2');
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    assert.equal((await run.finished).code, 130, run.stderr);
+    const { stderr } = await workspace.cli('lanes', '1').finished;
+    assert.match(stderr, /Continue with "ralph-fresh run --resume --lanes 1 --isolate"/);
 
-      const again = workspace.scriptOf(script);
-      await workspace.agent(3);
-      const resumed = await workspace.event('run.resumed');
-      // One agent, in a place of its own as before, and not in the person's tree.
-      assert.deepEqual([resumed['lanes'], resumed['isolated']], [1, true]);
-      assert.equal((await workspace.cli('stop').finished).code, 0);
-      assert.equal((await again.finished).code, 130, again.stderr);
+    const again = workspace.scriptOf(script);
+    await workspace.agent(3);
+    const resumed = await workspace.event('run.resumed');
+    // One agent, in a place of its own as before, and not in the person's tree.
+    assert.deepEqual([resumed['lanes'], resumed['isolated']], [1, true]);
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    assert.equal((await again.finished).code, 130, again.stderr);
 
-      // It is kept from one time to the next, until a number is given.
-      await workspace.note('go');
-      const last = workspace.scriptOf(script, '--lanes', '3');
-      assert.equal((await last.finished).code, 0, last.stderr);
-      assert.deepEqual(
-        (await workspace.events('run.resumed')).map(event => event['lanes']),
-        [1, 3],
-      );
-      assert.deepEqual(await workspace.done(), ids);
-    },
-  );
+    // It is kept from one time to the next, until a number is given.
+    await workspace.note('go');
+    const last = workspace.scriptOf(script, '--lanes', '3');
+    assert.equal((await last.finished).code, 0, last.stderr);
+    assert.deepEqual(
+      (await workspace.events('run.resumed')).map(event => event['lanes']),
+      [1, 3],
+    );
+    assert.deepEqual(await workspace.done(), ids);
+  });
 
   test('a stopped story waits until it is resumed; the others continue', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -264,7 +264,7 @@ describe('status', { concurrency: 2 }, () => {
 });
 
 describe('a story in its own place', { concurrency: 2 }, () => {
-  inAll(test)('has landed on a branch that status names as it is called now', async t => {
+  test('has landed on a branch that status names as it is called now', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stderr } = await workspace.run('succeeds', '--isolate').finished;
     assert.equal(code, 0, stderr);

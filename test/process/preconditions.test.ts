@@ -280,7 +280,7 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
   for (const [index, refused] of REFUSED.entries()) {
     const { env = {}, flags = [], id, isRepository, make, prd, what, words } = refused;
     const ways = variants([['--dry-run'], [], ['--detach']], 1, index);
-    test(`${what}: doctor and run refuse, with any of its flags`, async t => {
+    test(`${what}: doctor and ${ways.map(way => ['run', ...way].join(' ')).join(', ')} refuse`, async t => {
       const options = { ...(prd && { prd }), ...(isRepository === false && { git: false }) };
       const workspace = await Workspace.create(t, options);
       await make(workspace);

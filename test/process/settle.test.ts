@@ -256,29 +256,26 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     },
   );
 
-  inAll(test)(
-    'lands on top of later landings, and only with the commit that the person made',
-    async t => {
-      const { loop, workspace } = await conflict(t);
-      const { place } = await settle(workspace, '--stop');
-      await solve(place);
-      await workspace.write('mine.txt', 'mine\n');
-      workspace.git('add', 'mine.txt');
-      workspace.git('commit', '--quiet', '-m', 'Mine');
-      // A request that names another commit than the one that was made is refused.
-      const [runId = ''] = await workspace.runIds();
-      const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
-      await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
-      const returned = await until('the refusal', async () =>
-        (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
-      );
-      assert.equal(returned.head, forged.head);
-      await workspace.note('again');
-      const { code, stderr } = await loop.finished;
-      assert.equal(code, 0, stderr);
-      assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
-    },
-  );
+  test('lands on top of later landings, and only with the commit that the person made', async t => {
+    const { loop, workspace } = await conflict(t);
+    const { place } = await settle(workspace, '--stop');
+    await solve(place);
+    await workspace.write('mine.txt', 'mine\n');
+    workspace.git('add', 'mine.txt');
+    workspace.git('commit', '--quiet', '-m', 'Mine');
+    // A request that names another commit than the one that was made is refused.
+    const [runId = ''] = await workspace.runIds();
+    const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
+    await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
+    const returned = await until('the refusal', async () =>
+      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
+    );
+    assert.equal(returned.head, forged.head);
+    await workspace.note('again');
+    const { code, stderr } = await loop.finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(workspace.git('show', 'main:mine.txt'), 'mine');
+  });
 
   test('needs a decision for binary and deleted files, and handles unusual file names', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -19,7 +19,7 @@ export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 
 /** No test waits for the servers of an API that does not exist. */
 const FAKE = ['--agent', 'claude', '--retry-delay', '0.01'];
-/** To index the code of a repository takes a fifth of the processor time of a short run. */
+/** Indexing the code of a repository takes a fifth of the processor time of a short run. */
 const WITHOUT_POINTERS = ['--context-tokens', '0'];
 
 /** One line that a fake agent wrote for the test. */
@@ -173,10 +173,11 @@ export class Workspace {
   readonly files: RunFiles;
   readonly env: Record<string, string>;
   private readonly started: RunningCli[] = [];
-  private readonly fake: readonly string[];
+  /** Flags of `run` with a fake agent. */
+  private readonly runFlags: readonly string[];
 
   private constructor(root: string, hasPointers: boolean) {
-    this.fake = [...FAKE, ...(hasPointers ? [] : WITHOUT_POINTERS)];
+    this.runFlags = [...FAKE, ...(hasPointers ? [] : WITHOUT_POINTERS)];
     this.folder = path.join(root, 'workspace');
     this.notesDir = path.join(root, 'notes');
     this.files = new RunFiles(this.folder);
@@ -229,14 +230,14 @@ export class Workspace {
 
   /** Starts a run with a fake agent. */
   run(fake: string, ...args: readonly string[]): RunningCli {
-    return this.cli('run', ...this.fake, '--claude-path', fakeAgent(fake), ...args);
+    return this.cli('run', ...this.runFlags, '--claude-path', fakeAgent(fake), ...args);
   }
 
   /** Starts a run with a fake agent that follows a script, call by call. */
   script(calls: readonly (readonly Step[])[], ...args: readonly string[]): RunningCli {
     return this.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
-      ...['run', ...this.fake, '--claude-path', fakeAgent('scripted'), ...args],
+      ...['run', ...this.runFlags, '--claude-path', fakeAgent('scripted'), ...args],
     );
   }
 
@@ -247,7 +248,7 @@ export class Workspace {
   ): RunningCli {
     return this.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
-      ...['run', ...this.fake, '--claude-path', fakeAgent('scripted'), ...args],
+      ...['run', ...this.runFlags, '--claude-path', fakeAgent('scripted'), ...args],
     );
   }
 

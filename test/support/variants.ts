@@ -2,10 +2,10 @@
 const runsAll = process.env['RALPH_FRESH_TESTS'] === 'all';
 
 /**
- * The values with which a test is repeated. `npm run test:all` takes all of them; `npm test` takes only some, in places
- * where the first few show the behavior and the others are there to be sure.
+ * The values with which a test is repeated. `npm run test:all` takes all of them; `npm test` takes only some, which show
+ * the behavior, while the others are there to be sure.
  * @param count how many `npm test` takes
- * @param from the first of them, for a loop within another one, so that each value has its turn; the values are a ring
+ * @param from index of the first of them; it wraps around, so that in a loop within another one each value has its turn
  */
 export function variants<T>(values: readonly T[], count: number, from = 0): readonly T[] {
   if (runsAll) {

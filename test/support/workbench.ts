@@ -847,6 +847,9 @@ export class Workbench implements AsyncDisposable {
     await page.emulateMedia({ reducedMotion: 'reduce' });
     // In each document: a window that is reloaded has a new one.
     await page.addInitScript(css => {
+      if (window !== window.top) {
+        return;
+      }
       document.addEventListener('DOMContentLoaded', () => {
         const style = document.createElement('style');
         style.textContent = css;

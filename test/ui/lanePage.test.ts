@@ -72,7 +72,7 @@ async function look(
   name: string,
   themes: readonly Theme[] = THEMES,
 ): Promise<void> {
-  for (const theme of variants(themes, 1)) {
+  for (const theme of variants(themes, 1, 1)) {
     await workbench.setTheme(theme);
     await workbench.page.setViewportSize({ width: 1900, height: 1150 });
     await workbench.screenshot(`lanePage-${name}-${theme}-wide`);

@@ -457,93 +457,90 @@ test.describe('several agents in one window', () => {
   });
 });
 
-inAll(test)(
-  'two windows on one run both show and control it, and a question is answered once',
-  async () => {
-    const works = (id: string) => [[{ text: `I look at ${id}.` }, { wait: id }, 'work']];
-    await using run = await scriptedRun({
-      stories: openStories(4),
-      files: { '.omc/config.json': '{ "lanes": 3 }\n' },
-      calls: {
-        'US-001': works('US-001'),
-        'US-002': [
-          [{ wait: 'US-002' }, ...asks('Blue or green?')],
-          [{ text: 'It is green.' }, { wait: 'never' }],
-        ],
-        'US-003': works('US-003'),
-        'US-004': [[{ wait: 'never' }]],
-      },
-    });
-    const { env, settings, workspace } = run;
-    await using first = await Workbench.open({ workspace, env, settings });
-    await first.view('Ralph');
-    await first.runCommand('Ralph: Start Fresh Run');
-    await expect(first.statusBarItem('Ralph 3 at work · 0/4')).toBeVisible(RUN_LIMIT);
-    const second = await first.anotherWindow();
-    await second.view('Ralph');
-    const inBoth = async (check: (workbench: Workbench) => Promise<void>): Promise<void> => {
-      await check(first);
-      await check(second);
-    };
-    const line = (words: RegExp) =>
-      inBoth(workbench => expect(workbench.treeItem(words)).toBeVisible(RUN_LIMIT));
-    const status = (words: string | RegExp) =>
-      inBoth(workbench => expect(workbench.statusBarItem(words)).toBeVisible(RUN_LIMIT));
+test('two windows on one run both show and control it, and a question is answered once', async () => {
+  const works = (id: string) => [[{ text: `I look at ${id}.` }, { wait: id }, 'work']];
+  await using run = await scriptedRun({
+    stories: openStories(4),
+    files: { '.omc/config.json': '{ "lanes": 3 }\n' },
+    calls: {
+      'US-001': works('US-001'),
+      'US-002': [
+        [{ wait: 'US-002' }, ...asks('Blue or green?')],
+        [{ text: 'It is green.' }, { wait: 'never' }],
+      ],
+      'US-003': works('US-003'),
+      'US-004': [[{ wait: 'never' }]],
+    },
+  });
+  const { env, settings, workspace } = run;
+  await using first = await Workbench.open({ workspace, env, settings });
+  await first.view('Ralph');
+  await first.runCommand('Ralph: Start Fresh Run');
+  await expect(first.statusBarItem('Ralph 3 at work · 0/4')).toBeVisible(RUN_LIMIT);
+  const second = await first.anotherWindow();
+  await second.view('Ralph');
+  const inBoth = async (check: (workbench: Workbench) => Promise<void>): Promise<void> => {
+    await check(first);
+    await check(second);
+  };
+  const line = (words: RegExp) =>
+    inBoth(workbench => expect(workbench.treeItem(words)).toBeVisible(RUN_LIMIT));
+  const status = (words: string | RegExp) =>
+    inBoth(workbench => expect(workbench.statusBarItem(words)).toBeVisible(RUN_LIMIT));
 
-    await test.step('the second window shows the agents that the first one started', async () => {
-      await status('Ralph 3 at work · 0/4');
-      for (const lane of [1, 2, 3]) {
-        await line(new RegExp(`^US-00${lane} .*, works, lane ${lane}`));
-      }
-      // A terminal whose Ctrl-C stops the run is only where a person has asked for it.
-      await second.runCommand('Ralph: Show Terminal');
-      await expect
-        .poll(() => second.terminalText(), RUN_LIMIT)
-        .toMatch(/^US-003 │ ● I look at US-003\.$/m);
-      await second.screenshot('lanesInWindow-15-second-window');
-    });
+  await test.step('the second window shows the agents that the first one started', async () => {
+    await status('Ralph 3 at work · 0/4');
+    for (const lane of [1, 2, 3]) {
+      await line(new RegExp(`^US-00${lane} .*, works, lane ${lane}`));
+    }
+    // A terminal whose Ctrl-C stops the run is only where a person has asked for it.
+    await second.runCommand('Ralph: Show Terminal');
+    await expect
+      .poll(() => second.terminalText(), RUN_LIMIT)
+      .toMatch(/^US-003 │ ● I look at US-003\.$/m);
+    await second.screenshot('lanesInWindow-15-second-window');
+  });
 
-    await test.step('what one window changes about the agents is shown in the other', async () => {
-      await second.chooseInMenu(/^US-003/, 'Pause This Story');
-      await line(/^US-003 .*, works, lane 3, (\d+ min, )?pauses after this/);
-      await first.chooseInMenu(/^US-003/, 'Continue This Story');
-      await inBoth(workbench =>
-        expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT),
-      );
-      await run.release('US-001');
-      await line(/^US-001 .*, claimed/);
-      await line(/^US-004 .*, works, lane 1/);
-      await status('Ralph 3 at work · 1/4');
-    });
+  await test.step('what one window changes about the agents is shown in the other', async () => {
+    await second.chooseInMenu(/^US-003/, 'Pause This Story');
+    await line(/^US-003 .*, works, lane 3, (\d+ min, )?pauses after this/);
+    await first.chooseInMenu(/^US-003/, 'Continue This Story');
+    await inBoth(workbench =>
+      expect(workbench.treeItem(/pauses after this/)).toHaveCount(0, RUN_LIMIT),
+    );
+    await run.release('US-001');
+    await line(/^US-001 .*, claimed/);
+    await line(/^US-004 .*, works, lane 1/);
+    await status('Ralph 3 at work · 1/4');
+  });
 
-    await test.step('a question is asked in both windows and answered in one', async () => {
-      await run.release('US-002');
-      await line(/^US-002 .*, needs you/);
-      const alert = (workbench: Workbench) =>
-        workbench.notification(/The agent of US-002 Story number 2 asks: Blue or green\?/);
-      await inBoth(workbench => expect(alert(workbench)).toBeVisible(RUN_LIMIT));
-      const input = second.page.locator('.quick-input-widget input[type="text"]');
-      await second.openByNotification(alert(second), 'Answer…', input);
-      await input.fill('Green');
-      await second.page.keyboard.press('Enter');
-      await line(/^US-002 .*, works, lane \d/);
-      // The first window still has the alert, whose button has nothing to answer any more.
-      await first.openByNotification(
-        alert(first),
-        'Answer…',
-        first.notification(/This question is no longer open/),
-      );
-      const answers = (await run.events()).filter(({ type }) => type === 'question.answered');
-      expect(answers).toMatchObject([{ storyId: 'US-002', answer: 'Green' }]);
-    });
+  await test.step('a question is asked in both windows and answered in one', async () => {
+    await run.release('US-002');
+    await line(/^US-002 .*, needs you/);
+    const alert = (workbench: Workbench) =>
+      workbench.notification(/The agent of US-002 Story number 2 asks: Blue or green\?/);
+    await inBoth(workbench => expect(alert(workbench)).toBeVisible(RUN_LIMIT));
+    const input = second.page.locator('.quick-input-widget input[type="text"]');
+    await second.openByNotification(alert(second), 'Answer…', input);
+    await input.fill('Green');
+    await second.page.keyboard.press('Enter');
+    await line(/^US-002 .*, works, lane \d/);
+    // The first window still has the alert, whose button has nothing to answer any more.
+    await first.openByNotification(
+      alert(first),
+      'Answer…',
+      first.notification(/This question is no longer open/),
+    );
+    const answers = (await run.events()).filter(({ type }) => type === 'question.answered');
+    expect(answers).toMatchObject([{ storyId: 'US-002', answer: 'Green' }]);
+  });
 
-    await test.step('closing one window leaves the agents running; the other one stops them', async () => {
-      await second.closeWindow();
-      await first.runCommand('Ralph: Stop');
-      await expect(first.statusBarItem('Ralph stopped · 1/4')).toBeVisible(RUN_LIMIT);
-      await expect(first.treeItem(/, lane/)).toHaveCount(0);
-    });
-    // VS Code writes what an alert says to the console, too.
-    expect(first.consoleErrors().filter(text => !text.includes(' asks: '))).toEqual([]);
-  },
-);
+  await test.step('closing one window leaves the agents running; the other one stops them', async () => {
+    await second.closeWindow();
+    await first.runCommand('Ralph: Stop');
+    await expect(first.statusBarItem('Ralph stopped · 1/4')).toBeVisible(RUN_LIMIT);
+    await expect(first.treeItem(/, lane/)).toHaveCount(0);
+  });
+  // VS Code writes what an alert says to the console, too.
+  expect(first.consoleErrors().filter(text => !text.includes(' asks: '))).toEqual([]);
+});

@@ -39,7 +39,7 @@ const explanations = [
     explained: 'ストーリー。優先度が同じ場合はこの順に実行します。',
   },
 ];
-for (const { explained, language, offered, trusted } of variants(explanations, 1)) {
+for (const { explained, language, offered, trusted } of variants(explanations, 1, 1)) {
   const folder = trusted ? 'a trusted' : 'an untrusted';
   test(`prd.json is explained in ${language}, in ${folder} folder`, async () => {
     await using workbench = await open({ language, trusted });

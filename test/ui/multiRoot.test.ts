@@ -5,7 +5,6 @@ import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
 import { fakeAgent, type Step } from '../support/ralph.ts';
 import { expect, test } from '../support/story.ts';
-import { inAll } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
@@ -57,7 +56,7 @@ async function twoFolders(kept: AsyncDisposableStack) {
   };
 }
 
-inAll(test)('runs with lanes in two folders of the same name are kept apart', async () => {
+test('runs with lanes in two folders of the same name are kept apart', async () => {
   await using kept = new AsyncDisposableStack();
   const { events, release, setFolders, window } = await twoFolders(kept);
   await using workbench = await Workbench.open(window);

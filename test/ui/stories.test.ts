@@ -90,7 +90,9 @@ test.describe('in one window', () => {
 
 test('Restricted Mode shows the stories and starts nothing', async () => {
   const { temp, home, workspace } = await sampleProject('ralph-fresh-stories-');
-  await using _ = temp;
+  await using project = new AsyncDisposableStack();
+  project.use(temp);
+  project.defer(() => endRuns(workspace));
   await using workbench = await Workbench.open({
     workspace,
     env: cleanEnv({ home }),
