@@ -125,7 +125,7 @@ const sources: Readonly<Record<string, Source>> = {
 describe('ralph-fresh run with the real Claude Code, from each source', () => {
   const project = claudeProject('sources-', []);
 
-  for (const [name, source] of variants(Object.entries(sources), 4)) {
+  for (const [name, source] of variants(Object.entries(sources), 3)) {
     it(name, async () => {
       const folder = project.folder();
       await rm(path.join(folder, '.omc', 'prd.json'), { force: true });

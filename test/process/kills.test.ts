@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaign, countOf, describeFailure } from '../faults/campaign.ts';
 import { openStories, Workspace } from '../support/ralph.ts';
+import { inAll } from '../support/variants.ts';
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 
@@ -37,5 +38,18 @@ test(
     });
     assert.equal(failed.map(describeFailure).join('\n\n'), '');
     assert.ok(countOf(kills) >= 10);
+  },
+);
+
+/** The short form of `npm run test:faults -- --lanes 4`; a failure names the seed that repeats it. */
+inAll(test)(
+  'kill -9 at random moments with several lanes: nothing is lost, landed twice or left behind',
+  posix,
+  async () => {
+    const { failed, kills } = await campaign({
+      ...{ seed: 1, kills: 6, stories: 6, lanes: 4, killsPerRun: [3, 3], parallel: 2 },
+    });
+    assert.equal(failed.map(describeFailure).join('\n\n'), '');
+    assert.ok(countOf(kills) >= 4);
   },
 );

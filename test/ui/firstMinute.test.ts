@@ -4,7 +4,7 @@ import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
-import { variants } from '../support/variants.ts';
+import { inAll, variants } from '../support/variants.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -79,7 +79,7 @@ test('the walkthrough leads from Claude Code to checks, and ticks its steps', {
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('the walkthrough ticks steps that were already done when it opened', async () => {
+inAll(test)('the walkthrough ticks steps that were already done when it opened', async () => {
   await using workbench = await open();
   const view = await workbench.view('Ralph');
   await expect(view.getByText('0 of 5 done')).toBeVisible();

@@ -209,7 +209,7 @@ async function fixTheProblem(): Promise<void> {
   await workbench.runCommand('File: Save');
 }
 
-for (const [name, source] of variants(Object.entries(SOURCES), 5, 10)) {
+for (const [name, source] of variants(Object.entries(SOURCES), 4, 11)) {
   test(`${name}: stories are ticked, dragged and fixed in the window`, async () => {
     const { entries, file, fixed, odd, text, tick } = source;
     const [alpha, beta] = entries;
