@@ -7,7 +7,7 @@ import { endRuns } from '../support/journals.ts';
 import { sampleProject, sampleStories } from '../support/sampleProject.ts';
 import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
-import { variants } from '../support/variants.ts';
+import { inAll, variants } from '../support/variants.ts';
 import { Workbench } from '../support/workbench.ts';
 
 test.describe('in one window', () => {
@@ -88,7 +88,7 @@ test.describe('in one window', () => {
   });
 });
 
-test('Restricted Mode shows the stories and starts nothing', async () => {
+inAll(test)('Restricted Mode shows the stories and starts nothing', async () => {
   const { temp, home, workspace } = await sampleProject('ralph-fresh-stories-');
   await using project = new AsyncDisposableStack();
   project.use(temp);
