@@ -88,7 +88,7 @@ export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
 /**
  * Without a graphics card, each frame of an animation costs processor time, and icons that turn keep half a processor
- * busy. These go on turning for people who prefer reduced motion.
+ * busy. These keep turning for people who prefer reduced motion.
  */
 const STILL =
   '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading::before, .monaco-progress-container .progress-bit { animation: none !important; }';
