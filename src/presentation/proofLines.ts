@@ -113,7 +113,7 @@ export function branchLeft(
           other,
         )
       : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
-    : (repositoryWords(reason, isolated === true, t) ??
+    : (reasonWords(reason, isolated === true, t) ??
       t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other));
   const named = (list: typeof commits) =>
     items(
@@ -142,7 +142,7 @@ export function branchLeft(
 }
 
 /** @param isPlace the agent had a clone of its own: the run continues, and its end does not mention it */
-function repositoryWords(
+function reasonWords(
   reason: string | undefined,
   isPlace: boolean,
   t: Translate,
@@ -162,6 +162,8 @@ function repositoryWords(
         : t('The git repository is not the one that the run started in');
     case 'repositoryUnreadable':
       return t('git cannot read the repository');
+    case 'rebasing':
+      return t('The agent ended in the middle of a "git rebase"');
     default:
       return undefined;
   }

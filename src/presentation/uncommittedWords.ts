@@ -14,6 +14,12 @@ export function uncommittedWords(
   const shown = files.slice(0, MAX_FILES).map(file => shorten(file, MAX_NAME));
   const rest = files.length - shown.length + more;
   const named = rest > 0 ? t('{0} and {1} more', shown.join(', '), rest) : shown.join(', ');
+  if (storyIds.length === 0) {
+    return t(
+      'The agents left changes that are not committed: {0}. Commit what belongs to the work, and let git ignore the rest.',
+      named,
+    );
+  }
   return [
     storyIds.length === 1
       ? t('{0} is done, but its changes are not committed: {1}.', ids, named)

@@ -161,6 +161,41 @@ describe('a run is complete only if its commits are on its branch', {
     assert.match(stdout, /git switch main; git merge "side;id"\)/);
   });
 
+  for (const [how, option] of [
+    ['continues', '--continue'],
+    ['aborts', '--abort'],
+  ] as const) {
+    test(`an agent that ends in the middle of a rebase is judged once a person ${how} it`, async t => {
+      const { code, stdout, workspace } = await oneStory(t, [
+        { write: ['a.txt', 'work\n'] },
+        { commit: 'feat: first half' },
+        { tick: 'US-001' },
+        { write: ['b.txt', 'work\n'] },
+        { git: ['add', '--all'] },
+        { git: ['commit', '--quiet', '-m', 'feat: US-001'] },
+        // The command fails the first time.
+        {
+          shell:
+            'git rebase -q --force-rebase --exec "test -e .git/tried || { touch .git/tried; false; }" HEAD~2 || true',
+        },
+        done,
+      ]);
+      assert.equal(code, 1, stdout);
+      assert.match(
+        stdout,
+        /Iteration 1 ended in the middle of a "git rebase" of main\. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue\./,
+      );
+      assert.doesNotMatch(stdout, /git switch|git merge/);
+      const { stderr: refusal } = await workspace.script([['work']]).finished;
+      assert.match(refusal, /git rebase --abort/);
+      await git(workspace, 'rebase', option);
+      const later = await workspace.script([['work']]).finished;
+      assert.equal(later.code, 0, later.stdout + later.stderr);
+      assert.equal((await workspace.agents()).length, 1);
+      assert.deepEqual(await workspace.done(), ['US-001']);
+    });
+  }
+
   for (const [what, rewrite] of [
     [
       'amends',

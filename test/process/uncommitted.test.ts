@@ -153,4 +153,26 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
     assert.equal(code, 0, stdout);
     assert.doesNotMatch(stdout, /not committed/);
   });
+
+  test('is named at the end if agents forgot a new file next to their commit', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('mine.txt', 'of the person\n');
+    const { code, stdout } = await workspace.script([
+      [
+        { write: ['tracked.txt', 'work\n'] },
+        { write: ['forgotten.txt', 'work\n'] },
+        { tick: 'US-001' },
+        { shell: 'git add tracked.txt .omc && git commit --quiet -m "feat: US-001"' },
+        done,
+      ],
+    ]).finished;
+    assert.equal(code, 0, stdout);
+    const named =
+      /The agents left changes that are not committed: forgotten\.txt\. Commit what belongs to the work, and let git ignore the rest\./;
+    assert.match(stdout, named);
+    const status = async () => (await workspace.cli('status').finished).stdout;
+    assert.match(await status(), named);
+    await workspace.write('.gitignore', 'forgotten.txt\n');
+    assert.doesNotMatch(await status(), /not committed/);
+  });
 });

@@ -13,6 +13,7 @@ const onBranch: BranchFacts = {
   isOnlyNew: true,
   isMissingWork: false,
   isOwnPlace: false,
+  isRebasing: false,
 };
 const onSide: Partial<BranchFacts> = { found: 'side', tip: 'behind' };
 
@@ -43,6 +44,7 @@ const rules: readonly (readonly [string, Partial<BranchFacts>, string])[] = [
     { ...onSide, tip: 'apart', hasHead: false, comesFromStart: false },
     'switch',
   ],
+  ['a rebase of the branch', { ...onSide, found: '', isRebasing: true }, 'end rebasing'],
   ["commits of somebody else's", { ...onSide, isOnlyNew: false }, 'end foreignCommits'],
   ['the branch was renamed', { ...onSide, tip: 'gone' }, 'create'],
   [

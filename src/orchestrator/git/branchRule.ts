@@ -24,6 +24,8 @@ export interface BranchFacts {
   readonly isMissingWork: boolean;
   /** The agent worked in a place of its own. */
   readonly isOwnPlace: boolean;
+  /** HEAD is detached because a rebase of the run's branch is not finished. */
+  readonly isRebasing: boolean;
 }
 
 /** Why the work of an iteration is not on the run's branch and cannot be moved there. */
@@ -35,6 +37,7 @@ export type AstrayReason =
   | 'branchesApart'
   | 'foreignCommits'
   | 'notMerged'
+  | 'rebasing'
   /** Git refused to bring it back. */
   | 'refused';
 
@@ -70,6 +73,9 @@ export function branchRule(facts: BranchFacts): BranchRule {
 
 function ruleOf(facts: BranchFacts): BranchRule {
   const { comesFromStart, found, hadHead, hasHead, isMissingWork, isOnlyNew, tip, wanted } = facts;
+  if (facts.isRebasing) {
+    return end('rebasing');
+  }
   if (hadHead && !hasHead && (found === wanted || tip === 'gone')) {
     return end('branchGone');
   }

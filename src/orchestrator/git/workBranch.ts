@@ -21,7 +21,7 @@ export interface WorkPlace {
 }
 
 export interface Found {
-  readonly facts: Omit<BranchFacts, 'isOwnPlace'>;
+  readonly facts: Omit<BranchFacts, 'isOwnPlace' | 'isRebasing'>;
   /** Commits that HEAD has and the run's branch lacks, newest first. */
   readonly commits: readonly Commit[];
 }

@@ -3,7 +3,8 @@ import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
-import type { Commit } from '../git/git.ts';
+import { type Commit, HEADS } from '../git/git.ts';
+import { operationOn } from '../git/operations.ts';
 import {
   bringBack,
   commitsOfDeleted,
@@ -35,14 +36,22 @@ export async function keepToBranch(
   const { dir: workspace, git, gitDir } = scope.place;
   const found = await lookAtWork(workspace, { ...place, gitDir: gitDir || undefined }, git, now);
   const { facts } = found;
-  const rule = branchRule({ ...facts, isOwnPlace: scope.lane !== undefined });
+  const isOwnPlace = scope.lane !== undefined;
+  const isRebasing =
+    !isOwnPlace &&
+    Boolean(gitDir) &&
+    facts.found === '' &&
+    operationOn(gitDir ?? '', HEADS + facts.wanted, false) === 'rebase';
+  const rule = branchRule({ ...facts, isOwnPlace, isRebasing });
   if (rule.kind === 'stay') {
     return undefined;
   }
   const about = { place, iteration, workspace };
   if (rule.kind === 'end') {
     const message = sentenceOf(rule.reason, facts, { ...about, detail: now.problem });
-    record(scope, found, { broughtBack: false, reason: rule.reason });
+    // The commits of a rebase are copies; once it is aborted, nothing of the branch is missing.
+    const elsewhere = isRebasing ? { ...found, commits: [] } : found;
+    record(scope, elsewhere, { broughtBack: false, reason: rule.reason });
     return { kind: 'astray', message };
   }
   try {
@@ -148,6 +157,10 @@ function sentenceOf(
     foreignCommits: say(
       'Iteration {0} switched from {2} to {1}, which has commits that are older than the iteration. If {2} should have them, merge them ({3}git switch {2}; git merge {4}); otherwise switch back (git switch {2}). Then run again to continue.',
       ...[iteration, other, branch, merge, source],
+    ),
+    rebasing: say(
+      'Iteration {0} ended in the middle of a "git rebase" of {1}. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue.',
+      ...[iteration, branch],
     ),
     refused: say(
       'Iteration {0} left its work on {1} instead of {2}, and git could not bring it back: {5} Fix that, then bring it back ({3}git switch {2}; git merge {4}), then run again to continue.',

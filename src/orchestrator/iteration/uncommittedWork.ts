@@ -14,7 +14,7 @@ import { uncommittedIn } from './ownPlaces.ts';
 /** Maximum number of listed files. */
 const MAX_FILES = 20;
 
-/** Finished work that is not committed. */
+/** Finished work that is not committed. No stories: they have commits, and these files are in none of them. */
 export type UncommittedWork = NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
 
 /**
@@ -33,7 +33,7 @@ export function doneWithoutCommit(
 
 /**
  * Finds uncommitted work of this run's agents, and why git could not commit it, if that can be determined.
- * @param storyIds of the stories that are done without a commit
+ * @param storyIds of the stories that are done without a commit; empty to find what agents forgot to commit
  * @returns `undefined` if there is none, or git cannot be read
  */
 export async function uncommittedWork(
@@ -42,7 +42,7 @@ export async function uncommittedWork(
   { gitProblem, head }: Snapshot,
   storyIds: readonly string[],
 ): Promise<UncommittedWork | undefined> {
-  if (storyIds.length === 0 || gitProblem !== undefined) {
+  if (gitProblem !== undefined) {
     return undefined;
   }
   try {

@@ -65,7 +65,7 @@ export function outcomeOf({ state, alive }: SeenRun): RunOutcome | undefined {
 
 /**
  * What a completed run is no success without, although its stories are done: its branch lacks what has landed, or
- * changes are not committed. Pure.
+ * a story is not committed. Files that agents left besides can be anything, and are only named. Pure.
  */
 export function lackOf({
   held,
@@ -76,7 +76,7 @@ export function lackOf({
     ? undefined
     : held !== undefined
       ? 'branch'
-      : uncommitted !== undefined
+      : uncommitted !== undefined && uncommitted.storyIds.length > 0
         ? 'commit'
         : undefined;
 }

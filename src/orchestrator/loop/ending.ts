@@ -6,7 +6,7 @@ import {
   type UncommittedWork,
   uncommittedWork,
 } from '../iteration/uncommittedWork.ts';
-import { exitCodeOf } from '../journal/eventCodes.ts';
+import { exitCodeOf, type RunOutcome } from '../journal/eventCodes.ts';
 import { type RunState, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import { type Snapshot, storyCountOf } from '../places/snapshot.ts';
@@ -80,7 +80,7 @@ export async function endRun(
     // The end itself must be recorded, even if the disk has no space for anything else.
     warn(journal, 'handoffNotWritten', saidOf(error));
   }
-  const uncommitted = lanes === undefined ? await leftUncommitted(run, parts) : undefined;
+  const uncommitted = lanes === undefined ? await leftUncommitted(run, outcome, parts) : undefined;
   const head = await keepBoundary(journal, place.git, {
     ...{ state: run.state(), files: run.files, runId: id, storyFile: run.storyFile },
   });
@@ -119,15 +119,23 @@ export async function endRun(
   return run.state();
 }
 
-/** An interrupted iteration need not have committed its work. */
+/**
+ * An interrupted iteration need not have committed its work. What agents forgot is of interest once no further agent
+ * will see it.
+ */
 async function leftUncommitted(
   run: Run,
+  outcome: RunOutcome,
   { current: { snapshot }, place }: Pick<EndingParts, 'current' | 'place'>,
 ): Promise<UncommittedWork | undefined> {
   const state = run.state();
-  const stories = snapshot.stories?.stories ?? [];
-  return state.running.length === 0 && !run.marker.isDisplaced
-    ? uncommittedWork(run, place, snapshot, doneWithoutCommit(state, stories))
+  if (state.running.length > 0 || run.marker.isDisplaced) {
+    return undefined;
+  }
+  const storyIds = doneWithoutCommit(state, snapshot.stories?.stories ?? []);
+  const isCommitted = outcome === 'completed' && state.commits.length > 0;
+  return storyIds.length > 0 || isCommitted
+    ? uncommittedWork(run, place, snapshot, storyIds)
     : undefined;
 }
 

@@ -67,8 +67,9 @@ export const eventFields = once(() => {
       iteration: z.number().int().nonnegative(),
       purpose: z.enum(['story', 'plan', 'review']).optional(),
     },
-    /** Stories that are done without a commit, and the files that are not committed. */
+    /** Files that are not committed at the end of a story or a run. */
     uncommitted: z.looseObject({
+      /** Stories that are done without a commit; empty if all have one, and agents forgot these files. */
       storyIds: z.array(z.string()),
       /** Relative to the repository's root; the first few only. */
       files: z.array(z.string()),
