@@ -57,6 +57,65 @@ describe('a run is complete only if its commits are on its branch', {
     });
   }
 
+  test('a claim about commits on a branch that the agent has left again is not accepted until they are merged', async t => {
+    const { code, stdout, workspace } = await oneStory(t, [
+      switchTo('-c', 'side'),
+      { write: ['work.txt', 'work\n'] },
+      { commit: 'feat: on side' },
+      switchTo('main'),
+      { tick: 'US-001' },
+      done,
+    ]);
+    assert.equal(code, 1, stdout);
+    const tip = await git(workspace, 'rev-parse', 'side');
+    assert.match(stdout, /The work is not on the branch main, but on side/);
+    assert.match(
+      stdout,
+      new RegExp(
+        `What iteration 1 committed elsewhere is not on main yet: ${tip.slice(0, 10)}\\. Merge it \\(git merge ${tip.slice(0, 10)}\\)`,
+      ),
+    );
+    const again = await workspace.script([['work']]).finished;
+    assert.equal(again.code, 1, again.stdout);
+    await git(workspace, 'merge', '--quiet', 'side');
+    const merged = await workspace.script([['work']]).finished;
+    assert.equal(merged.code, 0, merged.stdout + merged.stderr);
+    assert.equal((await workspace.agents()).length, 1);
+    assert.match(merged.stdout, /COMPLETE after 1 iteration/);
+  });
+
+  test("commits of somebody else on a branch that the agent only visits are not the agent's", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await git(workspace, 'switch', '--quiet', '-c', 'hers');
+    await promisify(execFile)('git', ['commit', '--quiet', '--allow-empty', '-m', 'hers'], {
+      cwd: workspace.folder,
+      env: { ...workspace.env, GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' },
+    });
+    await git(workspace, 'switch', '--quiet', 'main');
+    const visit = [switchTo('hers'), switchTo('main'), { tick: 'US-001' }, done];
+    const { code, stdout } = await workspace.script([visit]).finished;
+    assert.equal(code, 0, stdout);
+    assert.deepEqual(await workspace.events('branch.left'), []);
+  });
+
+  test('in its own place, what an agent committed on a branch that it has left again is brought back', async t => {
+    const { code, stdout, workspace } = await oneStory(
+      t,
+      [
+        switchTo('-c', 'side'),
+        { write: ['work.txt', 'work\n'] },
+        { commit: 'feat: on side' },
+        switchTo('-'),
+        { tick: 'US-001' },
+        done,
+      ],
+      '--isolate',
+    );
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /left the branch main for side; its work was brought back/);
+    assert.equal(await git(workspace, 'show', 'main:work.txt'), 'work');
+  });
+
   test('a renamed branch is created again', async t => {
     const { code, stderr, workspace } = await oneStory(t, [
       'work',

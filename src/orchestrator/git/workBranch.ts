@@ -236,24 +236,84 @@ export async function commitsOfDeleted(
   { branch, startedAt }: Pick<WorkPlace, 'branch' | 'startedAt'>,
 ): Promise<readonly Commit[]> {
   const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
-  const since = Math.floor(Date.parse(startedAt) / 1_000);
-  const entries = await ask(
-    ...['log', '--walk-reflogs', `--max-count=${MAX_MOVES}`, '--date=unix'],
-    ...['--format=%gd%x00%H%x00%gs', 'HEAD', '--'],
-  );
-  const moves = entries.split('\n').map(line => line.split('\0'));
-  const index = moves.findIndex(([, , action]) =>
-    action?.startsWith(`checkout: moving from ${branch} to `),
-  );
-  const time = Number(/\{(\d+)\}$/.exec(moves[index]?.[0] ?? '')?.[1]);
-  const tip = moves[index + 1]?.[1];
-  if (index === -1 || !(time >= since) || tip === undefined) {
+  const moves = await movesSince(ask, startedAt);
+  const index = moves.findIndex(({ from, isNew }) => isNew && from === branch);
+  const tip = moves[index + 1]?.hash;
+  if (index === -1 || tip === undefined) {
     return [];
   }
   const holders = await ask('for-each-ref', '--count=1', `--contains=${tip}`);
   return holders.trim() === ''
     ? new GitRepository(dir).commits({ at: tip, limit: MAX_COMMITS, since: 'HEAD' })
     : [];
+}
+
+/** A line of the reflog of HEAD: where it was afterwards, and the branches of a switch. */
+interface Move {
+  readonly hash: string;
+  /** A full hash for a detached HEAD. */
+  readonly from?: string;
+  readonly to?: string;
+  /** It is not older than the start of the iteration. */
+  readonly isNew: boolean;
+}
+
+/** @returns newest first, with the older ones: a switch does not tell where HEAD was before */
+async function movesSince(ask: Ask, startedAt: string): Promise<readonly Move[]> {
+  const since = Math.floor(Date.parse(startedAt) / 1_000);
+  const entries = await ask(
+    ...['log', '--walk-reflogs', `--max-count=${MAX_MOVES}`, '--date=unix'],
+    ...['--format=%gd%x00%H%x00%gs', 'HEAD', '--'],
+  );
+  return entries.split('\n').map(line => {
+    const [name = '', hash = '', action = ''] = line.split('\0');
+    const [, from, to] = /^checkout: moving from (\S+) to (\S+)$/.exec(action) ?? [];
+    return { hash, from, to, isNew: Number(/\{(\d+)\}$/.exec(name)?.[1]) >= since };
+  });
+}
+
+/** Commits on a branch that an iteration has left again. */
+export interface LeftBranch {
+  /** '' for a detached HEAD. */
+  readonly name: string;
+  /** Newest first; at least one. */
+  readonly commits: readonly Commit[];
+}
+
+/**
+ * The branch on which an iteration made commits before it returned to the run's branch, where it made none.
+ * @returns `undefined` also if that branch has older commits that are not on the run's branch: it is somebody else's
+ */
+export async function leftBranch(
+  dir: string,
+  { branch, head, startedAt }: Pick<WorkPlace, 'branch' | 'head' | 'startedAt'>,
+): Promise<LeftBranch | undefined> {
+  const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
+  const moves = await movesSince(ask, startedAt);
+  const index = moves.findIndex(({ isNew, to }) => isNew && to === branch);
+  const name = moves[index]?.from;
+  const tip = moves[index + 1]?.hash;
+  // The run itself may have switched to the branch just before.
+  const hasLeft = moves.slice(index + 1).some(({ from, isNew }) => isNew && from === branch);
+  if (index === -1 || !hasLeft || name === undefined || tip === undefined) {
+    return undefined;
+  }
+  const commits = await new GitRepository(dir).commits({
+    at: tip,
+    limit: MAX_COMMITS,
+    since: head,
+  });
+  return commits.length > 0 && (await isNewSince(ask, startedAt, tip, head))
+    ? { name: /^[0-9a-f]{40,}$/.test(name) ? '' : name, commits }
+    : undefined;
+}
+
+/**
+ * Moves the branch that is checked out forward to a commit, with its files.
+ * @throws git's own message if the commit does not descend from it, or a local change is in the way
+ */
+export async function moveForward(dir: string, commit: string): Promise<void> {
+  await writeGit(dir, ['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', commit]);
 }
 
 /**

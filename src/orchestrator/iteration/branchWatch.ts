@@ -10,7 +10,9 @@ import {
   commitsOfDeleted,
   type Found,
   type HeadNow,
+  leftBranch,
   lookAtWork,
+  moveForward,
   type WorkPlace,
 } from '../git/workBranch.ts';
 import type { Scope } from '../run/scope.ts';
@@ -70,9 +72,56 @@ export async function keepToBranch(
   return undefined;
 }
 
+/**
+ * An iteration may have committed on another branch, and returned to the run's branch, which got no commit. In a place
+ * of its own, its work is brought back if git can do that. In a person's tree, it only ends the run, and only if the
+ * agent says that its story is done.
+ *
+ * @param place.head the commit at which the iteration started, which is still checked out
+ * @returns what ends the run, if the work remains elsewhere
+ */
+export async function keepReturned(
+  scope: Scope,
+  place: Omit<WorkPlace, 'gitDir'>,
+  isClaimed: boolean,
+): Promise<Verdict | undefined> {
+  const { iteration, lane } = scope;
+  const { dir: workspace } = scope.place;
+  if (lane === undefined && !isClaimed) {
+    return undefined;
+  }
+  const left = await leftBranch(workspace, place);
+  const [newest] = left?.commits ?? [];
+  if (left === undefined || newest === undefined) {
+    return undefined;
+  }
+  const facts = { found: left.name, wanted: place.branch };
+  const found = { facts, commits: left.commits };
+  const isBroughtBack =
+    lane !== undefined &&
+    (await moveForward(workspace, newest.hash).then(
+      () => true,
+      // What it left uncommitted is in the way, for example.
+      () => false,
+    ));
+  if (isBroughtBack) {
+    record(scope, found, { broughtBack: true });
+    return undefined;
+  }
+  if (!isClaimed) {
+    return undefined;
+  }
+  record(scope, found, { broughtBack: false, reason: 'notMerged' });
+  const about = { place: { ...place, leftElsewhere: [newest.hash] }, iteration, workspace };
+  return { kind: 'astray', message: sentenceOf('notMerged', facts, about) };
+}
+
 function record(
   scope: Scope,
-  { commits, facts }: Found,
+  {
+    commits,
+    facts,
+  }: Pick<Found, 'commits'> & { readonly facts: Pick<BranchFacts, 'found' | 'wanted'> },
   end: {
     readonly broughtBack: boolean;
     readonly reason?: AstrayReason;

@@ -9,8 +9,9 @@ import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story, StoryList } from '../stories/story.ts';
+import { isDoneIn } from '../stories/storyChanges.ts';
 import { matchStories } from '../stories/storyMatching.ts';
-import { keepToBranch } from './branchWatch.ts';
+import { keepReturned, keepToBranch } from './branchWatch.ts';
 import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
@@ -212,28 +213,38 @@ function doneBefore(earlier: readonly Story[], now: readonly Story[]): ReadonlyM
  */
 async function checkBranch(
   run: Run,
-  { after, scope }: Work,
+  { after, result, scope }: Work,
 ): Promise<{ readonly astray?: Verdict; readonly isMoved: boolean }> {
   const { head } = scope.before;
   const { git, workTree } = scope.place;
   const { branchLeft } = run.state();
   const current = runningIteration(run.state(), scope.iteration);
-  const astray = await keepToBranch(
-    scope,
-    {
-      branch: current?.branch ?? run.branch ?? (await git.branch()),
-      startedAt: current?.startedAt ?? new Date().toISOString(),
-      head,
-      leftElsewhere: current?.leftElsewhere,
-    },
-    after.gitProblem === undefined ? after : { problem: after.gitProblem },
-  );
+  const start = {
+    branch: current?.branch ?? run.branch ?? (await git.branch()),
+    startedAt: current?.startedAt ?? new Date().toISOString(),
+    head,
+    leftElsewhere: current?.leftElsewhere,
+  };
+  const now = after.gitProblem === undefined ? after : { problem: after.gitProblem };
+  // Later, a person may have switched between branches.
+  const { head: headNow, branch: found } = after;
+  const isReturned =
+    result !== undefined && headNow !== undefined && headNow === head && found === start.branch;
+  const astray =
+    (await keepToBranch(scope, start, now)) ??
+    (isReturned ? await keepReturned(scope, start, isClaimed(scope, after)) : undefined);
   const isMoved = run.state().branchLeft !== branchLeft;
   if (isMoved) {
     // The earlier answer of git is about the other branch.
     workTree.take();
   }
   return { astray, isMoved };
+}
+
+function isClaimed({ before, story }: Scope, { stories }: Snapshot): boolean {
+  return (
+    story !== undefined && isDoneIn(stories?.stories ?? [], story, before.stories?.stories ?? [])
+  );
 }
 
 function warnOfProblems(scope: Scope, after: Snapshot): void {
