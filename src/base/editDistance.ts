@@ -11,3 +11,15 @@ export function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? 0;
 }
+
+/** In letters: shorter names are too much alike. */
+const SHORTEST_TYPO = 5;
+
+/** Whether a name is another one with one typing error, such as `pases`. */
+export function isAlmost(name: string, known: string): boolean {
+  return (
+    Math.min(name.length, known.length) >= SHORTEST_TYPO &&
+    Math.abs(name.length - known.length) <= 1 &&
+    editDistance(name, known) === 1
+  );
+}

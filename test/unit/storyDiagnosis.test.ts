@@ -212,6 +212,8 @@ describe('common mistakes of agents', () => {
     ['done', 'yes', true],
     ['Passes', false, false],
     ['is_completed', 'false', false],
+    ['pases', true, true],
+    ['complted', false, false],
   ] as const) {
     test(`“${key}” is replaced by passes`, () => {
       const { passes: _, ...rest } = story({ id: 'US-002' });
@@ -225,8 +227,10 @@ describe('common mistakes of agents', () => {
     const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
     assert.deepEqual(depends.fixes[0]?.values, ['depends', 'dependsOn']);
     const { acceptanceCriteria, ...rest } = story();
-    const criteria = only(prd({ ...rest, AcceptanceCriterias: acceptanceCriteria }));
-    assert.deepEqual(storiesOf(criteria.texts[0]), [story()]);
+    for (const key of ['AcceptanceCriterias', 'acceptanceCritera']) {
+      const criteria = only(prd({ ...rest, [key]: acceptanceCriteria }));
+      assert.deepEqual(storiesOf(criteria.texts[0]), [story()]);
+    }
   });
 
   for (const [value, meant] of [

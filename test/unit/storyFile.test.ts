@@ -302,6 +302,23 @@ describe('unusable files', () => {
     }
   });
 
+  test('a list of stories under a misspelled key is named with its line', () => {
+    const stories = JSON.stringify([{ id: 'a', title: 't', passes: false }]);
+    for (const [key, meant] of [
+      ['userstories', 'userStories'],
+      ['user-stories', 'userStories'],
+      ['Stories', 'stories'],
+      ['feature', 'features'],
+    ]) {
+      const problem = parseProblem(`{"project": "x",\n "${key}": ${stories}}`);
+      sameValue([problem.code, problem.line, problem.column], ['noStories', 2, 2]);
+      assert.equal(
+        englishOf(problem.message),
+        `The list "${key}" is not read: rename it to "${meant}".`,
+      );
+    }
+  });
+
   test('invalid UTF-8 and UTF-16 are refused', () => {
     const bad = Buffer.concat([
       Buffer.from('{\n"a": "\uFFFDö'),

@@ -1,3 +1,4 @@
+import { isAlmost } from '../../../base/editDistance.ts';
 import type { Entry } from '../formats/prdEntry.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord } from '../formats/prdKeys.ts';
 
@@ -59,16 +60,16 @@ export function misnamed(
     const value = entry[key];
     if (
       lacks.done &&
-      DONE_NAMES.has(name) &&
+      isAlmostIn(DONE_NAMES, name) &&
       !isIn(DONE_KEYS, key) &&
       yesOrNo(value) !== undefined
     ) {
       found.push({ fact: 'done', key });
-    } else if (lacks.criteria && CRITERIA_NAMES.has(name) && !isIn(CRITERIA_KEYS, key)) {
+    } else if (lacks.criteria && isAlmostIn(CRITERIA_NAMES, name) && !isIn(CRITERIA_KEYS, key)) {
       found.push({ fact: 'criteria', key });
     } else if (
       lacks.dependencies &&
-      DEPENDENCY_NAMES.has(name) &&
+      isAlmostIn(DEPENDENCY_NAMES, name) &&
       !isIn(DEPENDENCY_KEYS, key) &&
       namesIds(value, ids)
     ) {
@@ -77,6 +78,10 @@ export function misnamed(
   }
   // One key per field: with two there is no clear fix.
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
+}
+
+function isAlmostIn(names: ReadonlySet<string>, name: string): boolean {
+  return names.has(name) || [...names].some(known => isAlmost(name, known));
 }
 
 function isIn(keys: readonly string[], key: string): boolean {

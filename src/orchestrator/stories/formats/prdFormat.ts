@@ -1,3 +1,4 @@
+import { isAlmost } from '../../../base/editDistance.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { appendEntry, listStart, newEntry, nextNumberId } from '../edit/entryAddition.ts';
@@ -53,8 +54,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const { root } = parsed;
   const array = findStoryArray(root);
   if (array === undefined) {
-    const place = lines.at(skipSpace(text, 0));
-    return { code: 'noStories', message: noStoriesMessage(root), ...place };
+    const start = skipSpace(text, 0);
+    const misnamed = isEntry(root) ? misnamedList(root) : undefined;
+    const member = misnamed && membersOf(text, start).find(({ key }) => key === misnamed.key);
+    return {
+      code: 'noStories',
+      message: noStoriesMessage(root, misnamed),
+      ...lines.at(member?.name.start ?? start),
+    };
   }
 
   const spans = findEntries(text, array.key);
@@ -356,7 +363,26 @@ function changesOf(
   return isEntry(entry) ? doneChanges(entry, others, done) : new Map();
 }
 
-function noStoriesMessage(root: unknown): Message {
+/** A list of stories under a key that is not read. */
+interface MisnamedList {
+  readonly key: string;
+  /** The right key. */
+  readonly meant: string;
+}
+
+/** A list of stories whose key has another spelling, or a typing error. */
+function misnamedList(root: Entry): MisnamedList | undefined {
+  const plain = (key: string) => key.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return Object.entries(root).flatMap(([key, list]) => {
+    const name = plain(key);
+    const meant = LIST_KEYS.find(known => plain(known) === name || isAlmost(name, plain(known)));
+    return meant !== undefined && Array.isArray(list) && list.some(looksLikeStory)
+      ? [{ key, meant }]
+      : [];
+  })[0];
+}
+
+function noStoriesMessage(root: unknown, misnamed: MisnamedList | undefined): Message {
   const fix = say('Put the stories into a list "userStories", each with id, title and passes.');
   if (!isEntry(root)) {
     return Array.isArray(root)
@@ -370,6 +396,10 @@ function noStoriesMessage(root: unknown): Message {
     return say('This is a JSON schema, not a list of stories. {0}', fix);
   }
   const nested = GROUP_KEYS.find(key => Array.isArray(root[key]));
+  if (misnamed !== undefined) {
+    const { key, meant } = misnamed;
+    return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
+  }
   return nested === undefined
     ? say('The file has no list of stories. {0}', fix)
     : say('The stories are nested in "{0}", which this program does not run. {1}', nested, fix);
