@@ -4,6 +4,7 @@ import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes, WHOLE_TASK } from '../orchestrator/journal/runState.ts';
 import type { StoryNotes } from '../orchestrator/journal/storyNotes.ts';
+import { MANY_UNCLAIMED } from '../orchestrator/journal/storyRecord.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
 import { unknownWords } from '../orchestrator/stories/unknownNeeds.ts';
 import { warningWords } from './runLines.ts';
@@ -25,6 +26,8 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'noProgress'; readonly iterations: number }
+  /** Its agents make progress, and none marks it as done. */
+  | { readonly kind: 'unclaimed'; readonly iterations: number }
   /** It is not in the story file any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
@@ -84,27 +87,29 @@ export function hindrancesOf(
   });
 }
 
-/** The open stories whose last iterations brought nothing, the latest first. Those that a run leaves alone are others. */
+/** The open stories whose last iterations brought nothing, or no claim, the latest first. Those that a run leaves alone are others. */
 export function fruitlessOf(
   state: Pick<RunState, 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
   const lastOf = (id: string) => storyNotes(state, id).lastIteration?.number ?? 0;
   return [...state.storyRecords]
     .filter(
-      ([id, { blocked, doneBy, failures, landed, skipped, stuckFor }]) =>
+      ([id, { blocked, doneBy, failures, landed, skipped, stuckFor, unclaimed = 0 }]) =>
         id !== WHOLE_TASK &&
         doneBy === undefined &&
         landed === undefined &&
         blocked === undefined &&
         skipped === undefined &&
-        (failures > 0 || stuckFor > 0),
+        (failures > 0 || stuckFor > 0 || unclaimed >= MANY_UNCLAIMED),
     )
     .sort(([a], [b]) => lastOf(b) - lastOf(a))
     .slice(0, MAX_FRUITLESS)
-    .map(([storyId, { failures, stuckFor }]) =>
+    .map(([storyId, { failures, stuckFor, unclaimed = 0 }]) =>
       failures > 0
         ? { storyId, kind: 'failed', times: failures, ...lastFailure(state, storyId) }
-        : { storyId, kind: 'noProgress', iterations: stuckFor },
+        : stuckFor > 0
+          ? { storyId, kind: 'noProgress', iterations: stuckFor }
+          : { storyId, kind: 'unclaimed', iterations: unclaimed },
     );
 }
 
@@ -177,6 +182,18 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
         id,
         iterationCount(hindrance.iterations, t),
       );
+    case 'unclaimed': {
+      const made = t(
+        'No agent has marked {0} as done, although the last {1} brought progress.',
+        id,
+        iterationCount(hindrance.iterations, t),
+      );
+      const next =
+        door === 'window'
+          ? t('If it is done, mark it as done.')
+          : t('If it is done, run "{0}".', `ralph-fresh tick ${shellWord(hindrance.storyId)}`);
+      return `${made} ${next}`;
+    }
     case 'failed': {
       const { times } = hindrance;
       const why = failureWords(hindrance, t, door);

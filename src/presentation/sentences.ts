@@ -181,7 +181,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         // Of the iteration: its calls so far stay spent, so another run with the same limit would not help.
         return door === 'terminal'
           ? t(
-              '{0} Raise it with {1} and run with --resume, or continue without a reviewer (--no-reviewer).',
+              '{0} Raise the limit with {1} and run with --resume, or continue without a reviewer (--no-reviewer).',
               t.said(end.detail),
               '--iteration-budget',
             )
@@ -320,7 +320,7 @@ function usedUp({ budgetUsd, costEstimated, costUnknown, costUsd }: RunEnd, t: T
 
 function raise(flag: string, setting: string, t: Translate, door: Door): string {
   return door === 'terminal'
-    ? t('Raise it with {0} and run with --resume.', flag)
+    ? t('Raise the limit with {0} and run with --resume.', flag)
     : t('Start again for another run with the same limit, or change {0} first.', setting);
 }
 

@@ -404,7 +404,7 @@ describe('budgets', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'budget');
     assert.match(
       (await cli.finished).stdout,
-      /The budget of one iteration is used up, so US-001 was not reviewed\. Raise it with --iteration-budget and /,
+      /The budget of one iteration is used up, so US-001 was not reviewed\. Raise the limit with --iteration-budget and /,
     );
     assert.deepEqual(await outcomes(workspace), [], 'it is judged when the run continues');
   });

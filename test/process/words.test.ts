@@ -278,6 +278,24 @@ describe('a run that is over', { concurrency: 3 }, () => {
     assert.match(await printed(workspace, 'status'), words);
   });
 
+  test('names the story whose agents commit and never mark it as done, also to the next of them', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const commits: readonly Step[] = [
+      { append: ['work.txt', 'more\n'] },
+      { commit: 'feat: US-001' },
+      { result: ['Done.'] },
+    ];
+    const limit = ['--max-iterations', '3'];
+    const { stdout } = await workspace.script([commits, commits, commits], ...limit).finished;
+    assert.match(
+      stdout,
+      /complete\. No agent has marked US-001 as done, although the last 3 iterations brought progress\. If it is done, run "ralph-fresh tick US-001"\. Raise the limit with --max-iterations/,
+    );
+    const told = /\*\*Not marked as done\*\*: the last 2 iterations on US-001/;
+    assert.doesNotMatch(await workspace.prompt(2), /Not marked as done/);
+    assert.match(await workspace.prompt(3), told);
+  });
+
   test('does not name a story that is done by now as one without progress', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const other: readonly Step[] = [{ tick: 'US-001' }, { result: ['I ticked US-001.'] }];

@@ -204,6 +204,14 @@ describe('warnings', () => {
     assert.match(section(stuck(9)), /the last 9 iterations/);
   });
 
+  test('say that iterations made progress and did not mark the story as done', () => {
+    assert.equal(section({ unclaimed: 1 }), '');
+    assert.match(
+      section({ unclaimed: 2 }),
+      /the last 2 iterations on US-002 brought progress, but none marked it as done\. If it meets its criteria now, do not redo it: mark it as done in \.omc\/prd\.json/,
+    );
+  });
+
   test('include the error of the previous iteration only', () => {
     const failedIn = (iteration: number) => ({
       handoff: handoff({ lastError: { iteration, message: 'API Error: 500\nbad day' } }),

@@ -74,7 +74,7 @@ describe('the end of a run', () => {
     const events = recorded('budget');
     assert.equal(
       last(events).at(-1)?.text,
-      '[Ralph Fresh] The budget of $0.30 is used up ($0.31). Raise it with --budget and run with --resume.',
+      '[Ralph Fresh] The budget of $0.30 is used up ($0.31). Raise the limit with --budget and run with --resume.',
     );
     assert.equal(
       last(events, 'window').at(-1)?.text,

@@ -4,7 +4,7 @@ import { englishOf, type Words } from '../../base/say.ts';
 import type { CodePointers } from '../context/codePointers.ts';
 import { readContextChoices } from '../context/contextChoices.ts';
 import { pinPathIn } from '../context/pin/pinPlace.ts';
-import { type RunState, storyNotes } from '../journal/runState.ts';
+import { type RunState, storyNotes, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
@@ -245,6 +245,7 @@ function said(
   | 'previousIteration'
   | 'refusedPromise'
   | 'review'
+  | 'unclaimed'
 > {
   const isAbout = (other: string | undefined) => other === undefined || other === storyId;
   const hints = state.hints.filter(hint => isAbout(hint.storyId)).map(({ text }) => text);
@@ -269,6 +270,7 @@ function said(
         : undefined,
     previousIteration: lastIteration?.number,
     refusedPromise,
+    unclaimed: storyId === undefined ? undefined : storyRecord(state, storyId).unclaimed,
     hints: hints.length === 0 ? undefined : hints,
     answers: answers.length === 0 ? undefined : answers,
   };

@@ -28,6 +28,8 @@ export interface StoryRecord {
   readonly later?: { readonly since: number; readonly stuckFor: number };
   /** Consecutive iterations with a failed call or a refused claim. */
   readonly failures: number;
+  /** Consecutive iterations that made progress without claiming that the story is done. */
+  readonly unclaimed?: number;
   readonly blocked?: string;
   /** Skipped in this run, and by whom. */
   readonly skipped?: 'person' | 'stuck';
@@ -40,6 +42,9 @@ export interface StoryRecord {
   readonly costUsd: number;
   readonly iterations: number;
 }
+
+/** From this many iterations on, it is worth a word that none of them claimed the story: one story may take several. */
+export const MANY_UNCLAIMED = 2;
 
 export const NEW_STORY_RECORD: StoryRecord = {
   stuckFor: 0,
@@ -59,6 +64,7 @@ export function afterIteration(
   const counted = {
     ...(progress ? notStuck(record) : { ...record, stuckFor: record.stuckFor + missed }),
     iterations: record.iterations + 1,
+    unclaimed: outcome === 'progress' ? (record.unclaimed ?? 0) + 1 : undefined,
   };
   switch (outcome) {
     case 'storyDone':
@@ -81,7 +87,12 @@ export function afterIteration(
 
 /** A person's change is a new start for the story, whether ticked or unticked. */
 export function newStart(record: StoryRecord): StoryRecord {
-  return { ...withoutProof(anotherChance(record)), skipped: undefined, reset: undefined };
+  return {
+    ...withoutProof(anotherChance(record)),
+    skipped: undefined,
+    reset: undefined,
+    unclaimed: undefined,
+  };
 }
 
 /** When a run continues, old failures no longer count against the story; what was done for it still counts. */

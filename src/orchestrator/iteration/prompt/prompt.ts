@@ -1,4 +1,5 @@
 import { fenced } from '../../../base/fenced.ts';
+import { MANY_UNCLAIMED } from '../../journal/storyRecord.ts';
 import { descriptionBelow } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import { duplicateNotes } from './duplicateNotes.ts';
@@ -104,6 +105,12 @@ function warnings(input: PromptInput): string {
   if (input.story && stuckFor >= input.stuckThreshold) {
     found.push(
       `**Stuck**: the last ${stuckFor} iterations on ${idText(input.story.id)} brought no progress. Do not repeat what they tried (see git log and ${progressFileOf(input)}). Take a different approach, or a smaller step that you can finish and commit. If a person must decide something, end with <promise>NEEDS_HUMAN: your question</promise>.`,
+    );
+  }
+  const { unclaimed = 0 } = input;
+  if (input.story && unclaimed >= MANY_UNCLAIMED) {
+    found.push(
+      `**Not marked as done**: the last ${unclaimed} iterations on ${idText(input.story.id)} brought progress, but none marked it as done. If it meets its criteria now, do not redo it: mark it as done in ${storyFile}. Otherwise do only what is missing.`,
     );
   }
   const previous = input.story ? 'previous iteration on this story' : 'previous iteration';

@@ -36,6 +36,8 @@ export interface PromptInput {
   /** Relative to the workspace, with forward slashes. */
   readonly progressFile: string;
   readonly stuckThreshold: number;
+  /** How many of the last iterations on this story in a row made progress without marking it as done. */
+  readonly unclaimed?: number;
   /** The last iteration on this story, or on the whole task; absent if this is the first. */
   readonly previousIteration?: number;
   /** The last `complete` promise about this story, if the files contradicted it. */
