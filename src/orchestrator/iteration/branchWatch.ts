@@ -4,7 +4,7 @@ import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
 import { type Commit, HEADS } from '../git/git.ts';
-import { operationOn } from '../git/operations.ts';
+import { operationOn, unfinishedOperation } from '../git/operations.ts';
 import {
   bringBack,
   commitsOfDeleted,
@@ -86,8 +86,10 @@ export async function keepReturned(
   isClaimed: boolean,
 ): Promise<Verdict | undefined> {
   const { iteration, lane } = scope;
-  const { dir: workspace } = scope.place;
-  if (lane === undefined && !isClaimed) {
+  const { dir: workspace, gitDir } = scope.place;
+  // It may be about to merge that branch.
+  const isBusy = gitDir !== undefined && unfinishedOperation(gitDir) !== undefined;
+  if (isBusy || (lane === undefined && !isClaimed)) {
     return undefined;
   }
   const left = await leftBranch(workspace, place);
