@@ -15,8 +15,11 @@ export function editDistance(a: string, b: string): number {
 /** In letters: shorter names are too much alike. */
 const SHORTEST_TYPO = 5;
 
-/** Whether a name is another one with one typing error, such as `pases`. */
+/** Whether a name is another one with one typing error, such as `pases`, or without its plural. */
 export function isAlmost(name: string, known: string): boolean {
+  if (name === `${known}s` || known === `${name}s`) {
+    return true;
+  }
   return (
     Math.min(name.length, known.length) >= SHORTEST_TYPO &&
     Math.abs(name.length - known.length) <= 1 &&

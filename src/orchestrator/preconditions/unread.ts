@@ -1,11 +1,14 @@
-import { unreadEntries } from '../stories/storyProblems.ts';
+import { misspelledStatuses, unreadEntries } from '../stories/storyProblems.ts';
 import type { Precondition } from './precondition.ts';
 
-/** Everything in the story file that looks like a story is read as one; otherwise a run would end without it. */
+/**
+ * Everything in the story file that looks like a story is read as one, with its state; otherwise a run would end without it,
+ * or do again what is done.
+ */
 export const unread: Precondition = {
   id: 'unread',
   async judge({ stories }) {
-    const found = stories && unreadEntries(stories);
+    const found = stories && (unreadEntries(stories) ?? misspelledStatuses(stories));
     return found && { level: 'warns', ...found };
   },
 };

@@ -103,6 +103,8 @@ export interface StoryProblem {
     | 'notAStory'
     /** The status alone says whether a story is done, and its word is not known. */
     | 'unknownStatus'
+    /** A key that says whether a story is done is not read, because it is misspelled. */
+    | 'misspelledStatus'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */
     | 'storySetting'
     /** A task has something else in the place of its commits. */

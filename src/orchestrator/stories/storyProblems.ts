@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Message, say } from '../../base/say.ts';
+import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
@@ -260,11 +260,7 @@ export function unreadEntries({
   if (first === undefined) {
     return undefined;
   }
-  const place = ({ file, line }: typeof first) => `${file ?? path.basename(list)}:${line}`;
-  const named = [...new Set([first, ...rest].map(place))];
-  const shown = shorten(named.slice(0, MAX_UNREAD).join(', '), 300);
-  const more = named.length - MAX_UNREAD;
-  const places = more > 0 ? say('{0} and {1} more', shown, more) : shown;
+  const places = placesIn(list, [first, ...rest]);
   return {
     message:
       rest.length === 0
@@ -278,4 +274,31 @@ export function unreadEntries({
           ),
     next: first.message,
   };
+}
+
+/** That stories count as not done because of a misspelled key; like {@link unreadEntries}. */
+export function misspelledStatuses({
+  path: list,
+  problems,
+}: StoryList): { readonly message: Message; readonly next: Message } | undefined {
+  const found = problems.filter(({ code }) => code === 'misspelledStatus');
+  const [first] = found;
+  return first === undefined
+    ? undefined
+    : {
+        message: say(
+          'A misspelled key keeps stories from being read as done: {0}.',
+          placesIn(list, found),
+        ),
+        next: first.message,
+      };
+}
+
+function placesIn(list: string, problems: readonly StoryProblem[]): Words {
+  const named = [
+    ...new Set(problems.map(({ file, line }) => `${file ?? path.basename(list)}:${line}`)),
+  ];
+  const shown = shorten(named.slice(0, MAX_UNREAD).join(', '), 300);
+  const more = named.length - MAX_UNREAD;
+  return more > 0 ? say('{0} and {1} more', shown, more) : shown;
 }

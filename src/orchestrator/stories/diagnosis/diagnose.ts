@@ -194,10 +194,14 @@ function* all(
   }
 }
 
-/** Whether the check of the entries has the problem, with a fix: no object, or a word in the place of true or false. */
+/**
+ * Whether the check of the entries has the problem, with a fix: no object, a misspelled key, or a word in the place of true
+ * or false.
+ */
 function isOfEntry({ code, subject }: StoryProblem): boolean {
   return (
     (code === 'notAStory' && subject !== undefined) ||
+    code === 'misspelledStatus' ||
     (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]))
   );
 }

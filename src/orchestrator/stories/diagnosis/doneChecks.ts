@@ -1,4 +1,5 @@
 import { say } from '../../../base/say.ts';
+import { yesOrNo } from '../formats/fieldNames.ts';
 import { doneKeyOf, type Entry, isDone, isEntry } from '../formats/prdEntry.ts';
 import { isDoneWord, isStatusKey } from '../formats/prdKeys.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../formats/statusWord.ts';
 import type { Complaint, Surroundings } from './complaint.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
-import { yesOrNo } from './fieldNames.ts';
 import type { PrdDocument } from './prdDocument.ts';
 
 /** Checks whether a story states in the file's usual way if it is done. */

@@ -1,5 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
+import { type Misnamed, misnamed, yesOrNo } from '../formats/fieldNames.ts';
 import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
@@ -23,7 +24,6 @@ import {
 import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
-import { type Misnamed, misnamed, yesOrNo } from './fieldNames.ts';
 import { type Habits, habitsOf } from './habits.ts';
 import { takeFreeId } from './ids.ts';
 import type { PrdDocument } from './prdDocument.ts';

@@ -1,6 +1,7 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { quoted } from './plainText.ts';
+import { misspelledStatus } from './fieldNames.ts';
+import { plainText, quoted } from './plainText.ts';
 import { doneKeyOf, type Entry } from './prdEntry.ts';
 import { type DoneKey, isDoneWord, isParkedWord, isStatusKey, normaliseWord } from './prdKeys.ts';
 
@@ -76,6 +77,19 @@ export function findStatusProblems(
   return entries.flatMap((entry, position): StoryProblem[] => {
     const key = entry && doneKeyOf(entry);
     const value = key && entry?.[key];
+    const misspelled =
+      entry === undefined || key !== undefined ? undefined : misspelledStatus(entry, isKnownStatus);
+    if (misspelled !== undefined) {
+      const { key: wrong, meant } = misspelled;
+      return [
+        {
+          code: 'misspelledStatus',
+          message: say('The key "{0}" is ignored: rename it to "{1}".', plainText(wrong), meant),
+          ...placeOf(position, wrong),
+          subject: { position, ids: [wrong] },
+        },
+      ];
+    }
     return key === undefined || value === null || value === undefined || isClear(key, value)
       ? []
       : [

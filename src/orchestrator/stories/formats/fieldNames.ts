@@ -1,6 +1,6 @@
 import { isAlmost } from '../../../base/editDistance.ts';
-import type { Entry } from '../formats/prdEntry.ts';
-import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord } from '../formats/prdKeys.ts';
+import type { Entry } from './prdEntry.ts';
+import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './prdKeys.ts';
 
 /** A field whose key no program reads. */
 export interface Misnamed {
@@ -43,6 +43,28 @@ const DEPENDENCY_NAMES = new Set([
   'prerequisites',
   'waitsfor',
 ]);
+
+/**
+ * A key that says whether a story is done and is not read, and the one that was probably meant. Only for an entry that
+ * has no key of that kind.
+ * @param isStatus whether a text is a word for the state of a story
+ */
+export function misspelledStatus(
+  entry: Entry,
+  isStatus: (text: string) => boolean,
+): { readonly key: string; readonly meant: string } | undefined {
+  const [done] = misnamed(entry, { done: true, criteria: false, dependencies: false }, new Set());
+  if (done !== undefined) {
+    return { key: done.key, meant: 'passes' };
+  }
+  return Object.entries(entry).flatMap(([key, value]) => {
+    const name = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+    const meant = STATUS_KEYS.find(known => known === name || isAlmost(name, known));
+    return meant !== undefined && typeof value === 'string' && isStatus(value)
+      ? [{ key, meant }]
+      : [];
+  })[0];
+}
 
 /**
  * Finds the fields that a story lacks and has under another name.
