@@ -106,15 +106,23 @@ export function branchLeft(
 ): readonly TranscriptLine[] {
   const other = found === '' ? t('a detached HEAD') : found;
   const words = broughtBack
-    ? commits.length === 0
-      ? t(
-          'The agent left the branch {0} for {1}, without commits there; the run went back',
-          branch,
-          other,
-        )
-      : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
+    ? found === branch
+      ? t('The agent had taken commits back from the branch {0}; they were brought back', branch)
+      : commits.length === 0
+        ? t(
+            'The agent left the branch {0} for {1}, without commits there; the run went back',
+            branch,
+            other,
+          )
+        : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
     : (reasonWords(reason, isolated === true, t) ??
-      t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other));
+      (found === branch
+        ? t('Commits of the agent are not on the branch {0}', branch || t('a detached HEAD'))
+        : t(
+            'The work is not on the branch {0}, but on {1}',
+            branch || t('a detached HEAD'),
+            other,
+          )));
   const named = (list: typeof commits) =>
     items(
       'warning',
@@ -123,7 +131,7 @@ export function branchLeft(
     );
   const [newest] = onNoBranch;
   return [
-    own(broughtBack ? 'warning' : 'error', words),
+    own(broughtBack || reason === 'notClaimed' ? 'warning' : 'error', words),
     ...named(commits),
     ...(newest === undefined
       ? []

@@ -84,6 +84,85 @@ describe('a run is complete only if its commits are on its branch', {
     assert.match(merged.stdout, /COMPLETE after 1 iteration/);
   });
 
+  const onSide: readonly Step[] = [
+    { write: ['work.txt', 'work\n'] },
+    { git: ['add', 'work.txt'] },
+    { git: ['commit', '--quiet', '-m', 'feat: on side'] },
+  ];
+  const tickOnMain: readonly Step[] = [
+    { tick: 'US-001' },
+    { git: ['commit', '--quiet', '-a', '-m', 'docs: done'] },
+    done,
+  ];
+  const elsewhere: readonly (readonly [string, readonly Step[]])[] = [
+    ['and commits the tick', [switchTo('-c', 'side'), ...onSide, switchTo('main'), ...tickOnMain]],
+    [
+      'and visits another one',
+      [
+        switchTo('-c', 'side'),
+        ...onSide,
+        switchTo('main'),
+        switchTo('-c', 'other'),
+        switchTo('main'),
+        ...tickOnMain,
+      ],
+    ],
+    [
+      'with a reset',
+      [
+        ...onSide,
+        { git: ['branch', 'side'] },
+        { git: ['reset', '--hard', '--quiet', 'HEAD~1'] },
+        ...tickOnMain,
+      ],
+    ],
+  ];
+  for (const [how, steps] of elsewhere) {
+    test(`a claim without the commits that its agent has left elsewhere is not accepted: it returns ${how}`, async t => {
+      const { code, stdout, workspace } = await oneStory(t, steps);
+      assert.equal(code, 1, stdout);
+      assert.match(stdout, /What iteration 1 committed elsewhere is not on main yet/);
+      // A squash is as good as a merge.
+      await git(workspace, 'merge', '--quiet', '--squash', 'side');
+      await git(workspace, 'commit', '--quiet', '-m', 'feat: squashed');
+      const merged = await workspace.script([['work']]).finished;
+      assert.equal(merged.code, 0, merged.stdout + merged.stderr);
+      assert.equal((await workspace.agents()).length, 1);
+    });
+  }
+
+  test('what an iteration commits on another branch is named, also to the next agent, whose claim needs it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const first = [switchTo('-c', 'side'), ...onSide, switchTo('main'), done];
+    const second = [
+      switchTo('side'),
+      { append: ['work.txt', 'more\n'] },
+      { git: ['commit', '--quiet', '-a', '-m', 'feat: more'] },
+      switchTo('main'),
+      ...tickOnMain,
+    ];
+    const { code, stdout } = await workspace.script([first, second as readonly Step[]]).finished;
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /The work is not on the branch main, but on side\n.*feat: on side/);
+    assert.match(stdout, /Iteration 1: no progress/);
+    assert.match(
+      await workspace.prompt(2),
+      /\*\*The previous iteration on this story committed elsewhere\*\*: .*\(on side\)/,
+    );
+    assert.match(stdout, /What iteration 2 committed elsewhere is not on main yet/);
+  });
+
+  test('an attempt that an agent leaves on another branch is not asked for if its work is on the branch', async t => {
+    const { code, stdout } = await oneStory(t, [
+      switchTo('-c', 'side'),
+      ...onSide,
+      switchTo('main'),
+      'work',
+    ]);
+    assert.equal(code, 0, stdout);
+    assert.doesNotMatch(stdout, /side/);
+  });
+
   test("commits of somebody else on a branch that the agent only visits are not the agent's", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await git(workspace, 'switch', '--quiet', '-c', 'hers');
@@ -101,14 +180,7 @@ describe('a run is complete only if its commits are on its branch', {
   test('in its own place, what an agent committed on a branch that it has left again is brought back', async t => {
     const { code, stdout, workspace } = await oneStory(
       t,
-      [
-        switchTo('-c', 'side'),
-        { write: ['work.txt', 'work\n'] },
-        { commit: 'feat: on side' },
-        switchTo('-'),
-        { tick: 'US-001' },
-        done,
-      ],
+      [switchTo('-c', 'side'), ...onSide, switchTo('main'), ...tickOnMain],
       '--isolate',
     );
     assert.equal(code, 0, stdout);

@@ -4,6 +4,8 @@ import type { Words } from '../../base/say.ts';
 import type { BranchFacts } from './branchRule.ts';
 import { type Commit, currentBranch, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
+import { headMoves } from './headMoves.ts';
+import { lostCommits } from './lostCommits.ts';
 import { runGit, writeGit } from './runGit.ts';
 
 /** The state of the repository at the start of an iteration. */
@@ -18,6 +20,8 @@ export interface WorkPlace {
   readonly gitDir?: string;
   /** Hashes of commits that it is known to have left on another branch. */
   readonly leftElsewhere?: readonly string[];
+  /** Files that say nothing about work, relative to the repository's root: the story file, notes. */
+  readonly isOwn: (file: string) => boolean;
 }
 
 export interface Found {
@@ -28,8 +32,6 @@ export interface Found {
 
 /** Maximum number of listed commits. */
 const MAX_COMMITS = 50;
-/** Maximum number of moves of HEAD that are looked at. */
-const MAX_MOVES = 1_000;
 
 /** Where HEAD is now. */
 export interface HeadNow {
@@ -150,7 +152,7 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
           head !== undefined &&
           (place.head === undefined || (await isAncestor(ask, place.head, head))),
         isOnlyNew: head === undefined || (await isNewSince(ask, place.startedAt, head, base)),
-        isMissingWork: await lacks(ask, head, place.leftElsewhere),
+        isMissingWork: await lacks(dir, head, place),
       },
     };
   } catch {
@@ -196,22 +198,24 @@ async function isNewSince(
   return times.split('\n').every(line => line === '' || Number(line) >= since);
 }
 
-/** Whether HEAD lacks one of these commits; one that does not exist counts as lacking. */
+/** Whether HEAD lacks one of the commits that were left elsewhere; one that does not exist counts as lacking. */
 async function lacks(
-  ask: Ask,
+  dir: string,
   head: string | undefined,
-  hashes: readonly string[] = [],
+  { isOwn, leftElsewhere = [] }: WorkPlace,
 ): Promise<boolean> {
-  if (hashes.length === 0) {
-    return false;
-  }
   if (head === undefined) {
-    return true;
+    return leftElsewhere.length > 0;
   }
-  return (
-    (await ask('rev-list', '--max-count=1', ...hashes, `^${head}`).catch(() => 'lost')).trim() !==
-    ''
-  );
+  for (const hash of leftElsewhere) {
+    const lost = await lostCommits(dir, { before: hash, now: head, hashes: [hash], isOwn }).catch(
+      () => [hash],
+    );
+    if (lost.length > 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /**
@@ -236,7 +240,8 @@ export async function commitsOfDeleted(
   { branch, startedAt }: Pick<WorkPlace, 'branch' | 'startedAt'>,
 ): Promise<readonly Commit[]> {
   const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
-  const moves = await movesSince(ask, startedAt);
+  const gitDir = gitDirOf(dir);
+  const moves = gitDir === undefined ? [] : await headMoves(gitDir, startedAt);
   const index = moves.findIndex(({ from, isNew }) => isNew && from === branch);
   const tip = moves[index + 1]?.hash;
   if (index === -1 || tip === undefined) {
@@ -248,72 +253,124 @@ export async function commitsOfDeleted(
     : [];
 }
 
-/** A line of the reflog of HEAD: where it was afterwards, and the branches of a switch. */
-interface Move {
-  readonly hash: string;
-  /** A full hash for a detached HEAD. */
-  readonly from?: string;
-  readonly to?: string;
-  /** It is not older than the start of the iteration. */
-  readonly isNew: boolean;
-}
-
-/** @returns newest first, with the older ones: a switch does not tell where HEAD was before */
-async function movesSince(ask: Ask, startedAt: string): Promise<readonly Move[]> {
-  const since = Math.floor(Date.parse(startedAt) / 1_000);
-  const entries = await ask(
-    ...['log', '--walk-reflogs', `--max-count=${MAX_MOVES}`, '--date=unix'],
-    ...['--format=%gd%x00%H%x00%gs', 'HEAD', '--'],
-  );
-  return entries.split('\n').map(line => {
-    const [name = '', hash = '', action = ''] = line.split('\0');
-    const [, from, to] = /^checkout: moving from (\S+) to (\S+)$/.exec(action) ?? [];
-    return { hash, from, to, isNew: Number(/\{(\d+)\}$/.exec(name)?.[1]) >= since };
-  });
-}
-
-/** Commits on a branch that an iteration has left again. */
-export interface LeftBranch {
-  /** '' for a detached HEAD. */
-  readonly name: string;
+/** Commits that an iteration has made and that HEAD lacks, by branch. */
+export interface CommitsElsewhere {
+  /** The branch of the newest one; '' for a detached HEAD. */
+  readonly branch: string;
   /** Newest first; at least one. */
-  readonly commits: readonly Commit[];
+  readonly commits: readonly Pick<Commit, 'hash' | 'subject'>[];
+  /** The newest one of each branch. */
+  readonly tips: readonly string[];
 }
 
 /**
- * The branch on which an iteration made commits before it returned to the run's branch, where it made none.
- * @returns `undefined` also if that branch has older commits that are not on the run's branch: it is somebody else's
+ * Finds commits that HEAD has made since the start of an iteration, on whatever branch, and that are not in its history
+ * in any form now: on a branch that was left again, or taken back by a reset. No process if HEAD only went forward.
+ *
+ * @param now where HEAD is
+ * @param also commits of an earlier iteration
+ * @param isOwn files whose changes do not count, relative to the repository's root
  */
-export async function leftBranch(
+export async function commitsElsewhere(
   dir: string,
-  { branch, head, startedAt }: Pick<WorkPlace, 'branch' | 'head' | 'startedAt'>,
-): Promise<LeftBranch | undefined> {
-  const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
-  const moves = await movesSince(ask, startedAt);
-  const index = moves.findIndex(({ isNew, to }) => isNew && to === branch);
-  const name = moves[index]?.from;
-  const tip = moves[index + 1]?.hash;
-  // The run itself may have switched to the branch just before.
-  const hasLeft = moves.slice(index + 1).some(({ from, isNew }) => isNew && from === branch);
-  if (index === -1 || !hasLeft || name === undefined || tip === undefined) {
+  { startedAt }: Pick<WorkPlace, 'startedAt'>,
+  now: { readonly gitDir: string; readonly branch: string; readonly head: string },
+  {
+    also,
+    isOwn,
+  }: {
+    readonly also: { readonly branch: string; readonly hashes: readonly string[] } | undefined;
+    readonly isOwn: (file: string) => boolean;
+  },
+): Promise<CommitsElsewhere | undefined> {
+  const made: { branch: string; hash: string }[] = [];
+  let { branch } = now;
+  let isStraight = true;
+  for (const { from, hash, isCommit, isNew } of await headMoves(now.gitDir, startedAt)) {
+    if (!isNew) {
+      break;
+    }
+    isStraight &&= isCommit;
+    if (isCommit) {
+      made.push({ branch, hash });
+    }
+    branch = from === undefined ? branch : /^[0-9a-f]{40,}$/.test(from) ? '' : from;
+  }
+  const earlier = (also?.hashes ?? []).map(hash => ({ branch: also?.branch ?? '', hash }));
+  if (isStraight && earlier.length === 0) {
     return undefined;
   }
-  const commits = await new GitRepository(dir).commits({
-    at: tip,
-    limit: MAX_COMMITS,
-    since: head,
-  });
-  return commits.length > 0 && (await isNewSince(ask, startedAt, tip, head))
-    ? { name: /^[0-9a-f]{40,}$/.test(name) ? '' : name, commits }
-    : undefined;
+  const all = [...made, ...earlier];
+  const beside = await notIn(
+    dir,
+    now.head,
+    all.map(({ hash }) => hash),
+  );
+  const missing: typeof all = [];
+  for (const one of all.slice(0, MAX_COMMITS)) {
+    if (beside.delete(one.hash) && (await isLost(dir, one.hash, now.head, isOwn))) {
+      missing.push(one);
+    }
+  }
+  const [newest] = missing;
+  if (newest === undefined) {
+    return undefined;
+  }
+  const subjects = new Map(
+    (
+      await runGit(
+        dir,
+        ...['--no-optional-locks', 'log', '--no-walk', '--no-show-signature'],
+        ...['--format=%H%x00%s', ...missing.map(({ hash }) => hash)],
+      )
+    )
+      .split('\n')
+      .map(line => line.split('\0') as [string, string]),
+  );
+  return {
+    branch: newest.branch,
+    commits: missing.map(({ hash }) => ({ hash, subject: subjects.get(hash) ?? '' })),
+    tips: [...new Map(missing.toReversed().map(one => [one.branch, one.hash])).values()],
+  };
+}
+
+/** @returns those of the commits that are not in the history of `head`; all of them if one of them is gone */
+async function notIn(dir: string, head: string, hashes: readonly string[]): Promise<Set<string>> {
+  if (hashes.length === 0) {
+    return new Set();
+  }
+  const all = new Set(hashes);
+  const args = ['--no-optional-locks', 'rev-list', ...hashes, `^${head}`, '--'];
+  const output = await runGit(dir, ...args).catch(() => undefined);
+  return output === undefined ? all : new Set(output.split('\n').filter(hash => all.has(hash)));
+}
+
+/** Whether HEAD lacks a commit in any form; not if the commit is gone, because nobody could bring it back. */
+async function isLost(
+  dir: string,
+  hash: string,
+  head: string,
+  isOwn: (file: string) => boolean,
+): Promise<boolean> {
+  const lost = await lostCommits(dir, { before: hash, now: head, hashes: [hash], isOwn }).catch(
+    () => [],
+  );
+  return lost.length > 0;
 }
 
 /**
- * Moves the branch that is checked out forward to a commit, with its files.
- * @throws git's own message if the commit does not descend from it, or a local change is in the way
+ * Merges a commit into the branch that is checked out, if git can do that alone.
+ * @throws git's own message, with the branch and its files as they were
  */
-export async function moveForward(dir: string, commit: string): Promise<void> {
-  await writeGit(dir, ['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', commit]);
+export async function mergeIn(dir: string, commit: string): Promise<void> {
+  const args = ['--quiet', '--no-edit', '--no-verify', '--no-overwrite-ignore', '--no-gpg-sign'];
+  try {
+    await writeGit(dir, ['merge', ...args, commit]);
+  } catch (error) {
+    // There is none to abort if git refused to begin.
+    await writeGit(dir, ['merge', '--abort']).catch(() => undefined);
+    throw error;
+  }
 }
 
 /**

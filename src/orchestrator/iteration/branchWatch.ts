@@ -5,16 +5,17 @@ import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
 import { type Commit, HEADS } from '../git/git.ts';
 import { operationOn, unfinishedOperation } from '../git/operations.ts';
+import { changedPaths } from '../git/treeCommit.ts';
 import {
   bringBack,
+  commitsElsewhere,
   commitsOfDeleted,
-  type Found,
   type HeadNow,
-  leftBranch,
   lookAtWork,
-  moveForward,
+  mergeIn,
   type WorkPlace,
 } from '../git/workBranch.ts';
+import type { StoryNotes } from '../journal/storyNotes.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 
@@ -72,50 +73,75 @@ export async function keepToBranch(
   return undefined;
 }
 
+/** A story that an iteration leaves, as far as its place is concerned. */
+export interface Leaving {
+  /** Its agent says that it is done. */
+  readonly isClaimed: boolean;
+  /** Commits that an earlier iteration of the story made elsewhere. */
+  readonly earlier: StoryNotes['elsewhere'];
+}
+
 /**
- * An iteration may have committed on another branch, and returned to the run's branch, which got no commit. In a place
- * of its own, its work is brought back if git can do that. In a person's tree, it only ends the run, and only if the
- * agent says that its story is done.
+ * An iteration may have committed elsewhere and returned to the run's branch, which got nothing but notes from it. In a
+ * place of its own, the commits are brought back if git can do that. In a person's tree, they are named, and if the
+ * agent says that its story is done, they end the run. An iteration whose work is on the branch may have left an attempt
+ * elsewhere.
  *
- * @param place.head the commit at which the iteration started, which is still checked out
+ * @param now HEAD, on the run's branch
  * @returns what ends the run, if the work remains elsewhere
  */
 export async function keepReturned(
   scope: Scope,
   place: Omit<WorkPlace, 'gitDir'>,
-  isClaimed: boolean,
+  now: { readonly branch: string; readonly head: string },
+  { earlier, isClaimed }: Leaving,
 ): Promise<Verdict | undefined> {
   const { iteration, lane } = scope;
   const { dir: workspace, gitDir } = scope.place;
-  // It may be about to merge that branch.
-  const isBusy = gitDir !== undefined && unfinishedOperation(gitDir) !== undefined;
-  if (isBusy || (lane === undefined && !isClaimed)) {
+  // An unfinished operation may be about to merge them.
+  if (!gitDir || unfinishedOperation(gitDir) !== undefined) {
     return undefined;
   }
-  const left = await leftBranch(workspace, place);
+  const { isOwn } = place;
+  const left = await commitsElsewhere(
+    workspace,
+    place,
+    { ...now, gitDir },
+    { also: earlier, isOwn },
+  );
   const [newest] = left?.commits ?? [];
   if (left === undefined || newest === undefined) {
     return undefined;
   }
-  const facts = { found: left.name, wanted: place.branch };
+  const isOnlyNotes =
+    place.head === undefined ||
+    place.head === now.head ||
+    (await changedPaths(workspace, place.head, now.head)).every(isOwn);
+  if (!isOnlyNotes) {
+    return undefined;
+  }
+  const facts = { found: left.branch, wanted: place.branch };
   const found = { facts, commits: left.commits };
-  const isBroughtBack =
-    lane !== undefined &&
-    (await moveForward(workspace, newest.hash).then(
-      () => true,
-      // What it left uncommitted is in the way, for example.
-      () => false,
-    ));
-  if (isBroughtBack) {
+  if (lane !== undefined && (await isMerged(workspace, left.tips))) {
     record(scope, found, { broughtBack: true });
     return undefined;
   }
-  if (!isClaimed) {
-    return undefined;
-  }
-  record(scope, found, { broughtBack: false, reason: 'notMerged' });
+  record(scope, found, { broughtBack: false, reason: isClaimed ? 'notMerged' : 'notClaimed' });
   const about = { place: { ...place, leftElsewhere: [newest.hash] }, iteration, workspace };
-  return { kind: 'astray', message: sentenceOf('notMerged', facts, about) };
+  return isClaimed ? { kind: 'astray', message: sentenceOf('notMerged', facts, about) } : undefined;
+}
+
+/** Merges what can be merged alone. @returns whether that was all */
+async function isMerged(dir: string, tips: readonly string[]): Promise<boolean> {
+  let isAll = true;
+  for (const tip of tips) {
+    isAll &&= await mergeIn(dir, tip).then(
+      () => true,
+      // A conflict, or what was left uncommitted is in the way.
+      () => false,
+    );
+  }
+  return isAll;
 }
 
 function record(
@@ -123,10 +149,12 @@ function record(
   {
     commits,
     facts,
-  }: Pick<Found, 'commits'> & { readonly facts: Pick<BranchFacts, 'found' | 'wanted'> },
+  }: { readonly commits: readonly NamedCommit[] } & {
+    readonly facts: Pick<BranchFacts, 'found' | 'wanted'>;
+  },
   end: {
     readonly broughtBack: boolean;
-    readonly reason?: AstrayReason;
+    readonly reason?: AstrayReason | 'notClaimed';
     readonly detail?: Words;
     readonly onNoBranch?: readonly Commit[];
   },
@@ -143,7 +171,9 @@ function record(
   });
 }
 
-function named(commits: readonly Commit[]): { hash: string; subject: string }[] {
+type NamedCommit = Pick<Commit, 'hash' | 'subject'>;
+
+function named(commits: readonly NamedCommit[]): { hash: string; subject: string }[] {
   return commits
     .slice(0, MAX_NAMED)
     .map(({ hash, subject }) => ({ hash, subject: subject.slice(0, 500) }));

@@ -239,6 +239,7 @@ function said(
 ): Pick<
   PromptInput,
   | 'answers'
+  | 'elsewhere'
   | 'failedCheck'
   | 'guardNote'
   | 'hints'
@@ -250,7 +251,10 @@ function said(
   const isAbout = (other: string | undefined) => other === undefined || other === storyId;
   const hints = state.hints.filter(hint => isAbout(hint.storyId)).map(({ text }) => text);
   const answers = state.answers.filter(answer => isAbout(answer.storyId));
-  const { failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(state, storyId);
+  const { elsewhere, failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(
+    state,
+    storyId,
+  );
   return {
     failedCheck: failedCheck && {
       ...failedCheck,
@@ -269,6 +273,7 @@ function said(
           }
         : undefined,
     previousIteration: lastIteration?.number,
+    elsewhere,
     refusedPromise,
     unclaimed: storyId === undefined ? undefined : storyRecord(state, storyId).unclaimed,
     hints: hints.length === 0 ? undefined : hints,

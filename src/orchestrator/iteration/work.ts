@@ -1,7 +1,7 @@
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
-import { runningIteration } from '../journal/runState.ts';
+import { runningIteration, storyNotes } from '../journal/runState.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
@@ -15,6 +15,8 @@ import { keepReturned, keepToBranch } from './branchWatch.ts';
 import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
+import { ownPlaces } from './ownPlaces.ts';
+import { ownFiles } from './prompt/uncommitted.ts';
 
 /** The results of an iteration, not judged yet. */
 export interface Work {
@@ -224,15 +226,25 @@ async function checkBranch(
     startedAt: current?.startedAt ?? new Date().toISOString(),
     head,
     leftElsewhere: current?.leftElsewhere,
+    isOwn: ownFiles(ownPlaces(run)),
   };
   const now = after.gitProblem === undefined ? after : { problem: after.gitProblem };
   // Later, a person may have switched between branches.
   const { head: headNow, branch: found } = after;
-  const isReturned =
-    result !== undefined && headNow !== undefined && headNow === head && found === start.branch;
+  const isReturned = result !== undefined && headNow !== undefined && found === start.branch;
   const astray =
     (await keepToBranch(scope, start, now)) ??
-    (isReturned ? await keepReturned(scope, start, isClaimed(scope, after)) : undefined);
+    (isReturned
+      ? await keepReturned(
+          scope,
+          start,
+          { branch: found, head: headNow },
+          {
+            isClaimed: isClaimed(scope, after),
+            earlier: storyNotes(run.state(), scope.story?.id).elsewhere,
+          },
+        )
+      : undefined);
   const isMoved = run.state().branchLeft !== branchLeft;
   if (isMoved) {
     // The earlier answer of git is about the other branch.

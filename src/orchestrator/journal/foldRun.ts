@@ -226,20 +226,31 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         guard: { iteration, changes, restored },
       }));
     }
-    case 'branch.left':
+    case 'branch.left': {
+      const { broughtBack, commits, found, iteration, reason } = event;
+      const noted = withNotes(state, storyOf(state, iteration), notes => ({
+        ...notes,
+        elsewhere:
+          broughtBack || commits.length === 0
+            ? undefined
+            : { iteration, branch: found, hashes: commits.map(({ hash }) => hash) },
+      }));
+      // Nobody said that it is done, so the iteration ends as usual.
+      if (reason === 'notClaimed') {
+        return noted;
+      }
       return {
-        ...withIteration(state, event, ({ leftElsewhere: before = [], ...current }) => ({
+        ...withIteration(noted, event, ({ leftElsewhere: before = [], ...current }) => ({
           ...current,
-          leftElsewhere: !event.broughtBack
-            ? [...new Set([...before, ...event.commits.map(({ hash }) => hash)])]
+          leftElsewhere: !broughtBack
+            ? [...new Set([...before, ...commits.map(({ hash }) => hash)])]
             : undefined,
         })),
         branchLeft: {
-          iteration: event.iteration,
-          found: event.found,
-          broughtBack: event.broughtBack,
+          ...{ iteration, found, broughtBack },
         },
       };
+    }
     case 'commits.lost':
       return withLost(
         state,

@@ -61,6 +61,14 @@ export interface StoryNotes {
   readonly lastError?: CallError;
   /** Why its last work did not land, apart from conflicts and checks: the warning that says so. */
   readonly withheld?: { readonly iteration: number; readonly code: string; readonly detail: Words };
+  /** Commits that an iteration made on another branch, which the branch of the run lacks. */
+  readonly elsewhere?: {
+    readonly iteration: number;
+    /** '' for a detached HEAD. */
+    readonly branch: string;
+    /** Newest first. */
+    readonly hashes: readonly string[];
+  };
   /** Its newest work that has not landed; the next agent continues with it. */
   readonly kept?: KeptWork;
   /** Its newest work conflicted with what had landed meanwhile; the next agent starts without it. */

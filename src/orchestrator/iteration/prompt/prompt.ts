@@ -34,6 +34,9 @@ import type { PromptTemplate } from './promptTemplate.ts';
 import { renderTemplate } from './renderTemplate.ts';
 import { estimateTokens, shortenBlockToTokens, shortenToTokens, tailToTokens } from './tokens.ts';
 
+/** Characters of a hash. */
+const SHORT_HASH = 10;
+
 /** A part of the prompt, named after its section; `template` is the user's own text between sections. */
 export interface PromptSection {
   readonly name: string;
@@ -125,6 +128,14 @@ function warnings(input: PromptInput): string {
   if (input.refusedPromise && input.refusedPromise.iteration === input.previousIteration) {
     found.push(
       `**The ${previous} claimed completion too early**: the story file still has open stories. Only what is in the files counts.`,
+    );
+  }
+  if (input.elsewhere && input.elsewhere.iteration === input.previousIteration) {
+    const { branch, hashes } = input.elsewhere;
+    const on = branch === '' ? 'a detached HEAD' : shortenToTokens(pathText(branch), PART.commit);
+    const listed = hashes.slice(0, PART.changes).map(hash => hash.slice(0, SHORT_HASH));
+    found.push(
+      `**The ${previous} committed elsewhere**: ${listed.join(', ')} (on ${on}). The branch that is checked out lacks these commits. If they belong to your task, bring them here (\`git merge\`); commit on this branch only.`,
     );
   }
   if (input.storyFileProblem !== undefined && input.storyFile !== undefined) {

@@ -1,5 +1,5 @@
 import type { DuplicatesNote } from '../../journal/runState.ts';
-import type { FailedCheck } from '../../journal/storyNotes.ts';
+import type { FailedCheck, StoryNotes } from '../../journal/storyNotes.ts';
 import type { ConflictNote } from '../../run/scope.ts';
 import type { Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
@@ -40,6 +40,8 @@ export interface PromptInput {
   readonly unclaimed?: number;
   /** The last iteration on this story, or on the whole task; absent if this is the first. */
   readonly previousIteration?: number;
+  /** Commits that the last iteration made on another branch. */
+  readonly elsewhere?: StoryNotes['elsewhere'];
   /** The last `complete` promise about this story, if the files contradicted it. */
   readonly refusedPromise?: { readonly iteration: number };
   /** Why the story file cannot be read now, if so. */
