@@ -23,6 +23,7 @@ import { activeRun, howToContinue, livingLoop, tellIfSuspended } from './loopEnd
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
+import { requireRunsHere } from './runs.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 import { idInRun, named, requireIdInRun, storiesAsShown, typedId } from './typedIds.ts';
 
@@ -158,6 +159,7 @@ function onlySkipped({ storyRecords }: RunState): string {
 async function hint(text: string, { cwd, file, story: typed }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
+  await requireRunsHere(files);
   const story = typed === undefined ? undefined : (await findStory(files, typed, file)).story;
   const storyId = story?.id;
   await requireOwnHints(files);

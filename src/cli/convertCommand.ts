@@ -87,7 +87,8 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
   if (!mayWrite) {
     throw new HumanError(say('Nothing was written. To write {0} without this, add --yes.', name));
   }
-  print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} to ${shown(out)}.`);
+  const old = shown(path.relative(files.workspace, source));
+  print(`Wrote ${stories === 1 ? '1 story' : `${stories} stories`} of ${old} to ${shown(out)}.`);
   print(shown(await whatIsUsed(files.workspace, source, out)));
   return 0;
 }

@@ -24,6 +24,7 @@ import { cwdOption, type Flags } from './arguments.ts';
 import { tellIfSuspended } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson, tellWarning } from './print.ts';
+import { requireRunsHere } from './runs.ts';
 import { fileOption, requireStoryFile, storyFileOf } from './storyFiles.ts';
 
 /** Maximum number of ids in a message. */
@@ -64,6 +65,7 @@ export function addDiscoveredCommand(program: Command): void {
 
 async function list({ all, cwd, file, json }: DiscoveredFlags): Promise<void> {
   const files = new RunFiles(cwd);
+  await requireRunsHere(files);
   const everything = await readFoundWork(files);
   const found = all === true ? everything : await waiting(files, file, everything);
   if (json) {

@@ -24,6 +24,7 @@ import { askYes, canAsk } from './canAsk.ts';
 import { livingLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { requireRunsHere } from './runs.ts';
 import { addSettleCommand } from './settleCommand.ts';
 import { findStory, storyFileOf } from './storyFiles.ts';
 import { named, typedId } from './typedIds.ts';
@@ -63,6 +64,7 @@ export function addPlacesCommand(program: Command): void {
 
 async function list({ cwd, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
+  await requireRunsHere(files);
   const folder = folderOf(files);
   const hasGit = (await new GitRepository(cwd).root()) !== undefined;
   const [entries, kept, discarded] = await Promise.all([

@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { UsageError } from '../base/usageError.ts';
+import { knownSources } from '../orchestrator/stories/knownSources.ts';
 import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -31,13 +32,35 @@ export async function noRunHere(files: RunFiles): Promise<string> {
   if (lost !== undefined) {
     return damagedJournal(files, lost);
   }
+  const above = folderAboveWithRuns(workspace);
+  return above === undefined
+    ? 'No run in this folder yet. Start one with "ralph-fresh run".'
+    : `No run in this folder yet, but in ${above}. Go there, or name it: --cwd ${shellWord(above)}`;
+}
+
+function folderAboveWithRuns(workspace: string): string | undefined {
   for (let dir = workspace; dir !== path.dirname(dir); ) {
     dir = path.dirname(dir);
     if (existsSync(new RunFiles(dir).runsDir)) {
-      return `No run in this folder yet, but in ${dir}. Go there, or name it: --cwd ${shellWord(dir)}`;
+      return dir;
     }
   }
-  return 'No run in this folder yet. Start one with "ralph-fresh run".';
+  return undefined;
+}
+
+/**
+ * For commands about what runs leave or read, which would otherwise find or reach nobody in the wrong folder.
+ * @throws {HumanError} if this folder has neither runs nor stories, and a folder above has runs
+ */
+export async function requireRunsHere(files: RunFiles): Promise<void> {
+  const { runsDir, workspace } = files;
+  if (
+    !existsSync(runsDir) &&
+    folderAboveWithRuns(workspace) !== undefined &&
+    (await knownSources(workspace)).length === 0
+  ) {
+    throw new HumanError(await noRunHere(files));
+  }
 }
 
 /** The run that a command is about. */

@@ -99,19 +99,29 @@ export async function requireStoryFile(
   return file;
 }
 
-/** A person in a subfolder may mean the project. Does not search above the repository. */
+/**
+ * A person in a subfolder may mean the project. Does not search above the repository. A hidden folder, such as `.kiro`,
+ * belongs to a tool, although it has the tool's list.
+ */
 async function folderAboveWithStories(workspace: string): Promise<string | undefined> {
-  for (let dir = workspace; !existsSync(path.join(dir, '.git')); ) {
+  const found: string[] = [];
+  let dir = workspace;
+  while (!existsSync(path.join(dir, '.git'))) {
     const parent = path.dirname(dir);
     if (parent === dir) {
       return undefined;
     }
     dir = parent;
     if ((await knownSources(dir)).length > 0) {
-      return dir;
+      found.push(dir);
     }
   }
-  return undefined;
+  const isHidden = (one: string) =>
+    path
+      .relative(dir, one)
+      .split(path.sep)
+      .some(name => name.startsWith('.'));
+  return found.find(one => !isHidden(one));
 }
 
 /**

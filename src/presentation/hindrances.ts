@@ -34,14 +34,15 @@ export type Hindrance = { readonly storyId: string } & (
   /** It waits for a story that the file does not have. */
   | { readonly kind: 'unknown'; readonly words: Message }
   /**
-   * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `limit`: what ended the
-   * agent; `withheld`: the warning that said why it does not land; otherwise `reason`.
+   * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `elsewhere`: the branch with its
+   * commits, empty for a detached HEAD; `limit`: what ended the agent; `withheld`: the warning that said why it does not land; otherwise `reason`.
    */
   | {
       readonly kind: 'failed';
       readonly times: number;
       readonly check?: string;
       readonly conflict?: readonly string[];
+      readonly elsewhere?: string | undefined;
       readonly limit?: Limit;
       readonly withheld?: StoryNotes['withheld'];
       readonly reason?: Words;
@@ -119,12 +120,16 @@ function lastFailure(
   storyId: string,
 ): Pick<
   Extract<Hindrance, { kind: 'failed' }>,
-  'check' | 'conflict' | 'limit' | 'reason' | 'withheld'
+  'check' | 'conflict' | 'elsewhere' | 'limit' | 'reason' | 'withheld'
 > {
-  const { conflict, failedCheck, guard, lastError, review, withheld } = storyNotes(state, storyId);
+  const { conflict, elsewhere, failedCheck, guard, lastError, review, withheld } = storyNotes(
+    state,
+    storyId,
+  );
   const found = [
     ...(guard?.idShared ? [{ iteration: guard.iteration, reason: guard.idShared }] : []),
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
+    { iteration: elsewhere?.iteration, elsewhere: elsewhere?.branch },
     { iteration: conflict?.iteration, conflict: conflict?.files },
     { iteration: withheld?.iteration, withheld },
     { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },
@@ -207,7 +212,7 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
 }
 
 function failureWords(
-  { check, conflict, limit, reason, withheld }: Extract<Hindrance, { kind: 'failed' }>,
+  { check, conflict, elsewhere, limit, reason, withheld }: Extract<Hindrance, { kind: 'failed' }>,
   t: Translate,
   door: 'window' | 'terminal',
 ): string {
@@ -216,6 +221,11 @@ function failureWords(
       'its work conflicts with what has landed: {0}.',
       shorten(conflict.join(', '), MAX_REASON),
     );
+  }
+  if (elsewhere !== undefined) {
+    return elsewhere === ''
+      ? t('its commits are on a detached HEAD, and not on the branch of the run.')
+      : t('its commits are on {0}, and not on the branch of the run.', shorten(elsewhere, MAX_ID));
   }
   if (check !== undefined) {
     return t('its check "{0}" failed.', shorten(check, MAX_REASON));

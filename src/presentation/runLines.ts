@@ -211,6 +211,10 @@ export function warningWords(
       'The work does not land: these folders are git repositories of their own, so git would not store their files. Remove their .git folders, or tell the next agent to with a hint: {0}',
       words,
     ),
+    repositoryCommitted: t(
+      'git stores only the names of these folders, which are git repositories of their own, so a clone would lack their files. Remove their .git folders, then run "git rm --cached FOLDER" and commit the files: {0}',
+      words,
+    ),
     stateInside: t(
       'The work does not land: it contains files of the folder in which Ralph keeps its own state. Tell the next agent with a hint to remove them from git: {0}',
       words,

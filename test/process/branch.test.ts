@@ -314,7 +314,7 @@ describe('a run is complete only if its commits are on its branch', {
       assert.equal(code, 1, stdout);
       assert.match(
         stdout,
-        /Iteration 1 ended in the middle of a "git rebase" of main\. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue\./,
+        /Iteration 1 ended in the middle of a "git rebase"\. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue\./,
       );
       assert.doesNotMatch(stdout, /git switch|git merge/);
       const { stderr: refusal } = await workspace.script([['work']]).finished;

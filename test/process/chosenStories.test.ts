@@ -32,6 +32,23 @@ describe('run --story', { concurrency: 3 }, () => {
     );
   });
 
+  test('an answer to a run of chosen stories is not lost in a run of all stories', async t => {
+    const workspace = await Workspace.create(t, { stories: three() });
+    const asks = [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }]] as const;
+    await workspace.script(asks, '--story', 'US-002').finished;
+    await workspace.cli('answer', 'Blue').finished;
+    const refused = await workspace.script([['work']]).finished;
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /works only on US-002, and your answer waits there\. Continue it with --resume, or start a new run on all stories with --new\./,
+    );
+    const resumed = await workspace.script([...asks, ['work']], '--resume').finished;
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.match(await workspace.prompt(2), /Blue/);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+  });
+
   test('a story that depends on another one is refused with the next step', async t => {
     const stories = three().map(story =>
       story.id === 'US-001' ? { ...story, dependsOn: ['US-002'] } : story,

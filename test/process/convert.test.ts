@@ -22,7 +22,7 @@ describe('convert', { concurrency: 2 }, () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^Wrote 2 stories to .*prd\.yaml\.\n\.omc\/prd\.json is still used; use the new file with --file \.claude\/orchestration\/prd\.yaml\n$/,
+      /^Wrote 2 stories of \.omc\/prd\.json to .*prd\.yaml\.\n\.omc\/prd\.json is still used; use the new file with --file \.claude\/orchestration\/prd\.yaml\n$/,
     );
     assert.match(await workspace.read(YAML), /- id: US-002\n\s+name: Second/);
     const next = await workspace.cli('next', '--file', YAML).finished;
@@ -295,7 +295,7 @@ Words of nobody.
     assert.equal(ofOther.code, 0, ofOther.stderr);
     const odd = 'a\u001b[31m\nb.jsonl';
     const { stdout } = await workspace.cli('convert', '--to', 'tasks', '--out', odd).finished;
-    assert.match(stdout, /^Wrote 2 stories to .*a b\.jsonl\.\n.*\n$/);
+    assert.match(stdout, /^Wrote 2 stories of .* to .*a b\.jsonl\.\n.*\n$/);
     assert.ok(!stdout.includes('\u001b'));
   });
 

@@ -168,11 +168,30 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
     ]).finished;
     assert.equal(code, 0, stdout);
     const named =
-      /The agents left changes that are not committed: forgotten\.txt\. Commit what belongs to the work, and let git ignore the rest\./;
+      /Changes of this run are not committed: forgotten\.txt\. Commit what belongs to the work, and let git ignore the rest\./;
     assert.match(stdout, named);
     const status = async () => (await workspace.cli('status').finished).stdout;
     assert.match(await status(), named);
     await workspace.write('.gitignore', 'forgotten.txt\n');
     assert.doesNotMatch(await status(), /not committed/);
+  });
+
+  test('a git repository that an agent has committed is named: a clone would lack its files', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { code, stdout } = await workspace.script([
+      [
+        { folder: 'app' },
+        { write: ['app/a.txt', 'work\n'] },
+        {
+          shell:
+            'cd app && git init --quiet && git add . && git -c user.name=a -c user.email=a@example.com commit --quiet -m inner',
+        },
+        { tick: 'US-001' },
+        { shell: 'git add -A && git commit --quiet -m "feat: US-001"' },
+        done,
+      ],
+    ]).finished;
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /a clone would lack their files\. .*: app\n/);
   });
 });

@@ -457,7 +457,18 @@ describe('suggested next steps work', { concurrency: 3 }, () => {
     await mkdir(below);
     const named = `No run in this folder yet, but in ${workspace.folder}. Go there, or name it: --cwd`;
     assert.ok((await printed(workspace, 'status', '--cwd', below)).startsWith(named));
-    assert.ok((await refusal(workspace, 'logs', '--cwd', below)).includes(named));
+    for (const command of [['logs'], ['hint', 'Use blue'], ['discovered'], ['places']]) {
+      assert.ok((await refusal(workspace, ...command, '--cwd', below)).includes(named));
+    }
+    // A tool's own folder has the tool's list, but is not the project.
+    await mkdir(path.join(workspace.folder, '.kiro/specs/search'), { recursive: true });
+    await workspace.write('.kiro/specs/search/tasks.md', '- [ ] 1. Search\n');
+    const inTool = path.join(workspace.folder, '.kiro/specs');
+    assert.ok(
+      (await refusal(workspace, 'next', '--cwd', inTool)).includes(
+        `but in ${workspace.folder}. Go there, or name it: --cwd`,
+      ),
+    );
   });
 
   test('no ids are suggested for an empty list', async t => {

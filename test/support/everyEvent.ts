@@ -50,7 +50,7 @@ export const WARNING_CODES = [
     'answerNotRead',
   ],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
-  ...['claimsNotChecked', 'gitLockRemoved'],
+  ...['claimsNotChecked', 'gitLockRemoved', 'repositoryCommitted'],
   ...[
     'workNotContinued',
     'placePrepared',

@@ -319,6 +319,37 @@ describe('unusable files', () => {
     }
   });
 
+  test('a misspelled key in the place of the status is a problem with its line', () => {
+    for (const [path, text, key, meant] of [
+      ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    staus: done\n', 'staus', 'status'],
+      ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    completd: true\n', 'completd', 'passes'],
+      [
+        '.taskmaster/tasks/tasks.json',
+        '{"master": {"tasks": [\n{"id": 1, "title": "t",\n\n"staus": "done"}]}}',
+        'staus',
+        'status',
+      ],
+    ] as const) {
+      const file = parseStoryFile(path, text);
+      assert.ok(file.kind === 'stories');
+      const [problem, ...others] = file.problems;
+      assert.deepEqual(others, []);
+      sameValue([problem?.code, problem?.line], ['misspelledStatus', 4]);
+      assert.equal(
+        englishOf(problem?.message ?? ''),
+        `The key "${key}" is ignored: rename it to "${meant}".`,
+      );
+    }
+    for (const text of ['stage: design', 'steps: many', 'stats: good', 'staus: [1]']) {
+      const file = parseStoryFile('tasks.yaml', `tasks:\n  - id: A\n    title: t\n    ${text}\n`);
+      assert.ok(file.kind === 'stories');
+      assert.deepEqual(
+        file.problems.filter(({ code }) => code === 'misspelledStatus'),
+        [],
+      );
+    }
+  });
+
   test('invalid UTF-8 and UTF-16 are refused', () => {
     const bad = Buffer.concat([
       Buffer.from('{\n"a": "\uFFFDö'),

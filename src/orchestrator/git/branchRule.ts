@@ -24,7 +24,7 @@ export interface BranchFacts {
   readonly isMissingWork: boolean;
   /** The agent worked in a place of its own. */
   readonly isOwnPlace: boolean;
-  /** HEAD is detached because a rebase of the run's branch is not finished. */
+  /** HEAD is detached because a rebase is not finished. */
   readonly isRebasing: boolean;
 }
 

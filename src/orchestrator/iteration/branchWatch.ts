@@ -3,8 +3,8 @@ import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
-import { type Commit, HEADS } from '../git/git.ts';
-import { operationOn, unfinishedOperation } from '../git/operations.ts';
+import type { Commit } from '../git/git.ts';
+import { unfinishedOperation } from '../git/operations.ts';
 import { changedPaths } from '../git/treeCommit.ts';
 import {
   bringBack,
@@ -42,9 +42,9 @@ export async function keepToBranch(
   const isOwnPlace = scope.lane !== undefined;
   const isRebasing =
     !isOwnPlace &&
-    Boolean(gitDir) &&
+    gitDir !== undefined &&
     facts.found === '' &&
-    operationOn(gitDir ?? '', HEADS + facts.wanted, false) === 'rebase';
+    unfinishedOperation(gitDir) === 'rebase';
   const rule = branchRule({ ...facts, isOwnPlace, isRebasing });
   if (rule.kind === 'stay') {
     return undefined;
@@ -240,8 +240,8 @@ function sentenceOf(
       ...[iteration, other, branch, merge, source],
     ),
     rebasing: say(
-      'Iteration {0} ended in the middle of a "git rebase" of {1}. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue.',
-      ...[iteration, branch],
+      'Iteration {0} ended in the middle of a "git rebase". Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue.',
+      iteration,
     ),
     refused: say(
       'Iteration {0} left its work on {1} instead of {2}, and git could not bring it back: {5} Fix that, then bring it back ({3}git switch {2}; git merge {4}), then run again to continue.',

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { saidOf } from '../../base/messageOf.ts';
 import { whole } from '../../base/numbers.ts';
 import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { changedEntries } from '../git/changes.ts';
 import { type Operation, unfinishedOperation } from '../git/operations.ts';
 import { recordDuplicates, searchDuplicates } from '../iteration/duplicateSearch.ts';
 import { signalOf } from '../iteration/signals.ts';
@@ -24,11 +28,15 @@ import { modeOf } from '../run/runWork.ts';
 import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
+import { workTreeRoot } from '../stories/outsideLinks.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { idsNow, sameStory } from '../stories/storyMatching.ts';
 import { listStoryCommits } from './listedCommits.ts';
 import { writeReceipt } from './receiptFile.ts';
 import { isIdShared } from './sharedId.ts';
+
+/** Maximum number of named folders. */
+const MAX_NAMED = 5;
 
 /** The outcome of an iteration. */
 export interface Landing {
@@ -142,11 +150,34 @@ export async function land(
   }
   if (judgement.outcome === 'storyDone') {
     await listStoryCommits(run, scope);
+    if (commits > 0 && scope.lane === undefined) {
+      await warnOfNested(scope, after);
+    }
   }
   await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   const { outcome } = judgement;
   const refused = judged.kind === 'refused' ? judged.stories : [];
   return { outcome, verdict: notPutBack(run, refused, after) ?? judgement.verdict, after };
+}
+
+/** In lanes, such work does not land; here it is committed already, and a clone would lack the files. */
+async function warnOfNested(scope: Scope, { head }: Snapshot): Promise<void> {
+  const { before, place } = scope;
+  if (before.head === undefined || head === undefined) {
+    return;
+  }
+  try {
+    const entries = await changedEntries(place.dir, before.head, head);
+    const nested = entries.filter(({ isRepository }) => isRepository);
+    const [first] = nested;
+    // A submodule is stored as such.
+    if (first !== undefined && !existsSync(path.join(workTreeRoot(place.dir), '.gitmodules'))) {
+      const names = nested.slice(0, MAX_NAMED).map(entry => entry.path);
+      warn(scope, 'repositoryCommitted', names.join(', '));
+    }
+  } catch (error) {
+    warn(scope, 'gitUnreadable', saidOf(error));
+  }
 }
 
 /** The next agents, checks and readers of the file would take a refused story for done. */

@@ -69,11 +69,34 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
     }
     return { runId, resume: true, earlier: earlierRun(events, state) };
   }
+  requireNoUnreadAnswer(choice, state);
   return newest !== undefined &&
     continuesLast(choice, state) &&
     (await otherWork(files, choice, { runId: newest, state })) === undefined
     ? { runId: newest, resume: true, earlier: earlierRun(events, state) }
     : { runId: newRunId(), resume: false };
+}
+
+/**
+ * A person who has answered and runs again means the run that asked, and not a new one on all stories that never reads the
+ * answer.
+ * @throws {HumanError} naming both commands
+ */
+function requireNoUnreadAnswer(choice: RunChoice, state: RunState): void {
+  const { answers, onlyStories } = state;
+  if (
+    onlyStories !== undefined &&
+    answers.length > 0 &&
+    choice.onlyStories === undefined &&
+    continuesLast(choice, state)
+  ) {
+    throw new HumanError(
+      say(
+        'The last run works only on {0}, and your answer waits there. Continue it with --resume, or start a new run on all stories with --new.',
+        shorten(onlyStories.join(', '), 200),
+      ),
+    );
+  }
 }
 
 function requireResumable(

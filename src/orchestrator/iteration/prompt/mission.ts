@@ -143,7 +143,7 @@ export function rules(input: PromptInput): string {
     found
       ? '**Focus on ONE story** - Complete fully before moving on, and change no other story'
       : '**Focus on ONE step** - Complete fully before moving on',
-    '**Commit frequently** - Proof of work for next iteration',
+    '**Commit frequently** - Proof of work for next iteration; stay on the branch that is checked out',
     `**Update state files** - ${memory} ${isPlural ? 'are' : 'is'} your memory; never commit .omc/state`,
     `**Ask when you must** - If you need a person to continue: \`<promise>NEEDS_HUMAN: your question</promise>\`. If the ${found ? 'story' : 'task'} cannot be done: \`<promise>TASK BLOCKED: why</promise>\``,
     ...(found

@@ -59,7 +59,10 @@ export function misspelledStatus(
   }
   return Object.entries(entry).flatMap(([key, value]) => {
     const name = key.toLowerCase().replaceAll(/[^a-z]/g, '');
-    const meant = STATUS_KEYS.find(known => known === name || isAlmost(name, known));
+    // One letter from `state`, there is `stage`.
+    const meant =
+      STATUS_KEYS.find(known => known === name) ??
+      (isAlmost(name, 'status') ? 'status' : undefined);
     return meant !== undefined && typeof value === 'string' && isStatus(value)
       ? [{ key, meant }]
       : [];
