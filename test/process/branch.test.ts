@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { englishOf } from '../../src/base/say.ts';
 import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
-import { inAll } from '../support/variants.ts';
+import { inAll, variants } from '../support/variants.ts';
 
 const switchTo = (...args: string[]): Step => ({ git: ['switch', '--quiet', ...args] });
 const done: Step = { result: ['Done.'] };
@@ -97,6 +97,15 @@ describe('a run is complete only if its commits are on its branch', {
   const elsewhere: readonly (readonly [string, readonly Step[]])[] = [
     ['and commits the tick', [switchTo('-c', 'side'), ...onSide, switchTo('main'), ...tickOnMain]],
     [
+      'with a reset',
+      [
+        ...onSide,
+        { git: ['branch', 'side'] },
+        { git: ['reset', '--hard', '--quiet', 'HEAD~1'] },
+        ...tickOnMain,
+      ],
+    ],
+    [
       'and visits another one',
       [
         switchTo('-c', 'side'),
@@ -107,17 +116,8 @@ describe('a run is complete only if its commits are on its branch', {
         ...tickOnMain,
       ],
     ],
-    [
-      'with a reset',
-      [
-        ...onSide,
-        { git: ['branch', 'side'] },
-        { git: ['reset', '--hard', '--quiet', 'HEAD~1'] },
-        ...tickOnMain,
-      ],
-    ],
   ];
-  for (const [how, steps] of elsewhere) {
+  for (const [how, steps] of variants(elsewhere, 2)) {
     test(`a claim without the commits that its agent has left elsewhere is not accepted: it returns ${how}`, async t => {
       const { code, stdout, workspace } = await oneStory(t, steps);
       assert.equal(code, 1, stdout);
@@ -296,35 +296,39 @@ describe('a run is complete only if its commits are on its branch', {
     ['continues', '--continue'],
     ['aborts', '--abort'],
   ] as const) {
-    test(`an agent that ends in the middle of a rebase is judged once a person ${how} it`, async t => {
-      const { code, stdout, workspace } = await oneStory(t, [
-        { write: ['a.txt', 'work\n'] },
-        { commit: 'feat: first half' },
-        { tick: 'US-001' },
-        { write: ['b.txt', 'work\n'] },
-        { git: ['add', '--all'] },
-        { git: ['commit', '--quiet', '-m', 'feat: US-001'] },
-        // The command fails the first time.
-        {
-          shell:
-            'git rebase -q --force-rebase --exec "test -e .git/tried || { touch .git/tried; false; }" HEAD~2 || true',
-        },
-        done,
-      ]);
-      assert.equal(code, 1, stdout);
-      assert.match(
-        stdout,
-        /Iteration 1 ended in the middle of a "git rebase"\. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue\./,
-      );
-      assert.doesNotMatch(stdout, /git switch|git merge/);
-      const { stderr: refusal } = await workspace.script([['work']]).finished;
-      assert.match(refusal, /git rebase --abort/);
-      await git(workspace, 'rebase', option);
-      const later = await workspace.script([['work']]).finished;
-      assert.equal(later.code, 0, later.stdout + later.stderr);
-      assert.equal((await workspace.agents()).length, 1);
-      assert.deepEqual(await workspace.done(), ['US-001']);
-    });
+    const define = how === 'aborts' ? test : inAll(test);
+    define(
+      `an agent that ends in the middle of a rebase is judged once a person ${how} it`,
+      async t => {
+        const { code, stdout, workspace } = await oneStory(t, [
+          { write: ['a.txt', 'work\n'] },
+          { commit: 'feat: first half' },
+          { tick: 'US-001' },
+          { write: ['b.txt', 'work\n'] },
+          { git: ['add', '--all'] },
+          { git: ['commit', '--quiet', '-m', 'feat: US-001'] },
+          // The command fails the first time.
+          {
+            shell:
+              'git rebase -q --force-rebase --exec "test -e .git/tried || { touch .git/tried; false; }" HEAD~2 || true',
+          },
+          done,
+        ]);
+        assert.equal(code, 1, stdout);
+        assert.match(
+          stdout,
+          /Iteration 1 ended in the middle of a "git rebase"\. Finish it with "git rebase --continue", or abort it with "git rebase --abort", then run again to continue\./,
+        );
+        assert.doesNotMatch(stdout, /git switch|git merge/);
+        const { stderr: refusal } = await workspace.script([['work']]).finished;
+        assert.match(refusal, /git rebase --abort/);
+        await git(workspace, 'rebase', option);
+        const later = await workspace.script([['work']]).finished;
+        assert.equal(later.code, 0, later.stdout + later.stderr);
+        assert.equal((await workspace.agents()).length, 1);
+        assert.deepEqual(await workspace.done(), ['US-001']);
+      },
+    );
   }
 
   for (const [what, rewrite] of [

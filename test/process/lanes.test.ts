@@ -361,7 +361,7 @@ describe('lanes', () => {
   // An agent with two commits ends in the middle of something else. `side` is a branch that conflicts with them.
   const side =
     'git checkout -q -b side HEAD~2 && echo side > a.txt && git add a.txt && git commit -qm side && git checkout -q main';
-  for (const [title, ending] of [
+  const operations = [
     ['rebase', 'git rebase -q --force-rebase --exec false HEAD~2 || true'],
     ['merge', `${side}; git merge -q side || true`],
     ['cherry-pick', `${side}; git cherry-pick side || true`],
@@ -372,7 +372,8 @@ describe('lanes', () => {
     ['revert', 'git revert --no-commit HEAD'],
     ['am', `${side}; git format-patch -q -1 -o .git side; git am -q .git/*.patch || true`],
     ['bisect', 'git bisect start HEAD HEAD~2'],
-  ] as const) {
+  ] as const;
+  for (const [title, ending] of variants(operations, 2)) {
     test(`work of an agent that ends in the middle of git ${title} does not land`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const isClean =
