@@ -114,9 +114,9 @@ export async function keepReturned(
     return undefined;
   }
   const isOnlyNotes =
-    place.head === undefined ||
     place.head === now.head ||
-    (await changedPaths(workspace, place.head, now.head)).every(isOwn);
+    (place.head !== undefined &&
+      (await changedPaths(workspace, place.head, now.head)).every(isOwn));
   if (!isOnlyNotes) {
     return undefined;
   }
