@@ -12,6 +12,8 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
+/** Words of their own, one letter from names that are looked for. */
+const WORDS: ReadonlySet<string> = new Set(['parsed', 'parsing', 'stage']);
 /** In letters: shorter names are too much alike. */
 const SHORTEST_TYPO = 5;
 
@@ -22,6 +24,8 @@ export function isAlmost(name: string, known: string): boolean {
   }
   return (
     Math.min(name.length, known.length) >= SHORTEST_TYPO &&
+    name[0] === known[0] &&
+    !WORDS.has(name) &&
     Math.abs(name.length - known.length) <= 1 &&
     editDistance(name, known) === 1
   );

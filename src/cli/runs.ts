@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { isWithin } from '../base/isWithin.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { UsageError } from '../base/usageError.ts';
 import { knownSources } from '../orchestrator/stories/knownSources.ts';
+import { workTreeRoot } from '../orchestrator/stories/outsideLinks.ts';
 import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -50,13 +52,16 @@ function folderAboveWithRuns(workspace: string): string | undefined {
 
 /**
  * For commands about what runs leave or read, which would otherwise find or reach nobody in the wrong folder.
- * @throws {HumanError} if this folder has neither runs nor stories, and a folder above has runs
+ * @throws {HumanError} if this folder has neither runs nor stories, and one above in its repository has runs
  */
 export async function requireRunsHere(files: RunFiles): Promise<void> {
   const { runsDir, workspace } = files;
+  const root = workTreeRoot(workspace);
+  const above = folderAboveWithRuns(workspace);
   if (
     !existsSync(runsDir) &&
-    folderAboveWithRuns(workspace) !== undefined &&
+    above !== undefined &&
+    isWithin(root, above) &&
     (await knownSources(workspace)).length === 0
   ) {
     throw new HumanError(await noRunHere(files));

@@ -14,6 +14,7 @@ import {
   placeWithoutFile,
   planWithoutCheckbox,
 } from '../orchestrator/stories/knownSources.ts';
+import { workTreeRoot } from '../orchestrator/stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   problemOfFile,
@@ -104,24 +105,17 @@ export async function requireStoryFile(
  * belongs to a tool, although it has the tool's list.
  */
 async function folderAboveWithStories(workspace: string): Promise<string | undefined> {
-  const found: string[] = [];
-  let dir = workspace;
-  while (!existsSync(path.join(dir, '.git'))) {
-    const parent = path.dirname(dir);
-    if (parent === dir) {
-      return undefined;
-    }
-    dir = parent;
-    if ((await knownSources(dir)).length > 0) {
-      found.push(dir);
+  const top = workTreeRoot(workspace);
+  const isOutside = top === workspace && !existsSync(path.join(top, '.git'));
+  const root = isOutside ? path.parse(workspace).root : top;
+  for (let dir = workspace; dir !== root; ) {
+    dir = path.dirname(dir);
+    const isHidden = path.basename(dir).startsWith('.') && dir !== root;
+    if (!isHidden && (await knownSources(dir)).length > 0) {
+      return dir;
     }
   }
-  const isHidden = (one: string) =>
-    path
-      .relative(dir, one)
-      .split(path.sep)
-      .some(name => name.startsWith('.'));
-  return found.find(one => !isHidden(one));
+  return undefined;
 }
 
 /**

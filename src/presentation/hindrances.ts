@@ -34,15 +34,15 @@ export type Hindrance = { readonly storyId: string } & (
   /** It waits for a story that the file does not have. */
   | { readonly kind: 'unknown'; readonly words: Message }
   /**
-   * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `elsewhere`: the branch with its
-   * commits, empty for a detached HEAD; `limit`: what ended the agent; `withheld`: the warning that said why it does not land; otherwise `reason`.
+   * `check`: the command that failed; `conflict`: the files in which it cannot be merged; `elsewhere`: its commits are on
+   * another branch; `limit`: what ended the agent; `withheld`: the warning that said why it does not land; otherwise `reason`.
    */
   | {
       readonly kind: 'failed';
       readonly times: number;
       readonly check?: string;
       readonly conflict?: readonly string[];
-      readonly elsewhere?: string | undefined;
+      readonly elsewhere?: boolean;
       readonly limit?: Limit;
       readonly withheld?: StoryNotes['withheld'];
       readonly reason?: Words;
@@ -129,7 +129,7 @@ function lastFailure(
   const found = [
     ...(guard?.idShared ? [{ iteration: guard.iteration, reason: guard.idShared }] : []),
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
-    { iteration: elsewhere?.iteration, elsewhere: elsewhere?.branch },
+    { iteration: elsewhere?.iteration, elsewhere: true },
     { iteration: conflict?.iteration, conflict: conflict?.files },
     { iteration: withheld?.iteration, withheld },
     { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },
@@ -222,10 +222,8 @@ function failureWords(
       shorten(conflict.join(', '), MAX_REASON),
     );
   }
-  if (elsewhere !== undefined) {
-    return elsewhere === ''
-      ? t('its commits are on a detached HEAD, and not on the branch of the run.')
-      : t('its commits are on {0}, and not on the branch of the run.', shorten(elsewhere, MAX_ID));
+  if (elsewhere) {
+    return t('its commits are not on the branch of the run.');
   }
   if (check !== undefined) {
     return t('its check "{0}" failed.', shorten(check, MAX_REASON));

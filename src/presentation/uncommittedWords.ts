@@ -16,7 +16,7 @@ export function uncommittedWords(
   const named = rest > 0 ? t('{0} and {1} more', shown.join(', '), rest) : shown.join(', ');
   if (storyIds.length === 0) {
     return t(
-      'Changes of this run are not committed: {0}. Commit what belongs to the work, and let git ignore the rest.',
+      'Not committed since the run began: {0}. Commit what belongs to the work, and let git ignore the rest.',
       named,
     );
   }

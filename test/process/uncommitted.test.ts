@@ -168,7 +168,7 @@ describe('uncommitted work of a done story', { concurrency: 3 }, () => {
     ]).finished;
     assert.equal(code, 0, stdout);
     const named =
-      /Changes of this run are not committed: forgotten\.txt\. Commit what belongs to the work, and let git ignore the rest\./;
+      /Not committed since the run began: forgotten\.txt\. Commit what belongs to the work, and let git ignore the rest\./;
     assert.match(stdout, named);
     const status = async () => (await workspace.cli('status').finished).stdout;
     assert.match(await status(), named);

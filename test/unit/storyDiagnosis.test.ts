@@ -223,6 +223,13 @@ describe('common mistakes of agents', () => {
     });
   }
 
+  test('a misspelled status is a problem where no story has another key', () => {
+    const { passes: _, ...rest } = story();
+    const { at, found } = only(prd({ ...rest, staus: 'done' }));
+    assert.equal(found.code, 'misspelledStatus');
+    assert.match(at, /"staus"/);
+  });
+
   test('other keys for dependencies and criteria are replaced', () => {
     const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
     assert.deepEqual(depends.fixes[0]?.values, ['depends', 'dependsOn']);

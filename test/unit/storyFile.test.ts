@@ -322,7 +322,12 @@ describe('unusable files', () => {
   test('a misspelled key in the place of the status is a problem with its line', () => {
     for (const [path, text, key, meant] of [
       ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    staus: done\n', 'staus', 'status'],
-      ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    completd: true\n', 'completd', 'passes'],
+      [
+        'tasks.yaml',
+        'tasks:\n  - id: A\n    title: t\n    completd: true\n',
+        'completd',
+        'completed',
+      ],
       [
         '.taskmaster/tasks/tasks.json',
         '{"master": {"tasks": [\n{"id": 1, "title": "t",\n\n"staus": "done"}]}}',

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Words } from '../../base/say.ts';
 import type { BranchFacts } from './branchRule.ts';
+import { isLost } from './commitsElsewhere.ts';
 import { type Commit, currentBranch, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
 import { headMoves } from './headMoves.ts';
-import { lostCommits } from './lostCommits.ts';
 import { runGit, writeGit } from './runGit.ts';
 
 /** The state of the repository at the start of an iteration. */
@@ -28,6 +28,8 @@ export interface Found {
   readonly facts: Omit<BranchFacts, 'isOwnPlace' | 'isRebasing'>;
   /** Commits that HEAD has and the run's branch lacks, newest first. */
   readonly commits: readonly Commit[];
+  /** A commit that was left elsewhere and that HEAD lacks. */
+  readonly missing?: string;
 }
 
 /** Maximum number of listed commits. */
@@ -139,7 +141,9 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
             limit: MAX_COMMITS + 1,
             since: base,
           });
+    const missing = await missingOf(dir, head, place);
     return {
+      missing,
       commits: commits.slice(0, MAX_COMMITS),
       facts: {
         repository: 'same',
@@ -152,7 +156,7 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
           head !== undefined &&
           (place.head === undefined || (await isAncestor(ask, place.head, head))),
         isOnlyNew: head === undefined || (await isNewSince(ask, place.startedAt, head, base)),
-        isMissingWork: await lacks(dir, head, place),
+        isMissingWork: missing !== undefined,
       },
     };
   } catch {
@@ -198,24 +202,18 @@ async function isNewSince(
   return times.split('\n').every(line => line === '' || Number(line) >= since);
 }
 
-/** Whether HEAD lacks one of the commits that were left elsewhere; one that does not exist counts as lacking. */
-async function lacks(
+/** The first of the commits that were left elsewhere that HEAD lacks. */
+async function missingOf(
   dir: string,
   head: string | undefined,
   { isOwn, leftElsewhere = [] }: WorkPlace,
-): Promise<boolean> {
-  if (head === undefined) {
-    return leftElsewhere.length > 0;
-  }
+): Promise<string | undefined> {
   for (const hash of leftElsewhere) {
-    const lost = await lostCommits(dir, { before: hash, now: head, hashes: [hash], isOwn }).catch(
-      () => [hash],
-    );
-    if (lost.length > 0) {
-      return true;
+    if (head === undefined || (await isLost(dir, hash, { head, isOwn }))) {
+      return hash;
     }
   }
-  return false;
+  return undefined;
 }
 
 /**
@@ -241,7 +239,7 @@ export async function commitsOfDeleted(
 ): Promise<readonly Commit[]> {
   const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
   const gitDir = gitDirOf(dir);
-  const moves = gitDir === undefined ? [] : await headMoves(gitDir, startedAt);
+  const moves = gitDir === undefined ? [] : await headMoves(dir, gitDir, startedAt);
   const index = moves.findIndex(({ from, isNew }) => isNew && from === branch);
   const tip = moves[index + 1]?.hash;
   if (index === -1 || tip === undefined) {
@@ -251,126 +249,6 @@ export async function commitsOfDeleted(
   return holders.trim() === ''
     ? new GitRepository(dir).commits({ at: tip, limit: MAX_COMMITS, since: 'HEAD' })
     : [];
-}
-
-/** Commits that an iteration has made and that HEAD lacks, by branch. */
-export interface CommitsElsewhere {
-  /** The branch of the newest one; '' for a detached HEAD. */
-  readonly branch: string;
-  /** Newest first; at least one. */
-  readonly commits: readonly Pick<Commit, 'hash' | 'subject'>[];
-  /** The newest one of each branch. */
-  readonly tips: readonly string[];
-}
-
-/**
- * Finds commits that HEAD has made since the start of an iteration, on whatever branch, and that are not in its history
- * in any form now: on a branch that was left again, or taken back by a reset. No process if HEAD only went forward.
- *
- * @param now where HEAD is
- * @param also commits of an earlier iteration
- * @param isOwn files whose changes do not count, relative to the repository's root
- */
-export async function commitsElsewhere(
-  dir: string,
-  { startedAt }: Pick<WorkPlace, 'startedAt'>,
-  now: { readonly gitDir: string; readonly branch: string; readonly head: string },
-  {
-    also,
-    isOwn,
-  }: {
-    readonly also: { readonly branch: string; readonly hashes: readonly string[] } | undefined;
-    readonly isOwn: (file: string) => boolean;
-  },
-): Promise<CommitsElsewhere | undefined> {
-  const made: { branch: string; hash: string }[] = [];
-  let { branch } = now;
-  let isStraight = true;
-  for (const { from, hash, isCommit, isNew } of await headMoves(now.gitDir, startedAt)) {
-    if (!isNew) {
-      break;
-    }
-    isStraight &&= isCommit;
-    if (isCommit) {
-      made.push({ branch, hash });
-    }
-    branch = from === undefined ? branch : /^[0-9a-f]{40,}$/.test(from) ? '' : from;
-  }
-  const earlier = (also?.hashes ?? []).map(hash => ({ branch: also?.branch ?? '', hash }));
-  if (isStraight && earlier.length === 0) {
-    return undefined;
-  }
-  const all = [...made, ...earlier];
-  const beside = await notIn(
-    dir,
-    now.head,
-    all.map(({ hash }) => hash),
-  );
-  const missing: typeof all = [];
-  for (const one of all.slice(0, MAX_COMMITS)) {
-    if (beside.delete(one.hash) && (await isLost(dir, one.hash, now.head, isOwn))) {
-      missing.push(one);
-    }
-  }
-  const [newest] = missing;
-  if (newest === undefined) {
-    return undefined;
-  }
-  const subjects = new Map(
-    (
-      await runGit(
-        dir,
-        ...['--no-optional-locks', 'log', '--no-walk', '--no-show-signature'],
-        ...['--format=%H%x00%s', ...missing.map(({ hash }) => hash)],
-      )
-    )
-      .split('\n')
-      .map(line => line.split('\0') as [string, string]),
-  );
-  return {
-    branch: newest.branch,
-    commits: missing.map(({ hash }) => ({ hash, subject: subjects.get(hash) ?? '' })),
-    tips: [...new Map(missing.toReversed().map(one => [one.branch, one.hash])).values()],
-  };
-}
-
-/** @returns those of the commits that are not in the history of `head`; all of them if one of them is gone */
-async function notIn(dir: string, head: string, hashes: readonly string[]): Promise<Set<string>> {
-  if (hashes.length === 0) {
-    return new Set();
-  }
-  const all = new Set(hashes);
-  const args = ['--no-optional-locks', 'rev-list', ...hashes, `^${head}`, '--'];
-  const output = await runGit(dir, ...args).catch(() => undefined);
-  return output === undefined ? all : new Set(output.split('\n').filter(hash => all.has(hash)));
-}
-
-/** Whether HEAD lacks a commit in any form; not if the commit is gone, because nobody could bring it back. */
-async function isLost(
-  dir: string,
-  hash: string,
-  head: string,
-  isOwn: (file: string) => boolean,
-): Promise<boolean> {
-  const lost = await lostCommits(dir, { before: hash, now: head, hashes: [hash], isOwn }).catch(
-    () => [],
-  );
-  return lost.length > 0;
-}
-
-/**
- * Merges a commit into the branch that is checked out, if git can do that alone.
- * @throws git's own message, with the branch and its files as they were
- */
-export async function mergeIn(dir: string, commit: string): Promise<void> {
-  const args = ['--quiet', '--no-edit', '--no-verify', '--no-overwrite-ignore', '--no-gpg-sign'];
-  try {
-    await writeGit(dir, ['merge', ...args, commit]);
-  } catch (error) {
-    // There is none to abort if git refused to begin.
-    await writeGit(dir, ['merge', '--abort']).catch(() => undefined);
-    throw error;
-  }
 }
 
 /**

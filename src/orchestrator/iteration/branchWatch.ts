@@ -3,19 +3,17 @@ import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
+import { commitsElsewhere, mergeAll, type Tip } from '../git/commitsElsewhere.ts';
 import type { Commit } from '../git/git.ts';
 import { unfinishedOperation } from '../git/operations.ts';
 import { changedPaths } from '../git/treeCommit.ts';
 import {
   bringBack,
-  commitsElsewhere,
   commitsOfDeleted,
   type HeadNow,
   lookAtWork,
-  mergeIn,
   type WorkPlace,
 } from '../git/workBranch.ts';
-import type { StoryNotes } from '../journal/storyNotes.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 
@@ -49,7 +47,7 @@ export async function keepToBranch(
   if (rule.kind === 'stay') {
     return undefined;
   }
-  const about = { place, iteration, workspace };
+  const about = { start: place.head, missing: found.missing, iteration, workspace };
   if (rule.kind === 'end') {
     const message = sentenceOf(rule.reason, facts, { ...about, detail: now.problem });
     // The commits of a rebase are copies; once it is aborted, nothing of the branch is missing.
@@ -77,8 +75,8 @@ export async function keepToBranch(
 export interface Leaving {
   /** Its agent says that it is done. */
   readonly isClaimed: boolean;
-  /** Commits that an earlier iteration of the story made elsewhere. */
-  readonly earlier: StoryNotes['elsewhere'];
+  /** What the last iteration of the story made elsewhere. */
+  readonly earlier: readonly Pick<Tip, 'branch' | 'hash'>[];
 }
 
 /**
@@ -103,14 +101,14 @@ export async function keepReturned(
     return undefined;
   }
   const { isOwn } = place;
-  const left = await commitsElsewhere(
+  const tips = await commitsElsewhere(
     workspace,
-    place,
-    { ...now, gitDir },
-    { also: earlier, isOwn },
+    place.startedAt,
+    { ...now, gitDir, isOwn },
+    earlier,
   );
-  const [newest] = left?.commits ?? [];
-  if (left === undefined || newest === undefined) {
+  const [newest] = tips;
+  if (newest === undefined) {
     return undefined;
   }
   const isOnlyNotes =
@@ -120,28 +118,15 @@ export async function keepReturned(
   if (!isOnlyNotes) {
     return undefined;
   }
-  const facts = { found: left.branch, wanted: place.branch };
-  const found = { facts, commits: left.commits };
-  if (lane !== undefined && (await isMerged(workspace, left.tips))) {
+  const facts = { found: newest.branch, wanted: place.branch };
+  const found = { facts, commits: tips };
+  if (lane !== undefined && (await mergeAll(workspace, now.head, tips))) {
     record(scope, found, { broughtBack: true });
     return undefined;
   }
   record(scope, found, { broughtBack: false, reason: isClaimed ? 'notMerged' : 'notClaimed' });
-  const about = { place: { ...place, leftElsewhere: [newest.hash] }, iteration, workspace };
+  const about = { iteration, workspace, missing: newest.hash };
   return isClaimed ? { kind: 'astray', message: sentenceOf('notMerged', facts, about) } : undefined;
-}
-
-/** Merges what can be merged alone. @returns whether that was all */
-async function isMerged(dir: string, tips: readonly string[]): Promise<boolean> {
-  let isAll = true;
-  for (const tip of tips) {
-    isAll &&= await mergeIn(dir, tip).then(
-      () => true,
-      // A conflict, or what was left uncommitted is in the way.
-      () => false,
-    );
-  }
-  return isAll;
 }
 
 function record(
@@ -183,15 +168,18 @@ function sentenceOf(
   reason: AstrayReason,
   { found, wanted }: Pick<BranchFacts, 'found' | 'wanted'>,
   about: {
-    readonly place: Omit<WorkPlace, 'gitDir'>;
     readonly iteration: number;
     readonly workspace: string;
+    /** The commit at which the iteration started. */
+    readonly start?: string | undefined;
+    /** The commit that must be merged. */
+    readonly missing?: string | undefined;
     readonly detail?: Words | undefined;
   },
 ): Message {
-  const { detail = '', iteration, place, workspace } = about;
-  const start = place.head?.slice(0, SHORT_HASH) ?? 'HEAD';
-  const left = place.leftElsewhere?.[0]?.slice(0, SHORT_HASH);
+  const { detail = '', iteration, workspace } = about;
+  const start = about.start?.slice(0, SHORT_HASH) ?? 'HEAD';
+  const left = about.missing?.slice(0, SHORT_HASH);
   const branch = nameOf(wanted);
   const other = nameOf(found);
   // A switch abandons a detached HEAD, so it must get a name first.

@@ -1,10 +1,13 @@
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import type { Tip } from '../git/commitsElsewhere.ts';
 import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
 import { runningIteration, storyNotes } from '../journal/runState.ts';
+import type { StoryNotes } from '../journal/storyNotes.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
+import { modeOf } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
@@ -17,6 +20,7 @@ import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts
 import { lookForLostCommits } from './lostWork.ts';
 import { ownPlaces } from './ownPlaces.ts';
 import { ownFiles } from './prompt/uncommitted.ts';
+import { signalOf } from './signals.ts';
 
 /** The results of an iteration, not judged yet. */
 export interface Work {
@@ -240,8 +244,8 @@ async function checkBranch(
           start,
           { branch: found, head: headNow },
           {
-            isClaimed: isClaimed(scope, after),
-            earlier: storyNotes(run.state(), scope.story?.id).elsewhere,
+            isClaimed: isClaimed(run, scope, { after, result }),
+            earlier: madeElsewhere(storyNotes(run.state(), scope.story?.id)),
           },
         )
       : undefined);
@@ -253,7 +257,24 @@ async function checkBranch(
   return { astray, isMoved };
 }
 
-function isClaimed({ before, story }: Scope, { stories }: Snapshot): boolean {
+/** Only of the last iteration: once there is work on the branch, it replaces what was tried elsewhere. */
+function madeElsewhere({
+  elsewhere,
+  lastIteration,
+}: StoryNotes): readonly Pick<Tip, 'branch' | 'hash'>[] {
+  return elsewhere !== undefined && elsewhere.iteration === lastIteration?.number
+    ? elsewhere.hashes.map(hash => ({ hash, branch: elsewhere.branch }))
+    : [];
+}
+
+function isClaimed(
+  run: Run,
+  { before, story }: Scope,
+  { after: { stories }, result }: Pick<Work, 'after' | 'result'>,
+): boolean {
+  if (modeOf(run) !== 'stories') {
+    return signalOf(result, run.config.completionPromise)?.kind === 'complete';
+  }
   return (
     story !== undefined && isDoneIn(stories?.stories ?? [], story, before.stories?.stories ?? [])
   );

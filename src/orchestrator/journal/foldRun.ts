@@ -228,14 +228,15 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     }
     case 'branch.left': {
       const { broughtBack, commits, found, iteration, reason } = event;
+      // Otherwise the iteration stays open until its work is on the branch.
+      const isOver = state.isolated || reason === 'notClaimed';
       const noted = withNotes(state, storyOf(state, iteration), notes => ({
         ...notes,
         elsewhere:
-          broughtBack || commits.length === 0
-            ? undefined
-            : { iteration, branch: found, hashes: commits.map(({ hash }) => hash) },
+          isOver && !broughtBack && commits.length > 0
+            ? { iteration, branch: found, hashes: commits.map(({ hash }) => hash) }
+            : undefined,
       }));
-      // Nobody said that it is done, so the iteration ends as usual.
       if (reason === 'notClaimed') {
         return noted;
       }

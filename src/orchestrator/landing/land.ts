@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
 import { whole } from '../../base/numbers.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
 import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { changedEntries } from '../git/changes.ts';
@@ -37,6 +37,7 @@ import { isIdShared } from './sharedId.ts';
 
 /** Maximum number of named folders. */
 const MAX_NAMED = 5;
+const MAX_MODULES_BYTES = 1 << 20;
 
 /** The outcome of an iteration. */
 export interface Landing {
@@ -150,9 +151,9 @@ export async function land(
   }
   if (judgement.outcome === 'storyDone') {
     await listStoryCommits(run, scope);
-    if (commits > 0 && scope.lane === undefined) {
-      await warnOfNested(scope, after);
-    }
+  }
+  if (commits > 0 && scope.lane === undefined) {
+    await warnOfNested(scope, after);
   }
   await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   const { outcome } = judgement;
@@ -168,12 +169,21 @@ async function warnOfNested(scope: Scope, { head }: Snapshot): Promise<void> {
   }
   try {
     const entries = await changedEntries(place.dir, before.head, head);
-    const nested = entries.filter(({ isRepository }) => isRepository);
-    const [first] = nested;
-    // A submodule is stored as such.
-    if (first !== undefined && !existsSync(path.join(workTreeRoot(place.dir), '.gitmodules'))) {
-      const names = nested.slice(0, MAX_NAMED).map(entry => entry.path);
-      warn(scope, 'repositoryCommitted', names.join(', '));
+    const nested = entries.flatMap(entry => (entry.isRepository ? [entry.path] : []));
+    if (nested.length > 0) {
+      const modules = await readPlainFile(
+        path.join(workTreeRoot(place.dir), '.gitmodules'),
+        MAX_MODULES_BYTES,
+      );
+      const known =
+        modules
+          ?.toString('utf8')
+          .split(/\r?\n/)
+          .map(line => line.trim()) ?? [];
+      const others = nested.filter(folder => !known.includes(`path = ${folder}`));
+      if (others.length > 0) {
+        warn(scope, 'repositoryCommitted', others.slice(0, MAX_NAMED).join(', '));
+      }
     }
   } catch (error) {
     warn(scope, 'gitUnreadable', saidOf(error));

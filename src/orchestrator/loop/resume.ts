@@ -69,7 +69,9 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
     }
     return { runId, resume: true, earlier: earlierRun(events, state) };
   }
-  requireNoUnreadAnswer(choice, state);
+  if (newest !== undefined) {
+    await requireNoUnreadAnswer(files, choice, { runId: newest, state, events });
+  }
   return newest !== undefined &&
     continuesLast(choice, state) &&
     (await otherWork(files, choice, { runId: newest, state })) === undefined
@@ -82,13 +84,22 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
  * answer.
  * @throws {HumanError} naming both commands
  */
-function requireNoUnreadAnswer(choice: RunChoice, state: RunState): void {
-  const { answers, onlyStories } = state;
+async function requireNoUnreadAnswer(
+  files: RunFiles,
+  choice: RunChoice,
+  {
+    events,
+    ...run
+  }: { readonly runId: string; readonly state: RunState; readonly events: readonly RunEvent[] },
+): Promise<void> {
+  const { onlyStories } = run.state;
+  const lastOf = (type: RunEvent['type']) => events.findLastIndex(event => event.type === type);
   if (
     onlyStories !== undefined &&
-    answers.length > 0 &&
     choice.onlyStories === undefined &&
-    continuesLast(choice, state)
+    continuesLast(choice, run.state) &&
+    lastOf('question.answered') > lastOf('iteration.started') &&
+    (await otherWork(files, { ...choice, onlyStories }, run)) === undefined
   ) {
     throw new HumanError(
       say(

@@ -276,7 +276,7 @@ export function unreadEntries({
   };
 }
 
-/** That stories count as not done because of a misspelled key; like {@link unreadEntries}. */
+/** That stories count as not done because the key of their state is not known; like {@link unreadEntries}. */
 export function misspelledStatuses({
   path: list,
   problems,
@@ -287,7 +287,7 @@ export function misspelledStatuses({
     ? undefined
     : {
         message: say(
-          'A misspelled key keeps stories from being read as done: {0}.',
+          'The state of stories is not read, because its key is not known: {0}.',
           placesIn(list, found),
         ),
         next: first.message,

@@ -1,6 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
-import { type Misnamed, misnamed, yesOrNo } from '../formats/fieldNames.ts';
+import { type Misnamed, misnamed, misspelledStatus, yesOrNo } from '../formats/fieldNames.ts';
 import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
@@ -21,6 +21,7 @@ import {
   DONE_KEYS,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
+import { isKnownStatus } from '../formats/statusWord.ts';
 import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
@@ -113,7 +114,8 @@ function* checkEntry(
   }
   const isMisnamed = (fact: Misnamed['fact']) => misnamedFacts.some(found => found.fact === fact);
   yield* checkTexts(document, position, entry, around, isMisnamed('criteria'));
-  yield* checkDone(document, position, entry, around, isMisnamed('done'));
+  const hasOtherKey = misspelledStatus(entry, isKnownStatus) !== undefined;
+  yield* checkDone(document, position, entry, around, hasOtherKey);
   yield* checkNumbers(document, position, entry);
 }
 

@@ -55,14 +55,13 @@ export function misspelledStatus(
 ): { readonly key: string; readonly meant: string } | undefined {
   const [done] = misnamed(entry, { done: true, criteria: false, dependencies: false }, new Set());
   if (done !== undefined) {
-    return { key: done.key, meant: 'passes' };
+    const name = plain(done.key);
+    const meant = DONE_KEYS.find(known => known === name || isAlmost(name, known));
+    return { key: done.key, meant: meant ?? 'passes' };
   }
   return Object.entries(entry).flatMap(([key, value]) => {
-    const name = key.toLowerCase().replaceAll(/[^a-z]/g, '');
-    // One letter from `state`, there is `stage`.
-    const meant =
-      STATUS_KEYS.find(known => known === name) ??
-      (isAlmost(name, 'status') ? 'status' : undefined);
+    const name = plain(key);
+    const meant = STATUS_KEYS.find(known => known === name || isAlmost(name, known));
     return meant !== undefined && typeof value === 'string' && isStatus(value)
       ? [{ key, meant }]
       : [];
@@ -81,7 +80,7 @@ export function misnamed(
 ): Misnamed[] {
   const found: Misnamed[] = [];
   for (const key of Object.keys(entry)) {
-    const name = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+    const name = plain(key);
     const value = entry[key];
     if (
       lacks.done &&
@@ -107,6 +106,10 @@ export function misnamed(
 
 function isAlmostIn(names: ReadonlySet<string>, name: string): boolean {
   return names.has(name) || [...names].some(known => isAlmost(name, known));
+}
+
+function plain(key: string): string {
+  return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
 function isIn(keys: readonly string[], key: string): boolean {

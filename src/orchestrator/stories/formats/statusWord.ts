@@ -86,7 +86,7 @@ export function findStatusProblems(
           code: 'misspelledStatus',
           message: say('The key "{0}" is ignored: rename it to "{1}".', plainText(wrong), meant),
           ...placeOf(position, wrong),
-          subject: { position, ids: [wrong] },
+          subject: { position, ids: [wrong, meant] },
         },
       ];
     }
@@ -140,7 +140,7 @@ export function meaningOf(value: unknown): boolean | undefined {
 }
 
 /** Whether a word is known in the place of a status. */
-function isKnownStatus(status: string): boolean {
+export function isKnownStatus(status: string): boolean {
   const word = normaliseWord(status);
   return (
     isDoneWord(status) ||
