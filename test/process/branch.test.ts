@@ -152,15 +152,55 @@ describe('a run is complete only if its commits are on its branch', {
     assert.match(stdout, /What iteration 2 committed elsewhere is not on main yet/);
   });
 
-  test('an attempt that an agent leaves on another branch is not asked for if its work is on the branch', async t => {
-    const { code, stdout } = await oneStory(t, [
+  test('an attempt that an agent leaves on another branch is not asked for once there is work on the branch', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const work: readonly Step[] = [
+      { write: ['main.txt', 'work\n'] },
+      { commit: 'feat: on main' },
+      done,
+    ];
+    const attempt = [switchTo('-c', 'side'), ...onSide, switchTo('main'), done];
+    const { code, stdout } = await workspace.script([attempt, work, tickOnMain]).finished;
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /COMPLETE after 3 iterations/);
+  });
+
+  test('of what an agent has amended elsewhere, only the newest commit is asked for', async t => {
+    const { code, stdout, workspace } = await oneStory(t, [
+      switchTo('-c', 'side'),
+      ...onSide,
+      { write: ['work.txt', 'better\n'] },
+      { git: ['commit', '--quiet', '-a', '--amend', '-m', 'feat: in other words'] },
+      switchTo('main'),
+      ...tickOnMain,
+    ]);
+    assert.equal(code, 1, stdout);
+    await git(workspace, 'merge', '--quiet', '--no-edit', 'side');
+    const merged = await workspace.script([['work']]).finished;
+    assert.equal(merged.code, 0, merged.stdout + merged.stderr);
+    assert.equal((await workspace.agents()).length, 1);
+  });
+
+  test('in its own place, what cannot be merged is kept, and its story gets another agent', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const first = [
       switchTo('-c', 'side'),
       ...onSide,
       switchTo('main'),
-      'work',
-    ]);
+      { write: ['work.txt', 'in the way\n'] },
+      { tick: 'US-001' },
+      done,
+    ];
+    const { code, stdout } = await workspace.script(
+      [first as readonly Step[], ['work']],
+      '--isolate',
+    ).finished;
     assert.equal(code, 0, stdout);
-    assert.doesNotMatch(stdout, /side/);
+    assert.match(stdout, /The work is not on the branch main, but on side/);
+    assert.match(stdout, /Iteration 1: claim refused/);
+    assert.match(await workspace.prompt(2), /committed elsewhere\*\*: .*\(on side\)/);
+    const kept = await git(workspace, 'log', '--all', '--format=%s');
+    assert.match(kept, /feat: on side/);
   });
 
   test("commits of somebody else on a branch that the agent only visits are not the agent's", async t => {
