@@ -17,7 +17,7 @@ import {
   until,
   Workspace,
 } from '../support/ralph.ts';
-import { inAll } from '../support/variants.ts';
+import { inAll, variants } from '../support/variants.ts';
 
 const UNCOMMITTED = /There are uncommitted changes/;
 const execFileText = promisify(execFile);
@@ -1003,10 +1003,11 @@ describe('a background run', { concurrency: 4, ...posix }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'completed');
   });
 
-  for (const [agent, flag] of [
-    ['claude', '--claude-path'],
+  const flags = [
     ['command', '--command'],
-  ] as const) {
+    ['claude', '--claude-path'],
+  ] as const;
+  for (const [agent, flag] of variants(flags, 1)) {
     test(`\`run --detach\` reports why the agent ${agent} cannot be started`, posix, async t => {
       const workspace = await Workspace.create(t);
       const file = await noProgram(workspace);
