@@ -355,6 +355,23 @@ describe('unusable files', () => {
     }
   });
 
+  test('a misspelled list of YAML is named, and nobody is to rewrite the list of BMAD', () => {
+    const told = (path: string, text: string) => {
+      const file = parseStoryFile(path, text);
+      assert.equal(file.kind, 'invalid');
+      const [{ line, message }] = file.problems as [StoryProblem];
+      return `${line}: ${englishOf(message)}`;
+    };
+    assert.equal(
+      told('.claude/orchestration/plan.yaml', 'name: x\ntask:\n  - id: A\n    title: t\n'),
+      '2: The list "task" is not read: rename it to "tasks".',
+    );
+    assert.match(
+      told('sprint-status.yaml', 'developement_status:\n  epic-1: backlog\n  1-1-login: backlog\n'),
+      /^1: This is the list of BMAD, but it has no key "development_status:"\. Correct the spelling/,
+    );
+  });
+
   test('invalid UTF-8 and UTF-16 are refused', () => {
     const bad = Buffer.concat([
       Buffer.from('{\n"a": "\uFFFDö'),

@@ -415,7 +415,7 @@ describe('orchestration', () => {
     const unusual = 'tasks:\n- id: a\n- ? commits\n  : []\n  id: b\n';
     assert.throws(
       () => editStoryDone(unusual, { id: 'b' }, true, 'o.yaml'),
-      /Line 3: The state of b .* its own line "status: pending"/,
+      /Line 3: The state of b .* its own line "status: completed"/,
     );
   });
 

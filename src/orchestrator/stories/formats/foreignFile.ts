@@ -15,6 +15,11 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
       'These are settings of Task Master. Its tasks are in .taskmaster/tasks/tasks.json: name that file, or let "task-master parse-prd FILE" write it.',
     );
   }
+  if (/(?:^|\/)sprint-status\.ya?ml$/.test(file) && !isBmadText(text ?? '')) {
+    return say(
+      'This is the list of BMAD, but it has no key "development_status:". Correct the spelling of that key, or let the sprint planning of BMAD write the file again.',
+    );
+  }
   const [owner, , list] = SETTINGS.find(([, pattern]) => pattern.test(file)) ?? [];
   if (owner !== undefined) {
     return list === undefined

@@ -82,8 +82,9 @@ function editsOf(
         'Line {0}: {1}',
         line(),
         say(
-          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line "status: pending".',
+          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line "{1}".',
           plainText(id),
+          [...changes].map(([key, word]) => `${key}: ${word}`).join(', '),
         ),
       ),
     );

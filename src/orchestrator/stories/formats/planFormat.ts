@@ -196,7 +196,10 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
     )
     .map(({ line, text }) => ({
       code: 'notAStory',
-      message: say('This looks like a checkbox, but is not read as one. Write it as "- [ ] …".'),
+      message: say(
+        'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
+        /\[\s*[xX]\s*\\?\]|☑|✅/.test(text) ? '- [x]' : '- [ ]',
+      ),
       line,
       column: leadingSpace(text) + 1,
     }));
