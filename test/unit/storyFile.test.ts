@@ -355,7 +355,7 @@ describe('unusable files', () => {
     }
   });
 
-  test('a misspelled list of YAML is named, and nobody is to rewrite the list of BMAD', () => {
+  test('a misspelled list or alias of YAML is named, and nobody is to rewrite the list of BMAD', () => {
     const told = (path: string, text: string) => {
       const file = parseStoryFile(path, text);
       assert.equal(file.kind, 'invalid');
@@ -365,6 +365,10 @@ describe('unusable files', () => {
     assert.equal(
       told('.claude/orchestration/plan.yaml', 'name: x\ntask:\n  - id: A\n    title: t\n'),
       '2: The list "task" is not read: rename it to "tasks".',
+    );
+    assert.match(
+      told('.ralphy/tasks.yaml', 'tasks:\n  - title: a\n  - title: *x\n'),
+      /^3: This is not valid YAML: Unresolved alias .*: x\. Correct it here/,
     );
     assert.match(
       told('sprint-status.yaml', 'developement_status:\n  epic-1: backlog\n  1-1-login: backlog\n'),

@@ -51,8 +51,15 @@ export function parseYaml(text: string): YamlText | Unreadable {
   } catch (error) {
     // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
     const message = error instanceof Error ? error.message : '';
-    return { message: yamlMessage('', message), offset: 0 };
+    return { message: yamlMessage('', message), offset: aliasAt(text, message) };
   }
+}
+
+/** Where the alias of an error stands, which only names it; 0 for another error. */
+function aliasAt(text: string, message: string): number {
+  const [, name] = /^Unresolved alias .*: (\S+)$/.exec(message) ?? [];
+  const at = name === undefined ? -1 : text.indexOf(`*${name}`);
+  return Math.max(0, at);
 }
 
 /** Where a key of a map stands for the second time. */
