@@ -20,7 +20,7 @@ const NOW = Date.parse('2026-03-01T12:30:00.000Z');
 
 /** Words that a Japanese sentence has in Latin letters, too: names, and what is typed. */
 const NAMES = new Set(
-  'Ralph Fresh Claude Code Agent SDK API PRD JSON Git SIGINT Ctrl Bash Read Edit claude sdk git verify ralphFresh maxIterations budgetUsd iterationBudgetUsd omc prd json progress txt errors log show bisect merge autostash ff only no overwrite ignore switch branch rescued'.split(
+  'Ralph Fresh Claude Code Agent SDK API PRD JSON Git SIGINT Ctrl Bash Read Edit claude sdk git verify ralphFresh maxIterations budgetUsd iterationBudgetUsd omc prd json progress txt errors log show bisect merge autostash ff only no overwrite ignore switch branch rescued rm cached'.split(
     ' ',
   ),
 );
