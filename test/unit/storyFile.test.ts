@@ -372,7 +372,7 @@ describe('unusable files', () => {
     );
     assert.match(
       told('sprint-status.yaml', 'developement_status:\n  epic-1: backlog\n  1-1-login: backlog\n'),
-      /^1: This is the list of BMAD, but it has no key "development_status:"\. Correct the spelling/,
+      /^1: This is the list of BMAD, but it has no key "development_status:"\. If that key is misspelled, correct it/,
     );
   });
 

@@ -17,7 +17,7 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
   }
   if (/(?:^|\/)sprint-status\.ya?ml$/.test(file) && !isBmadText(text ?? '')) {
     return say(
-      'This is the list of BMAD, but it has no key "development_status:". Correct the spelling of that key, or let the sprint planning of BMAD write the file again.',
+      'This is the list of BMAD, but it has no key "development_status:". If that key is misspelled, correct it; otherwise name another file.',
     );
   }
   const [owner, , list] = SETTINGS.find(([, pattern]) => pattern.test(file)) ?? [];
