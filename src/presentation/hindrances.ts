@@ -88,7 +88,10 @@ export function hindrancesOf(
   });
 }
 
-/** The open stories whose last iterations brought nothing, or no claim, the latest first. Those that a run leaves alone are others. */
+/**
+ * The open stories whose last iterations brought nothing, or no claim, the latest first. Those that a run leaves alone are
+ * others.
+ */
 export function fruitlessOf(
   state: Pick<RunState, 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
@@ -129,7 +132,7 @@ function lastFailure(
   const found = [
     ...(guard?.idShared ? [{ iteration: guard.iteration, reason: guard.idShared }] : []),
     { iteration: failedCheck?.iteration, check: failedCheck?.command },
-    { iteration: elsewhere?.iteration, elsewhere: true },
+    ...(elsewhere ? [{ iteration: elsewhere.iteration, elsewhere: true }] : []),
     { iteration: conflict?.iteration, conflict: conflict?.files },
     { iteration: withheld?.iteration, withheld },
     { iteration: lastError?.iteration, reason: lastError?.message, ...limitOf(lastError?.kind) },

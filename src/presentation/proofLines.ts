@@ -106,23 +106,8 @@ export function branchLeft(
 ): readonly TranscriptLine[] {
   const other = found === '' ? t('a detached HEAD') : found;
   const words = broughtBack
-    ? found === branch
-      ? t('The agent had taken commits back from the branch {0}; they were brought back', branch)
-      : commits.length === 0
-        ? t(
-            'The agent left the branch {0} for {1}, without commits there; the run went back',
-            branch,
-            other,
-          )
-        : t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
-    : (reasonWords(reason, isolated === true, t) ??
-      (found === branch
-        ? t('Commits of the agent are not on the branch {0}', branch || t('a detached HEAD'))
-        : t(
-            'The work is not on the branch {0}, but on {1}',
-            branch || t('a detached HEAD'),
-            other,
-          )));
+    ? broughtBackWords({ branch, found, other, isEmpty: commits.length === 0 }, t)
+    : (reasonWords(reason, isolated === true, t) ?? leftWords({ branch, found, other }, t));
   const named = (list: typeof commits) =>
     items(
       'warning',
@@ -147,6 +132,50 @@ export function branchLeft(
           ...named(onNoBranch),
         ]),
   ];
+}
+
+/** @param isEmpty nothing was committed there */
+function broughtBackWords(
+  {
+    branch,
+    found,
+    isEmpty,
+    other,
+  }: {
+    readonly branch: string;
+    readonly found: string;
+    readonly isEmpty: boolean;
+    readonly other: string;
+  },
+  t: Translate,
+): string {
+  if (found === branch) {
+    return t(
+      'The agent had taken commits back from the branch {0}; they were brought back',
+      branch,
+    );
+  }
+  return isEmpty
+    ? t(
+        'The agent left the branch {0} for {1}, without commits there; the run went back',
+        branch,
+        other,
+      )
+    : t('The agent left the branch {0} for {1}; its work was brought back', branch, other);
+}
+
+function leftWords(
+  {
+    branch,
+    found,
+    other,
+  }: { readonly branch: string; readonly found: string; readonly other: string },
+  t: Translate,
+): string {
+  const wanted = branch || t('a detached HEAD');
+  return found === branch
+    ? t('Commits of the agent are not on the branch {0}', wanted)
+    : t('The work is not on the branch {0}, but on {1}', wanted, other);
 }
 
 /** @param isPlace the agent had a clone of its own: the run continues, and its end does not mention it */

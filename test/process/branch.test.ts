@@ -30,6 +30,13 @@ async function oneStory(
   return { workspace, ...end };
 }
 
+/** The run continues and accepts the claim of its only agent. */
+async function acceptsTheClaim(workspace: Workspace): Promise<void> {
+  const { code, stderr, stdout } = await workspace.script([['work']]).finished;
+  assert.equal(code, 0, stdout + stderr);
+  assert.equal((await workspace.agents()).length, 1);
+}
+
 const lastDetail = async (workspace: Workspace) =>
   (await workspace.events('run.ended')).at(-1)?.detail ?? '';
 
@@ -125,9 +132,7 @@ describe('a run is complete only if its commits are on its branch', {
       // A squash is as good as a merge.
       await git(workspace, 'merge', '--quiet', '--squash', 'side');
       await git(workspace, 'commit', '--quiet', '-m', 'feat: squashed');
-      const merged = await workspace.script([['work']]).finished;
-      assert.equal(merged.code, 0, merged.stdout + merged.stderr);
-      assert.equal((await workspace.agents()).length, 1);
+      await acceptsTheClaim(workspace);
     });
   }
 
@@ -176,9 +181,7 @@ describe('a run is complete only if its commits are on its branch', {
     ]);
     assert.equal(code, 1, stdout);
     await git(workspace, 'merge', '--quiet', '--no-edit', 'side');
-    const merged = await workspace.script([['work']]).finished;
-    assert.equal(merged.code, 0, merged.stdout + merged.stderr);
-    assert.equal((await workspace.agents()).length, 1);
+    await acceptsTheClaim(workspace);
   });
 
   test('in its own place, what cannot be merged is kept, and its story gets another agent', async t => {

@@ -19,6 +19,7 @@ import {
   goneUnanswered,
   MAX_NOTES,
   storyOf,
+  withBranchLeft,
   withHandled,
   withItem,
   withIteration,
@@ -226,32 +227,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         guard: { iteration, changes, restored },
       }));
     }
-    case 'branch.left': {
-      const { broughtBack, commits, found, iteration, reason } = event;
-      // Otherwise the iteration stays open until its work is on the branch.
-      const isOver = state.isolated || reason === 'notClaimed';
-      const noted = withNotes(state, storyOf(state, iteration), notes => ({
-        ...notes,
-        elsewhere:
-          isOver && !broughtBack && commits.length > 0
-            ? { iteration, branch: found, hashes: commits.map(({ hash }) => hash) }
-            : undefined,
-      }));
-      if (reason === 'notClaimed') {
-        return noted;
-      }
-      return {
-        ...withIteration(noted, event, ({ leftElsewhere: before = [], ...current }) => ({
-          ...current,
-          leftElsewhere: !broughtBack
-            ? [...new Set([...before, ...commits.map(({ hash }) => hash)])]
-            : undefined,
-        })),
-        branchLeft: {
-          ...{ iteration, found, broughtBack },
-        },
-      };
-    }
+    case 'branch.left':
+      return withBranchLeft(state, event);
     case 'commits.lost':
       return withLost(
         state,

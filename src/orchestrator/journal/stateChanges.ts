@@ -1,4 +1,5 @@
 import type { CurrentIteration } from './currentIteration.ts';
+import type { RunEvent } from './events.ts';
 import {
   questionOf,
   type RunState,
@@ -149,4 +150,32 @@ export function goneUnanswered(state: RunState, questions: readonly Question[]):
 /** The story of a running iteration; `undefined` for the whole task, or if this iteration is not running. */
 export function storyOf(state: RunState, iteration: number): string | undefined {
   return runningIteration(state, iteration)?.storyId;
+}
+
+/** Work that was left on another branch: of an open iteration, or for the story's next agent. */
+export function withBranchLeft(
+  state: RunState,
+  event: Extract<RunEvent, { type: 'branch.left' }>,
+): RunState {
+  const { broughtBack, commits, found, iteration, reason } = event;
+  const hashes = commits.map(({ hash }) => hash);
+  // Otherwise the iteration stays open until its work is on the branch.
+  const isOver = state.isolated || reason === 'notClaimed';
+  const noted = withNotes(state, storyOf(state, iteration), notes => ({
+    ...notes,
+    elsewhere:
+      isOver && !broughtBack && hashes.length > 0
+        ? { iteration, branch: found, hashes }
+        : undefined,
+  }));
+  if (reason === 'notClaimed') {
+    return noted;
+  }
+  return {
+    ...withIteration(noted, event, ({ leftElsewhere: before = [], ...current }) => ({
+      ...current,
+      leftElsewhere: broughtBack ? undefined : [...new Set([...before, ...hashes])],
+    })),
+    branchLeft: { iteration, found, broughtBack },
+  };
 }

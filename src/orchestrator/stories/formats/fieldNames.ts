@@ -1,4 +1,6 @@
 import { isAlmost } from '../../../base/editDistance.ts';
+import { type Message, say } from '../../../base/say.ts';
+import { plainText } from './plainText.ts';
 import type { Entry } from './prdEntry.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './prdKeys.ts';
 
@@ -106,6 +108,35 @@ export function misnamed(
 
 function isAlmostIn(names: ReadonlySet<string>, name: string): boolean {
   return names.has(name) || [...names].some(known => isAlmost(name, known));
+}
+
+/** A list of stories under a key that is not read. */
+export interface MisnamedList {
+  readonly key: string;
+  /** The right key. */
+  readonly meant: string;
+}
+
+/**
+ * A list whose key has another spelling than one of the known keys, or a typing error.
+ * @param isItem whether something in a list shows that it is one of stories
+ */
+export function misnamedList(
+  root: Entry,
+  known: readonly string[],
+  isItem: (value: unknown) => boolean,
+): MisnamedList | undefined {
+  return Object.entries(root).flatMap(([key, list]) => {
+    const name = plain(key);
+    const meant = known.find(one => plain(one) === name || isAlmost(name, plain(one)));
+    // A right key is no typing error, whatever keeps its list from being read.
+    const isWrong = meant !== undefined && !known.includes(key);
+    return isWrong && Array.isArray(list) && list.some(isItem) ? [{ key, meant }] : [];
+  })[0];
+}
+
+export function misnamedListMessage({ key, meant }: MisnamedList): Message {
+  return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
 }
 
 function plain(key: string): string {

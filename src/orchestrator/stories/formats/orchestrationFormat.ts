@@ -1,13 +1,12 @@
-import { isAlmost } from '../../../base/editDistance.ts';
 import { say } from '../../../base/say.ts';
 import { COMMITS_KEY, listedCommits } from '../edit/yamlCommits.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
 import { dependenciesOf, type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
-import { plainText } from './plainText.ts';
 import { type Entry, isDone, isEntry, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
@@ -32,7 +31,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { phases, root } = parsed;
   if (phases === undefined) {
-    return { code: 'noStories', ...misnamedList(text, root, lines) };
+    return { code: 'noStories', ...whyNoTasks(text, root) };
   }
   const tasks = phases.flatMap(phase => phase.tasks);
   const others = parsed.notStories(lines);
@@ -70,20 +69,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 /** What keeps the tasks from being found: a list under a misspelled key, if there is one. */
-function misnamedList(
+function whyNoTasks(
   text: string,
   root: unknown,
-  lines: TextLines,
 ): Pick<StoryProblem, 'message' | 'line' | 'column'> {
-  for (const [key, list] of isEntry(root) ? Object.entries(root) : []) {
-    const meant = ['phases', 'tasks'].find(name => isAlmost(key.toLowerCase(), name));
-    if (meant !== undefined && Array.isArray(list) && list.some(isEntry)) {
-      const at = text.split('\n').findIndex(line => line.startsWith(key));
-      const message = say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
-      return { message, ...lines.at(Math.max(0, lines.offsetOf({ line: at + 1, column: 1 }))) };
-    }
+  const found = isEntry(root) ? misnamedList(root, ['phases', 'tasks'], isEntry) : undefined;
+  if (found === undefined) {
+    return { message: say('The file has no phases with tasks. {0}', FIX), line: 1, column: 1 };
   }
-  return { message: say('The file has no phases with tasks. {0}', FIX), line: 1, column: 1 };
+  const at = text.split('\n').findIndex(line => line.startsWith(found.key));
+  return { message: misnamedListMessage(found), line: Math.max(0, at) + 1, column: 1 };
 }
 
 function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {

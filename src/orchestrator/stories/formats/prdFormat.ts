@@ -1,4 +1,3 @@
-import { isAlmost } from '../../../base/editDistance.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { appendEntry, listStart, newEntry, nextNumberId } from '../edit/entryAddition.ts';
@@ -8,6 +7,7 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { type MisnamedList, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -55,7 +55,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const array = findStoryArray(root);
   if (array === undefined) {
     const start = skipSpace(text, 0);
-    const misnamed = isEntry(root) ? misnamedList(root) : undefined;
+    const misnamed = isEntry(root) ? misnamedList(root, LIST_KEYS, looksLikeStory) : undefined;
     const member = misnamed && membersOf(text, start).find(({ key }) => key === misnamed.key);
     return {
       code: 'noStories',
@@ -363,25 +363,6 @@ function changesOf(
   return isEntry(entry) ? doneChanges(entry, others, done) : new Map();
 }
 
-/** A list of stories under a key that is not read. */
-interface MisnamedList {
-  readonly key: string;
-  /** The right key. */
-  readonly meant: string;
-}
-
-/** A list of stories whose key has another spelling, or a typing error. */
-function misnamedList(root: Entry): MisnamedList | undefined {
-  const plain = (key: string) => key.toLowerCase().replaceAll(/[^a-z]/g, '');
-  return Object.entries(root).flatMap(([key, list]) => {
-    const name = plain(key);
-    const meant = LIST_KEYS.find(known => plain(known) === name || isAlmost(name, plain(known)));
-    return meant !== undefined && Array.isArray(list) && list.some(looksLikeStory)
-      ? [{ key, meant }]
-      : [];
-  })[0];
-}
-
 function noStoriesMessage(root: unknown, misnamed: MisnamedList | undefined): Message {
   const fix = say('Put the stories into a list "userStories", each with id, title and passes.');
   if (!isEntry(root)) {
@@ -397,8 +378,7 @@ function noStoriesMessage(root: unknown, misnamed: MisnamedList | undefined): Me
   }
   const nested = GROUP_KEYS.find(key => Array.isArray(root[key]));
   if (misnamed !== undefined) {
-    const { key, meant } = misnamed;
-    return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
+    return misnamedListMessage(misnamed);
   }
   return nested === undefined
     ? say('The file has no list of stories. {0}', fix)
