@@ -163,7 +163,12 @@ export async function changedEntries(
   from: string,
   to: string,
 ): Promise<{ readonly path: string; readonly isRepository: boolean }[]> {
-  const output = await runGit(dir, 'diff-tree', '-r', '--raw', '-z', '--no-renames', from, to);
+  // Unlike diff-tree, it does not read the index: an agent is judged also while git waits for that.
+  const output = await runGit(
+    dir,
+    ...['--no-optional-locks', 'diff', '--raw', '-z', '--no-renames', '--no-ext-diff'],
+    ...['--no-relative', '--no-color', '--ignore-submodules=none', from, to],
+  );
   const fields = output.split('\0');
   return fields.flatMap((field, at) => {
     const [, mode] = /^:\d+ (\d+) /.exec(field) ?? [];

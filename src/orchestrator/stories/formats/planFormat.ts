@@ -198,7 +198,7 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
       code: 'notAStory',
       message: say(
         'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
-        /\[\s*[xX]\s*\\?\]|☑|✅/.test(text) ? '- [x]' : '- [ ]',
+        /\[\s*[xX]\s*\\?\]|\u2611|\u2705/.test(text) ? '- [x]' : '- [ ]',
       ),
       line,
       column: leadingSpace(text) + 1,
