@@ -8,7 +8,7 @@ import { englishOf } from '../../src/base/say.ts';
 import { readStoryProblems } from '../../src/orchestrator/stories/diagnosis/readProblems.ts';
 import { moveStory, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
-import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
+import { findStoryFile, knownSources } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -89,6 +89,28 @@ suite('A folder of Backlog.md', () => {
       { text: 'Rounds half up', done: false },
       { text: 'Never negative', done: false },
     ]);
+  });
+
+  test('it is found where the settings of the project name it', async () => {
+    const settings = (named: string) =>
+      writeFile(path.join(workspace, 'backlog.config.yml'), `backlog_directory: ${named}\n`);
+    const tracker = path.join(workspace, 'tracker');
+    await writeBacklog(dir, [{ id: 'task-1', title: 'Old' }]);
+    await writeBacklog(tracker, [{ id: 'task-1', title: 'New' }]);
+    await writeBacklog(path.join(workspace, '.backlog'), [{ id: 'task-1', title: 'Hidden' }]);
+
+    await settings("'./tracker/'");
+    assert.equal(await findStoryFile(workspace), tracker);
+    assert.deepEqual(
+      (await knownSources(workspace)).map(({ path: found }) => found),
+      [tracker],
+    );
+    await settings('".backlog"');
+    assert.equal(await findStoryFile(workspace), path.join(workspace, '.backlog'));
+    for (const other of ['../elsewhere', 'docs/tracker', '/tmp', '1', '[', "''"]) {
+      await settings(other);
+      assert.equal(await findStoryFile(workspace), dir, other);
+    }
   });
 
   test('the last status of the settings that means done decides, and a tick writes it', async () => {
@@ -312,8 +334,9 @@ suite('A folder of Backlog.md', () => {
       await writeFile(file, backlogTask({ id: 'task-2', title: 'B' }));
     }
     await writeFile(path.join(dir, 'tasks/epics/notes.md'), '# Notes\n');
+    await writeFile(path.join(dir, 'tasks/epics/task-epic-11.3-Sort.md'), '# Sort\n');
     const said =
-      'Tasks in subfolders that are not read: 3, beginning with tasks/epics/more/task-3.md. Backlog.md does not read them either: move them to tasks/.';
+      'Tasks in subfolders that are not read: 4, beginning with tasks/epics/more/task-3.md. Backlog.md does not read them either: move them to tasks/.';
     assert.deepEqual(problemsOf(await list()), [`notAStory tasks/epics/more/task-3.md:1 ${said}`]);
     const told = async () =>
       (await readStoryProblems(dir)).problems.map(({ code, message, severity }) => [

@@ -118,6 +118,31 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
+  test('epics without "epic-" in front of their names are epics if stories follow them', () => {
+    const text = `development_status:
+  dm-01: complete
+  dm-01-1-chat: done
+  dm-01-2b-slots: backlog
+  dm-01-retrospective: done
+  dm-02: backlog
+  ui-03-1-colours: backlog
+`;
+    assert.deepEqual(
+      storiesOf(text).map(({ done, epic, id, title }) => [id, title, epic, done]),
+      [
+        ['dm-01-1-chat', 'dm.01.1 Chat', 'dm-01', true],
+        ['dm-01-2b-slots', 'dm.01.2b Slots', 'dm-01', false],
+      ],
+    );
+    assert.deepEqual(
+      parseStoryFile(FILE, text).problems.map(({ code, line }) => [code, line]),
+      [
+        ['notAStory', 6],
+        ['notAStory', 7],
+      ],
+    );
+  });
+
   test('a story with a status of its own in a map is read and ticked like the others', () => {
     const text = `development_status:
   epic-1:
@@ -175,6 +200,15 @@ suite('A sprint status of BMAD', () => {
       ],
     );
     assert.equal(parseStoryFile(FILE, 'development_status: {}\n').problems[0]?.code, 'noStories');
+    const [none] = parseStoryFile(
+      FILE,
+      'development_status:\n  epic-1: done\n  login: done\n',
+    ).problems;
+    assert.deepEqual([none?.code, none?.line], ['noStories', 3]);
+    assert.match(englishOf(none?.message ?? ''), /^"login" is not read as a story: /);
+    // Only retrospectives are optional.
+    const [unknown] = parseStoryFile(FILE, SPRINT.replace('drafted', 'optional')).problems;
+    assert.deepEqual([unknown?.code, unknown?.line], ['unknownStatus', 15]);
     assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
   });
 

@@ -40,12 +40,19 @@ describe('work that an agent reports', () => {
           '<discovered>in code</discovered>',
           '```',
           '<discovered> | only a reason</discovered>',
+          '- <discovered>Send mails in',
+          '  the background | A slow server',
+          '  blocks the page.</discovered>',
+          '<discovered>No end',
+          '',
+          'Another paragraph.</discovered>',
           '<discovered>open',
         ].join('\n'),
       ),
       [
         { title: 'Limit the log in', why: 'five tries | per minute' },
         { title: 'Rotate keys of Map<K, V>' },
+        { title: 'Send mails in the background', why: 'A slow server blocks the page.' },
       ],
     );
   });

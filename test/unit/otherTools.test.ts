@@ -436,6 +436,7 @@ test('other spellings of a checkbox are problems with their lines, and legends a
   const almost = [
     ...['[ ] a', '- - [ ] b', '* - [ ] c', '1. - [ ] d', 'a. [ ] e', '- ☐ f', '• [ ] g'],
     ...['– [ ] h', '- \\[ \\] i', '- **[ ]** j', '- [ ]\u00A0k', '-\u00A0[ ] l', '☐ m'],
+    ...[' b- [x] 7. n', '1- [ ] o', '-- [ ] p', '\\- [ ] q'],
   ];
   const others = [
     ...[
@@ -445,6 +446,9 @@ test('other spellings of a checkbox are problems with their lines, and legends a
       '- ☐ = to do',
       '- **[x]** - finished',
       '- `[ ]` x',
+      'Use - [ ] for an open item',
+      '`- [ ] item`',
+      '"- [ ] item"',
     ],
     ...[
       '',
@@ -480,6 +484,11 @@ test('advice names the tool of a file without stories, and never suggests rewrit
     ['openspec/changes/login/proposal.md', '# Why', 'OpenSpec'],
     ['specs/001-login/spec.md', '# Login', 'Spec Kit'],
     ['feature_list.json', '{"version": 1}', 'feature list'],
+    [
+      '.harness/feature_list.json',
+      '{"version": 1, "scenarios": [{"id": "a", "description": "b", "passes": false}]}',
+      'The list "scenarios" of this feature list is not read',
+    ],
     ['.vscode/tasks.json', '{"version":"2.0.0","tasks":[{"label":"build"}]}', 'VS Code'],
     ['package.json', '{"name":"a","dependencies":{}}', 'npm'],
     ['board.json', '{"cards":[{"idBoard":"1"}]}', 'Trello'],
@@ -491,7 +500,9 @@ test('advice names the tool of a file without stories, and never suggests rewrit
     ['.ralphy/config.yaml', 'project:\n  name: a\n', '.ralphy/tasks.yaml'],
     ['.beads/config.yaml', '# issue-prefix: ""\n', '.beads/issues.jsonl'],
     ['.beads/metadata.json', '{"database":"beads.db"}', '.beads/issues.jsonl'],
-    ['backlog/config.yml', 'statuses: ["To Do"]\n', 'Backlog.md'],
+    ['backlog/config.yml', 'statuses: ["To Do"]\n', 'Backlog.md. Its stories are in backlog/:'],
+    ['.backlog/config.yml', 'statuses: ["To Do"]\n', 'Its stories are in .backlog/:'],
+    ['backlog.config.yml', "backlog_directory: './docs/tracker'\n", ' are in docs/tracker/:'],
     ['ralph.yml', 'cli:\n  backend: claude\n', '.ralph/agent/tasks.jsonl'],
     ['web/tsconfig.json', '{\n  // Comment\n  "files": []\n}', 'TypeScript'],
     ['tsconfig.base.json', '{"compilerOptions":{}}', 'TypeScript'],
@@ -597,6 +608,8 @@ test('a list without stories is told what to write into it', () => {
     ['.claude/orchestration/a.yaml', 'name: a\n', /Put the tasks into "phases:"/],
     ['PLAN.md', '# Plan\n', /Write each story as "- \[ \] …"/],
     ['a.md', '```\n- [ ] example\n```\n', /Write each story as "- \[ \] …"/],
+    ['a.md', '# Tasks\n~~~md\n- [ ] T001 a\n- [x] T002 b\n~~~\n', /fence,.* 2\. If .*"~~~" here/],
+    ['a.md', '<!--\n- [ ] a\n-->\n', /in a comment, so they are not read: 1\./],
     ['.beads/issues.jsonl', '{"kind":"created"}\n', /each needs an id and a title/],
   ] as const) {
     const file = parseStoryFile(path, text);

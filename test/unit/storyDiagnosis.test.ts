@@ -674,6 +674,8 @@ describe('other formats', () => {
     ['* - [ ] three', '- [ ] three'],
     ['- 2. [x] three', '2. [x] three'],
     ['a. [ ] three', '- [ ] three'],
+    [' b- [x] three', ' - [x] three'],
+    ['\\- [ ] three', '- [ ] three'],
     ['- ☑ three', '- [x] three'],
     ['– [ ] three', '- [ ] three'],
     ['- \\[ \\] three', '- [ ] three'],

@@ -186,6 +186,24 @@ describe('the dialects', () => {
       [['new', 3]],
     );
   });
+
+  test('a repeated key is a problem where it does not count, and so is a repeated list', () => {
+    for (const [text, found] of [
+      [
+        '[\n{"id":"A","title":"a","passes":true,\n"passes":false},\n{"id":"B","title":"b"}]',
+        ['repeatedKey', 2, 23, 'The key "passes" is there again below, and only the last one'],
+      ],
+      [
+        '{"stories":[{"id":"A","title":"a"}],\n"stories":[{"id":"B","title":"b"}]}',
+        ['notAStory', 1, 2, 'The key "stories" is there again below, and only the last one'],
+      ],
+    ] as const) {
+      const told = parseList(text).problems.map(({ code, column, line, message }) => [
+        ...[code, line, column, englishOf(message).replace(/ counts: .*/, '')],
+      ]);
+      sameValue(told, [found]);
+    }
+  });
 });
 
 describe('problems that do not hide stories', () => {
@@ -229,6 +247,22 @@ describe('problems that do not hide stories', () => {
     assert.match(englishOf(problems[1]?.message ?? ''), /A → B → A\. Remove one/);
     assert.match(englishOf(problems[2]?.message ?? ''), /C waits for Z-9/);
     assert.match(englishOf(problems[3]?.message ?? ''), /D → D/);
+  });
+
+  test('a title of several stories is said to be one, and not to be missing', () => {
+    const { problems } = parseList(
+      '[{"id":"A","title":"Set up"},\n{"id":"B","title":"set  up"},\n{"id":"C","title":"Log in","dependsOn":["Set up"]}]',
+    );
+    sameValue(
+      problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+      [
+        [
+          'unknownDependency',
+          3,
+          'C waits for "Set up", which is the title of several stories: write the id of the one that is meant.',
+        ],
+      ],
+    );
   });
 
   test('a chain and a cycle of 5,000 stories are distinguished without recursion', () => {

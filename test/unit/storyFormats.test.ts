@@ -570,6 +570,16 @@ describe('a state that is not one of the known words', () => {
     }
   });
 
+  test('is only told to lose quotes that it has', () => {
+    for (const [value, words] of [
+      ['1', /: write true or false\.$/],
+      ['"yes"', /: write true or false without quotes\.$/],
+    ] as const) {
+      const file = parseStoryFile('prd.json', `[{"id":"A","title":"a","passes":${value}}]`);
+      assert.match(englishOf(file.problems[0]?.message ?? ''), words);
+    }
+  });
+
   test('puts a story aside also next to false, and not next to true', () => {
     const told = (passes: boolean) =>
       stateOf('prd.json', `[{"id":"a","title":"t","passes":${passes},"status":"cancelled"}]`);

@@ -138,6 +138,17 @@ describe('the tasks of Task Master', () => {
     );
   });
 
+  test('that have a key twice are problems with their lines', () => {
+    const { problems } = parseStoryFile(
+      '.taskmaster/tasks/tasks.json',
+      '{"master":{"tasks":[{"id":1,"title":"a",\n"status":"done",\n"status":"pending","subtasks":[]}]}}',
+    );
+    assert.deepEqual(
+      problems.map(({ code, line }) => [code, line]),
+      [['repeatedKey', 2]],
+    );
+  });
+
   test('a subtask of a subtask is not read, and is reported with its line', () => {
     const inner = { id: 1, title: 'Inner', status: 'pending' };
     const sub = { id: 3, title: 'Sub', status: 'pending', subtasks: [inner] };

@@ -10,8 +10,9 @@ export const MAX_PER_ITERATION = 5;
 const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
-/** The tag is alone on its line. */
-const LINE = /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>(.+)<\/discovered>[\t ]*$/s;
+/** Nothing else is on its lines: the text may be wrapped, but has no empty line. */
+const TAG =
+  /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>((?:(?!<\/?discovered>|\n[\t ]*\n).)+)<\/discovered>[\t ]*$/gms;
 
 /** New work that an agent has found. */
 export interface FoundWork {
@@ -20,16 +21,12 @@ export interface FoundWork {
 }
 
 /**
- * Reads `<discovered>title | why</discovered>` in an agent's final answer, each on a line of its own. One in a code
+ * Reads `<discovered>title | why</discovered>` in an agent's final answer, each on lines of its own. One in a code
  * block, in backticks or in a quotation only mentions the tag. Pure.
  */
 export function readFoundWork(answer: string): readonly FoundWork[] {
   const found: FoundWork[] = [];
-  for (const line of withoutQuotations(answer.slice(-MAX_ANSWER)).split('\n')) {
-    const [, content] = LINE.exec(line) ?? [];
-    if (content === undefined || content.includes('<discovered>')) {
-      continue;
-    }
+  for (const [, content = ''] of withoutQuotations(answer.slice(-MAX_ANSWER)).matchAll(TAG)) {
     const [first = '', ...rest] = content.split('|');
     const [title, why] = [shorten(first, MAX_TITLE), shorten(rest.join('|'), MAX_WHY)];
     if (title !== '') {

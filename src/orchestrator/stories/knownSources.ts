@@ -1,6 +1,8 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
+import { namedFolder } from './formats/backlogSettings.ts';
 import { hasPlaceForTasks, isOrchestrationText } from './formats/orchestrationText.ts';
 import { hasTaskList } from './formats/taskMasterFormat.ts';
 import { hasOpenStories } from './select.ts';
@@ -25,6 +27,10 @@ const SKIPPED = new Set([
 /** Hidden folders that are searched. In `.omc`, archived and kept files of the loop are not story files. */
 const HIDDEN = new Set(['.omc', '.ralph', '.claude']);
 const SKIPPED_IN_OMC = new Set(['archive', 'state', 'logs']);
+/** Where Backlog.md has its tasks, unless its settings name another folder. */
+const BACKLOGS = ['backlog', '.backlog'] as const;
+const BACKLOG_SETTINGS = 'backlog.config.yml';
+const MAX_SETTINGS_BYTES = 256 * 1024;
 const MAX_DEPTH = 5;
 const MAX_FOLDERS = 3000;
 const MAX_FILES = 50;
@@ -303,6 +309,10 @@ async function belongsAt(place: string, file: StoryFile): Promise<boolean> {
 
 /** The paths that match a pattern, whether or not a file exists. */
 async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
+  if (BACKLOGS.some(folder => folder === place)) {
+    const named = await namedBacklog(workspaceDir);
+    return named === undefined || place === BACKLOGS[0] ? [join(workspaceDir, named ?? place)] : [];
+  }
   const star = place.indexOf('*');
   if (star === -1) {
     return [join(workspaceDir, place)];
@@ -317,6 +327,16 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
     )
     .sort()
     .map(name => join(folder, isFolder ? `${name}${ending}` : name));
+}
+
+/**
+ * The folder that the settings of Backlog.md in the project name instead of a usual one. One further down is not
+ * followed: these settings are not looked for so far above it.
+ */
+async function namedBacklog(workspaceDir: string): Promise<string | undefined> {
+  const bytes = await readPlainFile(join(workspaceDir, BACKLOG_SETTINGS), MAX_SETTINGS_BYTES);
+  const named = bytes && namedFolder(bytes.toString('utf8'));
+  return named?.includes('/') === false ? named : undefined;
 }
 
 /** Where OpenSpec keeps the changes that are finished. */

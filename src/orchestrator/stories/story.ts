@@ -105,6 +105,8 @@ export interface StoryProblem {
     | 'unknownStatus'
     /** A key that says whether a story is done is not read, because it is misspelled. */
     | 'misspelledStatus'
+    /** An object in JSON has a key twice, so that only the last one counts. */
+    | 'repeatedKey'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */
     | 'storySetting'
     /** A task has something else in the place of its commits. */

@@ -210,7 +210,10 @@ async function tasksBelow(folder: string): Promise<string[]> {
       ...below
         .filter(
           entry =>
-            entry.isFile() && /\.md$/i.test(entry.name) && idInName(entry.name) !== undefined,
+            entry.isFile() &&
+            /\.md$/i.test(entry.name) &&
+            // Who sorts tasks into folders also calls them "task-epic-11.3".
+            (idInName(entry.name) !== undefined || /^task-/i.test(entry.name)),
         )
         .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)))
         .map(file => file.replaceAll(path.sep, '/').replaceAll(/\p{Cc}/gu, '\uFFFD')),

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
+import { sharedTitles } from './formats/storyNames.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
 
 /** Maximum number of named entries that are not read. */
@@ -70,12 +71,13 @@ function* unknownDependencies(
   byId: ReadonlyMap<string, unknown>,
   placeOf: FindPlace,
 ): Generator<StoryProblem> {
+  const isShared = sharedTitles(stories);
   for (const story of stories) {
     const unknown = story.dependsOn.filter(id => !byId.has(id));
     if (unknown.length > 0) {
       yield {
         code: 'unknownDependency',
-        message: unknownDependencyMessage(story, unknown),
+        message: unknownDependencyMessage(story, unknown, isShared),
         ...placeOf(story, 'dependencies'),
         subject: { position: story.position, ids: unknown },
       };
@@ -86,11 +88,21 @@ function* unknownDependencies(
 /**
  * Shared by the reader and the editor, which find the problem in different ways.
  * @param unknown ids that a story depends on; up to five are named
+ * @param isShared whether several stories have this title
  */
 export function unknownDependencyMessage(
   { file, id }: Pick<Story, 'file' | 'id'>,
   unknown: readonly string[],
+  isShared: (name: string) => boolean,
 ): Message {
+  const shared = unknown.find(isShared);
+  if (shared !== undefined) {
+    return say(
+      '{0} waits for "{1}", which is the title of several stories: write the id of the one that is meant.',
+      plainText(id),
+      plainText(shared),
+    );
+  }
   const words = [plainText(id), unknown.slice(0, 5).map(plainText).join(', ')] as const;
   return file === undefined
     ? say(

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { parse } from 'yaml';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
@@ -51,6 +52,16 @@ export function isDoneStatus(
 ): boolean {
   const isSame = (other: string) => other.toLowerCase() === status.toLowerCase();
   return isSame(doneStatus) || (isDoneWord(status) && statuses.some(isSame));
+}
+
+/**
+ * The folder that the settings next to it name as the one with the tasks, from there, such as `tracker` or `docs/backlog`.
+ * @param text of `backlog.config.yml`
+ */
+export function namedFolder(text: string): string | undefined {
+  const named = posix.normalize(textIn(yamlOf(text)?.['backlog_directory']).replaceAll('\\', '/'));
+  const folder = named.replace(/\/$/, '');
+  return folder === '.' || /^(?:\/|\.\.(?:\/|$))/.test(folder) ? undefined : folder;
 }
 
 function settingsPart(parts: readonly FolderPart[]): FolderPart | undefined {

@@ -33,6 +33,8 @@ const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
 /** The name of an epic is looked for among the first words of a key, so that a key of any length is read quickly. */
 const MAX_WORDS = 8;
 const EPIC = /^epic-(.+?)(?:-retrospective)?$/s;
+/** A story of an epic that has no "epic-" in front of its name, such as `dm-01`. */
+const OF_BARE_EPIC = /^([A-Za-z][A-Za-z0-9]*-\d+)-\d+[a-z]?-./s;
 
 interface Entry {
   readonly key: string;
@@ -57,10 +59,24 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const root = parsed.document.contents;
   const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
   const entries = isMap(map) ? entriesOf(text, map, parsed.document) : [];
-  const epics = new Set(entries.flatMap(({ key }) => EPIC.exec(key)?.[1] ?? []));
+  const epics = epicsOf(entries);
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
+  const others = entries.filter(
+    entry => !isStory(entry) && !NO_STORY.test(entry.key) && epics.get(entry.key) !== entry.key,
+  );
+  const unread = others.map(({ key, span }) => ({
+    message: say(
+      '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
+      plainText(key),
+    ),
+    ...lines.at(span.start),
+  }));
   if (!isMap(map) || found.length === 0) {
+    const [first] = unread;
+    if (first !== undefined) {
+      return { code: 'noStories', ...first };
+    }
     return {
       code: 'noStories',
       message: say(
@@ -75,16 +91,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     storyOf({ key, status, position, line: lines.at(span.start).line }, epics),
   );
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
-  const others = entries.filter(entry => !isStory(entry) && !NO_STORY.test(entry.key));
   const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
-    ...others.map(({ key, span }) => ({
-      code: 'notAStory' as const,
-      message: say(
-        '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
-        plainText(key),
-      ),
-      ...lines.at(span.start),
-    })),
+    ...unread.map(problem => ({ code: 'notAStory' as const, ...problem })),
     ...found
       .filter(({ isUnclear }) => isUnclear)
       .map(({ key, span }) => ({
@@ -190,13 +198,31 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
   });
 }
 
+/** The keys of the epics, by how those of their stories begin. */
+function epicsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const epics = new Map(
+    entries.flatMap(({ key }): [string, string][] => {
+      const name = EPIC.exec(key)?.[1];
+      return name === undefined ? [] : [[name, `epic-${name}`]];
+    }),
+  );
+  const keys = new Set(entries.map(({ key }) => key));
+  for (const { key } of entries) {
+    const [, epic = ''] = OF_BARE_EPIC.exec(key) ?? [];
+    if (keys.has(epic) && !NO_STORY.test(epic)) {
+      epics.set(epic, epic);
+    }
+  }
+  return epics;
+}
+
 /**
  * Its epic, number and name. An epic may have been put between two others, or have a name: `3-5-1-title` and
  * `shop-1-title` are stories of `epic-3-5` and `epic-shop`.
  */
 function partsOf(
   key: string,
-  epics: ReadonlySet<string>,
+  epics: ReadonlyMap<string, string>,
 ): readonly [epic: string, number: string, name: string] | undefined {
   const words = key.split('-', MAX_WORDS);
   for (let count = words.length - 1; count > 0; count--) {
@@ -214,7 +240,7 @@ function partsOf(
 
 function storyOf(
   { key, line, position, status }: Pick<Entry, 'key' | 'status'> & Pick<Story, 'line' | 'position'>,
-  epics: ReadonlySet<string>,
+  epics: ReadonlyMap<string, string>,
 ): Story {
   const [epic, number, slug] = partsOf(key, epics) ?? ['', '', key];
   const words = slug.replaceAll('-', ' ');
@@ -227,7 +253,7 @@ function storyOf(
     done,
     status: status === '' ? undefined : status,
     dependsOn: [],
-    epic: `epic-${epic}`,
+    epic: epics.get(epic) ?? `epic-${epic}`,
     parked: (!done && isParkedWord(status)) || undefined,
     details: `${key}.md`,
     position,

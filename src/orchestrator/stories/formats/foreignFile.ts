@@ -1,6 +1,12 @@
 import { type Message, say } from '../../../base/say.ts';
+import { namedFolder } from './backlogSettings.ts';
 import { isBmadText } from './bmadFormat.ts';
+import { readJson } from './jsonText.ts';
 import { hasPlaceForTasks } from './orchestrationText.ts';
+import { plainText } from './plainText.ts';
+import { isEntry } from './prdEntry.ts';
+import { looksLikeStory } from './storyParts.ts';
+import { TextLines } from './textLines.ts';
 
 /**
  * What to do about a file without stories that seems to come from another tool: the tool is named, and its files are
@@ -20,7 +26,12 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
       'This is the list of BMAD, but it has no key "development_status:". If that key is misspelled, correct it; otherwise name another file.',
     );
   }
-  const [owner, , list] = SETTINGS.find(([, pattern]) => pattern.test(file)) ?? [];
+  const [owner, pattern, usual] = SETTINGS.find(([, own]) => own.test(file)) ?? [];
+  // The folder of Backlog.md may have any name.
+  const list =
+    owner === 'Backlog.md'
+      ? `${pattern?.exec(file)?.[1] ?? namedFolder(text ?? '') ?? usual}/`
+      : usual;
   if (owner !== undefined) {
     return list === undefined
       ? say(
@@ -63,6 +74,13 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
     );
   }
   if (/(?:^|\/)feature_list\.json$/.test(file)) {
+    const other = otherList(text);
+    if (other !== undefined) {
+      return say(
+        'The list "{0}" of this feature list is not read, only one that is called "features". Let the tool that writes it use that name, or name another file.',
+        plainText(other),
+      );
+    }
     return say(
       'This feature list has no features that can be read. Let the tool that writes it create it again, or name another file.',
     );
@@ -99,6 +117,13 @@ export function hasPlaceForStories(path: string, text: string): boolean {
 const JSON_PLACES =
   /"(?:(?:userStories|user_stories|stories|passes|acceptanceCriteria|acceptance_criteria)"\s*:|(?:phases|sprints|epics|milestones)"\s*:\s*\[\s*\{)/;
 
+/** A list with entries that look like features, whatever it is called. */
+function otherList(text: string): string | undefined {
+  const parsed = readJson(text, new TextLines(text));
+  const lists = 'root' in parsed && isEntry(parsed.root) ? Object.entries(parsed.root) : [];
+  return lists.find(([, list]) => Array.isArray(list) && list.some(looksLikeStory))?.[0];
+}
+
 function toolAdvice(file: string, head: string): Message | undefined {
   const tool = TOOLS.find(([, isIts]) => isIts(file, head))?.[0];
   return tool === undefined
@@ -123,7 +148,7 @@ const MAX_HEAD = 20_000;
 const SETTINGS: readonly (readonly [tool: string, path: RegExp, list?: string])[] = [
   ['ralphy', /(?:^|\/)\.ralphy\/config\.ya?ml$/, '.ralphy/tasks.yaml'],
   ['Beads', /(?:^|\/)\.beads\/(?:config\.ya?ml|metadata\.json)$/, '.beads/issues.jsonl'],
-  ['Backlog.md', /(?:^|\/)(?:\.?backlog\/config\.ya?ml|backlog\.config\.yml)$/, 'backlog/'],
+  ['Backlog.md', /(?:^|\/)(?:(\.?backlog)\/config\.ya?ml|backlog\.config\.yml)$/, 'backlog'],
   ['ralph-orchestrator', /(?:^|\/)ralph\.ya?ml$/, '.ralph/agent/tasks.jsonl'],
   ['BMAD', /(?:^|\/)(?:_bmad|\.bmad-core)\/(?:.+\/)?[^/]+\.ya?ml$/, 'sprint-status.yaml'],
   ['OpenSpec', /(?:^|\/)openspec\/config\.ya?ml$/, 'openspec/changes/*/tasks.md'],

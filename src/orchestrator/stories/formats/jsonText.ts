@@ -1,6 +1,8 @@
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
+import { membersOf } from './jsonOutline.ts';
+import { plainText } from './plainText.ts';
 import type { TextLines } from './textLines.ts';
 
 /** Parses a JSON text. @returns the problem with its place, and the way to fix it, if it is not valid */
@@ -17,4 +19,38 @@ export function readJson(
     };
     return { code: 'invalidJson', message: error.message, ...lines.at(error.offset) };
   }
+}
+
+/**
+ * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value.
+ * @param starts of objects in a text that is valid
+ */
+export function findRepeatedKeys(
+  text: string,
+  starts: readonly number[],
+  lines: TextLines,
+): StoryProblem[] {
+  return starts.flatMap(start => {
+    const last = new Map<string, number>();
+    const members = membersOf(text, start);
+    members.forEach(({ key }, index) => {
+      last.set(key, index);
+    });
+    return last.size === members.length
+      ? []
+      : members
+          .filter(({ key }, index) => last.get(key) !== index)
+          .map(({ key, name }) => ({
+            code: 'repeatedKey' as const,
+            message: repeatedKeyMessage(key),
+            ...lines.at(name.start),
+          }));
+  });
+}
+
+export function repeatedKeyMessage(key: string): Message {
+  return say(
+    'The key "{0}" is there again below, and only the last one counts: remove one of them.',
+    plainText(key),
+  );
 }

@@ -22,6 +22,7 @@ export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: bo
     kind !== 'checkbox' &&
     (ALMOST.test(text) ||
       QUOTED.test(text) ||
+      STRAY.test(text) ||
       [ODD, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
         const rest = spelling.exec(text)?.[1];
         return rest !== undefined && !LEGEND.test(rest);
@@ -41,11 +42,13 @@ export interface Checkbox {
   readonly indent: number;
 }
 
-/** A fence or comment that is not closed. */
-export interface UnclosedBlock {
+/** A fence or comment with checkboxes, which it hides; if it is not closed, also without. */
+export interface HidingBlock {
   readonly kind: 'fence' | 'comment';
   readonly offset: number;
-  /** Number of checkboxes after it, which it hides. */
+  /** The opening marks. */
+  readonly marks: string;
+  /** Number of checkboxes after it. */
   readonly checkboxes: number;
 }
 
@@ -59,6 +62,9 @@ const ALMOST =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
+/** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
+const STRAY =
+  /^[\t ]*[\p{L}\p{N}\\.,;:_~*+-]{1,2}[-*+][\t ]+\[[\t ]*[xX]?[\t ]*\]\*?[\t ]+[^\s([:*]/u;
 /**
  * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
@@ -87,9 +93,12 @@ interface OpenBlock {
 /** Parses the lines of a Markdown text. Pure; never throws. */
 export function readMarkdown(text: string): {
   readonly lines: readonly MarkdownLine[];
-  readonly unclosed?: UnclosedBlock;
+  /** Those that are closed, and hide checkboxes. */
+  readonly hiding: readonly HidingBlock[];
+  readonly unclosed?: HidingBlock;
 } {
   const lines: MarkdownLine[] = [];
+  const hiding: HidingBlock[] = [];
   let block: OpenBlock | undefined;
   for (const [offset, content] of linesOf(text)) {
     const place = { offset, line: lines.length + 1, text: content };
@@ -98,7 +107,12 @@ export function readMarkdown(text: string): {
       if (CHECKBOX.test(content)) {
         block.checkboxes++;
       }
-      block = isClosing(content, block) ? undefined : block;
+      if (isClosing(content, block)) {
+        if (block.checkboxes > 0 && block.kind !== 'frontMatter') {
+          hiding.push({ ...block, kind: block.kind });
+        }
+        block = undefined;
+      }
       continue;
     }
     block = openedBy(content, offset, text);
@@ -112,8 +126,8 @@ export function readMarkdown(text: string): {
     }
   }
   return block === undefined || block.kind === 'frontMatter'
-    ? { lines }
-    : { lines, unclosed: { ...block, kind: block.kind } };
+    ? { lines, hiding }
+    : { lines, hiding, unclosed: { ...block, kind: block.kind } };
 }
 
 function visible(content: string, offset: number) {

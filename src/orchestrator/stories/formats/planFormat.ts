@@ -7,11 +7,11 @@ import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import {
+  type HidingBlock,
   indentOf,
   isAlmostCheckbox,
   type MarkdownLine,
   readMarkdown,
-  type UnclosedBlock,
 } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
@@ -94,7 +94,8 @@ function read(
     const [almost] = notItems(markdown.lines, false);
     return (
       hidden ??
-      (almost && { ...almost, code: 'noStories' }) ?? {
+      (almost && { ...almost, code: 'noStories' }) ??
+      allHidden(markdown.hiding, lines, fix) ?? {
         code: 'noStories',
         message,
         line: 1,
@@ -374,7 +375,7 @@ function specificationName(text: string): string | undefined {
 }
 
 function unclosedProblem(
-  { kind, offset, checkboxes }: UnclosedBlock,
+  { kind, offset, checkboxes }: HidingBlock,
   lines: TextLines,
 ): StoryProblem | undefined {
   return checkboxes === 0
@@ -391,4 +392,33 @@ function unclosedProblem(
               ),
         ...lines.at(offset),
       };
+}
+
+/** A list that somebody, or a tool, has put into one code fence looks complete to a reader. */
+function allHidden(
+  [first, ...others]: readonly HidingBlock[],
+  lines: TextLines,
+  fix: Message,
+): StoryProblem | undefined {
+  if (first === undefined) {
+    return undefined;
+  }
+  const count = [first, ...others].reduce((sum, { checkboxes }) => sum + checkboxes, 0);
+  return {
+    code: 'noStories',
+    message:
+      first.kind === 'fence'
+        ? say(
+            'The only checkboxes of the file are in a code fence, so they count as an example: {0}. If they are the stories, remove the line "{1}" here and the one that ends the fence. If not: {2}',
+            count,
+            plainText(first.marks),
+            fix,
+          )
+        : say(
+            'The only checkboxes of the file are in a comment, so they are not read: {0}. If they are the stories, remove the marks of the comment that begins here. If not: {1}',
+            count,
+            fix,
+          ),
+    ...lines.at(first.offset),
+  };
 }

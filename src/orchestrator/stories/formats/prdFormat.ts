@@ -11,7 +11,7 @@ import { type MisnamedList, misnamedList, misnamedListMessage } from './fieldNam
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
-import { readJson } from './jsonText.ts';
+import { findRepeatedKeys, readJson, repeatedKeyMessage } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
   dependencyId,
@@ -89,6 +89,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...unknownEpics(root, array, stories, placeOf),
+      ...findRepeatedKeys(
+        text,
+        spans.flatMap(({ start }) => (text[start] === '{' ? start : [])),
+        lines,
+      ),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
@@ -268,18 +273,20 @@ function otherLists(
     });
     return { key, spans };
   });
-  return [...own, ...others, ...nested].flatMap(({ key, spans }): StoryProblem[] => {
+  const again = membersOf(text, start)
+    .filter(({ key }) => key === used)
+    .slice(0, -1)
+    .map(({ key, name }) => ({ span: name, message: repeatedKeyMessage(key) }));
+  const unread = [...own, ...others, ...nested].flatMap(({ key, spans }) => {
     const [first] = spans;
-    return first === undefined
-      ? []
-      : [
-          {
-            code: 'notAStory',
-            message: otherListMessage(key, spans.length, used),
-            ...lines.at(first.start),
-          },
-        ];
+    const message = otherListMessage(key, spans.length, used);
+    return first === undefined ? [] : [{ span: first, message }];
   });
+  return [...again, ...unread].map(({ message, span }) => ({
+    code: 'notAStory',
+    message,
+    ...lines.at(span.start),
+  }));
 }
 
 /** Whether an entry is a group of stories: they name it, or it lists their ids. */

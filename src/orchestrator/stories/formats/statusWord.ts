@@ -55,7 +55,7 @@ const OTHER_OPEN_WORDS = new Set([
   ...['testing', 'qa', 'planning', 'design', 'designing', 'executing', 'paused', 'on hold', 'hold'],
   ...['stuck', 'needs review', 'needs work', 'needs human', 'reopened', 'returned'],
   ...['hooked', 'pinned', 'icebox'],
-  ...['later', 'someday', 'optional', 'scheduled', 'upcoming', 'next', 'current', 'idle'],
+  ...['later', 'someday', 'scheduled', 'upcoming', 'next', 'current', 'idle'],
 ]);
 
 /** What to write for a story in a format, unless the file shows a habit of its own. */
@@ -116,10 +116,15 @@ function unknownStatusMessage(status: unknown, { done, open }: UsualWords): Mess
 
 /** What to write instead of a value in the place of true or false that is neither. */
 export function notBooleanMessage(value: unknown): Message {
-  return say(
-    '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
-    quoted(value),
-  );
+  return typeof value === 'string'
+    ? say(
+        '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
+        quoted(value),
+      )
+    : say(
+        '{0} is neither true nor false, so the story counts as not done: write true or false.',
+        quoted(value),
+      );
 }
 
 function isClear(key: DoneKey, value: unknown): boolean {

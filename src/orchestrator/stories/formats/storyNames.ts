@@ -1,4 +1,5 @@
 import { numberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
 import type { Story } from '../story.ts';
 
 /** Stories that stand together under one name: an epic, a phase. */
@@ -83,6 +84,21 @@ export class StoryNames {
       ? (this.groupCalled(`Phase ${name}`, false) ?? this.groups[Number(name) - 1])
       : undefined;
   }
+}
+
+/** Finds out whether several stories have a title, so that it names none of them. Reads them at the first question. */
+export function sharedTitles(stories: readonly Named[]): (name: string) => boolean {
+  const shared = once(() => {
+    const seen = new Set<string>();
+    return new Set(
+      stories.flatMap(({ title }) => {
+        const isFirst = !seen.has(plain(title));
+        seen.add(plain(title));
+        return isFirst ? [] : plain(title);
+      }),
+    );
+  });
+  return name => shared().has(plain(name));
 }
 
 function plain(name: string): string {

@@ -12,7 +12,7 @@ import { findChoiceProblems } from './callChoice.ts';
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
-import { readJson } from './jsonText.ts';
+import { findRepeatedKeys, readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import { dependencyId, type Entry, firstText, isEntry, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
@@ -104,6 +104,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ),
           ...lines.at(start),
         })),
+      ),
+      ...findRepeatedKeys(
+        text,
+        [skipSpace(text, 0), ...tasks.map(({ span }) => span.start)],
+        lines,
       ),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
