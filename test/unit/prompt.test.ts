@@ -123,6 +123,14 @@ describe('the prompt of an iteration', () => {
     );
   });
 
+  test('names what its story is part of', () => {
+    const text = prompt({ story: { ...story, epic: 'Todos\n# that people keep' } });
+    assert.ok(
+      text.includes('**US-002: List todos**\n\nPart of: Todos # that people keep\n\nAs a user'),
+    );
+    assert.doesNotMatch(prompt(), /Part of/);
+  });
+
   test('shows which criteria are done in the file', () => {
     const criteria = [{ text: 'A', done: true }, { text: 'B', done: false }, { text: 'C' }];
     assert.match(prompt({ story: { ...story, criteria } }), /\n- \[x\] A\n- \[ \] B\n- C\n/);
@@ -634,6 +642,7 @@ describe('the size of the prompt', () => {
       story: {
         ...story,
         title: huge,
+        epic: huge,
         description: huge,
         criteria: Array.from({ length: 1_000 }, (_, i) => ({ text: `${i} ${huge}` })),
       },

@@ -285,6 +285,9 @@ function story({ story: found }: PromptInput): string {
   }
   const title = shortenToTokens(found.title, PART.title);
   const lines = [`**${idText(found.id)}: ${title}**`];
+  if (found.epic !== undefined) {
+    lines.push('', `Part of: ${shortenToTokens(found.epic, PART.group)}`);
+  }
   const description = asData(descriptionBelow(found, title), PART.description);
   if (description !== '') {
     lines.push('', description);

@@ -26,6 +26,7 @@ export const SECTION_NAMES = Object.keys(PROMPT_BUDGET) as readonly SectionName[
 /** Maximum number of tokens of single texts within their sections. */
 export const PART = {
   title: 90,
+  group: 30,
   description: 1_200,
   criterion: 174,
   criteria: 40,
