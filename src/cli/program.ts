@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { editDistance } from '../base/editDistance.ts';
 import { errorOutput, takeAsksForData } from '../base/errorOutput.ts';
 import { HumanError } from '../base/humanError.ts';
 import { type Message, say, type Words } from '../base/say.ts';
@@ -61,7 +62,10 @@ export async function main(): Promise<void> {
     // Otherwise a command would take the options of its own subcommands.
     .enablePositionalOptions()
     .exitOverride()
-    .hook('preAction', (_, action) => expectTask(action))
+    .hook('preAction', (_, action) => {
+      expectTask(action);
+      expectSubcommand(action);
+    })
     .configureOutput({
       outputError: (text, write) => write(oneLine(text, helpedBy(program, argv))),
     });
@@ -83,6 +87,9 @@ export async function main(): Promise<void> {
   for (const [, load] of own.length === 0 ? COMMANDS : own) {
     const addCommand = await load();
     addCommand(program);
+  }
+  for (const group of program.commands.filter(isGroup)) {
+    group.allowExcessArguments();
   }
   // A closed pipe (`| head`) or terminal must not end the loop: the journal has its output too.
   process.stderr.on('error', () => undefined);
@@ -155,6 +162,26 @@ function expectTask(action: Command): void {
   }
 }
 
+/** Commander itself names an unknown subcommand only if the command does nothing without one. */
+function expectSubcommand(action: Command): void {
+  const [name] = action.args;
+  if (name !== undefined && isGroup(action)) {
+    const near = action.commands
+      .map(known => known.name())
+      .find(known => editDistance(name, known) <= MAX_TYPOS);
+    action.error(
+      `unknown command '${name}'${near === undefined ? '' : ` (Did you mean ${near}?)`}`,
+    );
+  }
+}
+
+/** Whether all that may follow the name of a command is a subcommand. */
+function isGroup({ commands, registeredArguments }: Command): boolean {
+  return commands.length > 0 && registeredArguments.length === 0;
+}
+
+/** Letters in which a subcommand may differ from the one that is suggested. */
+const MAX_TYPOS = 2;
 /** Commands whose first word is a task in free text. */
 const TAKE_TASK: readonly string[] = ['run', 'plan'];
 const NAMES: readonly string[] = COMMANDS.flatMap(([names]) => names.split(' '));

@@ -1948,6 +1948,11 @@ describe('wrong command arguments', { concurrency: 4 }, () => {
     [['doctor', '--verify', 'npm', 'test'], /: ralph-fresh doctor --verify "npm test"\n$/],
     [['split', 'US-001', '--hint', 'by', 'page'], /: ralph-fresh split US-001 --hint "by page"\n$/],
     [['places', 'discard'], /'story'\. See "ralph-fresh places discard --help"\.\n$/],
+    [
+      ['discovered', 'accpt', 'x'],
+      /unknown command 'accpt' \(Did you mean accept\?\)\. See "ralph-fresh discovered --help"\.\n$/,
+    ],
+    [['places', 'mine'], /unknown command 'mine'\. See "ralph-fresh places --help"\.\n$/],
     [['split', 'US-001', 'US-002'], /too many arguments for 'split'.*got 2.* See /],
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
