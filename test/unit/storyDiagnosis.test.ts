@@ -675,7 +675,6 @@ describe('other formats', () => {
     ['- 2. [x] three', '2. [x] three'],
     ['a. [ ] three', '- [ ] three'],
     [' b- [x] three', ' - [x] three'],
-    ['\\- [ ] three', '- [ ] three'],
     ['- ☑ three', '- [x] three'],
     ['– [ ] three', '- [ ] three'],
     ['- \\[ \\] three', '- [ ] three'],

@@ -62,9 +62,9 @@ const ALMOST =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
-/** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
+/** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. A backslash is meant. */
 const STRAY =
-  /^[\t ]*[\p{L}\p{N}\\.,;:_~*+-]{1,2}[-*+][\t ]+\[[\t ]*[xX]?[\t ]*\]\*?[\t ]+[^\s([:*]/u;
+  /^[\t ]*[\p{L}\p{N}.,;:_~*+-]{1,2}[-*+][\t ]+\[[\t ]*[xX]?[\t ]*\]\*?[\t ]+[^\s([:*]/u;
 /**
  * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
