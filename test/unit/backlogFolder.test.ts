@@ -107,7 +107,9 @@ suite('A folder of Backlog.md', () => {
     );
     await settings('".backlog"');
     assert.equal(await findStoryFile(workspace), path.join(workspace, '.backlog'));
-    for (const other of ['../elsewhere', 'docs/tracker', '/tmp', '1', '[', "''"]) {
+    await writeFile(path.join(workspace, 'backlog.config.yml'), 'backlogDirectory: tracker\n');
+    assert.equal(await findStoryFile(workspace), tracker);
+    for (const other of ['../elsewhere', 'nowhere', 'docs/tracker', '/tmp', '1', '[', "''"]) {
       await settings(other);
       assert.equal(await findStoryFile(workspace), dir, other);
     }

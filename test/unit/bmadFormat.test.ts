@@ -136,11 +136,14 @@ suite('A sprint status of BMAD', () => {
     );
     assert.deepEqual(
       parseStoryFile(FILE, text).problems.map(({ code, line }) => [code, line]),
-      [
-        ['notAStory', 6],
-        ['notAStory', 7],
-      ],
+      [['notAStory', 7]],
     );
+    const named = 'development_status:\n  epic-ui: done\n  ui-2: done\n  ui-2-3-columns: done\n';
+    assert.deepEqual(
+      storiesOf(named).map(({ epic, title }) => [epic, title]),
+      [['epic-ui', 'ui.2 3 columns']],
+    );
+    assert.equal(parseStoryFile(FILE, named).problems[0]?.line, 3);
   });
 
   test('a story with a status of its own in a map is read and ticked like the others', () => {

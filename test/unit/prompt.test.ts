@@ -128,7 +128,9 @@ describe('the prompt of an iteration', () => {
     assert.ok(
       text.includes('**US-002: List todos**\n\nPart of: Todos # that people keep\n\nAs a user'),
     );
-    assert.doesNotMatch(prompt(), /Part of/);
+    for (const epic of [undefined, '', story.title, `shop › ${story.title}`]) {
+      assert.doesNotMatch(prompt({ story: { ...story, epic } }), /Part of/);
+    }
   });
 
   test('shows which criteria are done in the file', () => {

@@ -195,7 +195,11 @@ describe('the dialects', () => {
       ],
       [
         '{"stories":[{"id":"A","title":"a"}],\n"stories":[{"id":"B","title":"b"}]}',
-        ['notAStory', 1, 2, 'The key "stories" is there again below, and only the last one'],
+        ['repeatedKey', 1, 2, 'The key "stories" is there again below, and only the last one'],
+      ],
+      [
+        '{"userStories":[{"id":"A","title":"a"}],"userStories":[],\n"stories":[{"id":"B","title":"b","//":1,"//":2}]}',
+        ['repeatedKey', 1, 2, 'The key "userStories" is there again below, and only the last one'],
       ],
     ] as const) {
       const told = parseList(text).problems.map(({ code, column, line, message }) => [
@@ -203,6 +207,12 @@ describe('the dialects', () => {
       ]);
       sameValue(told, [found]);
     }
+    const none = parseStoryFile('prd.json', '{"userStories":[{"id":"A"}],"userStories":"none"}');
+    sameValue([none.problems[0]?.code, none.problems[0]?.column], ['noStories', 2]);
+    assert.match(
+      englishOf(none.problems[0]?.message ?? ''),
+      /^The key "userStories" is there again/,
+    );
   });
 });
 
@@ -251,7 +261,7 @@ describe('problems that do not hide stories', () => {
 
   test('a title of several stories is said to be one, and not to be missing', () => {
     const { problems } = parseList(
-      '[{"id":"A","title":"Set up"},\n{"id":"B","title":"set  up"},\n{"id":"C","title":"Log in","dependsOn":["Set up"]}]',
+      '[{"id":"A","title":"Set up"},\n{"id":"B","title":"set  up"},\n{"id":"C","title":"Log in","dependsOn":["Set up","X-9"]}]',
     );
     sameValue(
       problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
@@ -260,6 +270,11 @@ describe('problems that do not hide stories', () => {
           'unknownDependency',
           3,
           'C waits for "Set up", which is the title of several stories: write the id of the one that is meant.',
+        ],
+        [
+          'unknownDependency',
+          3,
+          'C waits for X-9, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
         ],
       ],
     );

@@ -147,6 +147,14 @@ describe('the tasks of Task Master', () => {
       problems.map(({ code, line }) => [code, line]),
       [['repeatedKey', 2]],
     );
+    const lists = parseStoryFile(
+      '.taskmaster/tasks/tasks.json',
+      '{"master":{\n"tasks":[{"id":1,"title":"a","subtasks":[]}],\n"tasks":[{"id":2,"title":"b","subtasks":[]}]}}',
+    );
+    assert.deepEqual(
+      lists.problems.map(({ code, line }) => [code, line]),
+      [['repeatedKey', 2]],
+    );
   });
 
   test('a subtask of a subtask is not read, and is reported with its line', () => {

@@ -167,7 +167,8 @@ export async function changedEntries(
   const output = await runGit(
     dir,
     ...['--no-optional-locks', 'diff', '--raw', '-z', '--no-renames', '--no-ext-diff'],
-    ...['--no-relative', '--no-color', '--ignore-submodules=none', from, to],
+    // The settings of a person may name a file with an order that is not there.
+    ...['-O/dev/null', '--no-relative', '--no-color', '--ignore-submodules=none', from, to, '--'],
   );
   const fields = output.split('\0');
   return fields.flatMap((field, at) => {

@@ -10,9 +10,9 @@ export const MAX_PER_ITERATION = 5;
 const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
-/** Nothing else is on its lines: the text may be wrapped, but has no empty line. */
+/** Nothing else is on its lines: the text may be wrapped, up to an empty line, an item of a list or another tag. */
 const TAG =
-  /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>((?:(?!<\/?discovered>|\n[\t ]*\n).)+)<\/discovered>[\t ]*$/gms;
+  /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>((?:(?!<\/?discovered>|\n[\t ]*(?:\n|<|[-*+][\t ])).)+)<\/discovered>[\t ]*$/gms;
 
 /** New work that an agent has found. */
 export interface FoundWork {

@@ -1,4 +1,4 @@
-import { misspelledStatuses, unreadEntries } from '../stories/storyProblems.ts';
+import { misspelledStatuses, repeatedKeys, unreadEntries } from '../stories/storyProblems.ts';
 import type { Precondition } from './precondition.ts';
 
 /**
@@ -8,7 +8,8 @@ import type { Precondition } from './precondition.ts';
 export const unread: Precondition = {
   id: 'unread',
   async judge({ stories }) {
-    const found = stories && (unreadEntries(stories) ?? misspelledStatuses(stories));
+    const found =
+      stories && (unreadEntries(stories) ?? repeatedKeys(stories) ?? misspelledStatuses(stories));
     return found && { level: 'warns', ...found };
   },
 };

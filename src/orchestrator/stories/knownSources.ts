@@ -334,9 +334,13 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
  * followed: these settings are not looked for so far above it.
  */
 async function namedBacklog(workspaceDir: string): Promise<string | undefined> {
-  const bytes = await readPlainFile(join(workspaceDir, BACKLOG_SETTINGS), MAX_SETTINGS_BYTES);
+  const bytes = await readPlainFile(join(workspaceDir, BACKLOG_SETTINGS), MAX_SETTINGS_BYTES).catch(
+    // Settings that nobody may read name nothing. They are not what somebody looks for here.
+    () => undefined,
+  );
   const named = bytes && namedFolder(bytes.toString('utf8'));
-  return named?.includes('/') === false ? named : undefined;
+  const isFollowed = named?.includes('/') === false && isStoryFolder(join(workspaceDir, named));
+  return isFollowed ? named : undefined;
 }
 
 /** Where OpenSpec keeps the changes that are finished. */

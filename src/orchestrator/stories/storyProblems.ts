@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
-import { sharedTitles } from './formats/storyNames.ts';
+import { StoryNames } from './formats/storyNames.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
 
 /** Maximum number of named entries that are not read. */
@@ -71,15 +71,16 @@ function* unknownDependencies(
   byId: ReadonlyMap<string, unknown>,
   placeOf: FindPlace,
 ): Generator<StoryProblem> {
-  const isShared = sharedTitles(stories);
+  const names = new StoryNames(stories);
+  const isShared = (name: string) => names.isSharedTitle(name);
   for (const story of stories) {
     const unknown = story.dependsOn.filter(id => !byId.has(id));
-    if (unknown.length > 0) {
+    for (const { ids, message } of unknownDependencyMessages(story, unknown, isShared)) {
       yield {
         code: 'unknownDependency',
-        message: unknownDependencyMessage(story, unknown, isShared),
+        message,
         ...placeOf(story, 'dependencies'),
-        subject: { position: story.position, ids: unknown },
+        subject: { position: story.position, ids },
       };
     }
   }
@@ -90,29 +91,41 @@ function* unknownDependencies(
  * @param unknown ids that a story depends on; up to five are named
  * @param isShared whether several stories have this title
  */
-export function unknownDependencyMessage(
+export function unknownDependencyMessages(
   { file, id }: Pick<Story, 'file' | 'id'>,
   unknown: readonly string[],
   isShared: (name: string) => boolean,
-): Message {
-  const shared = unknown.find(isShared);
-  if (shared !== undefined) {
-    return say(
-      '{0} waits for "{1}", which is the title of several stories: write the id of the one that is meant.',
-      plainText(id),
-      plainText(shared),
-    );
-  }
-  const words = [plainText(id), unknown.slice(0, 5).map(plainText).join(', ')] as const;
-  return file === undefined
-    ? say(
-        '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
-        ...words,
-      )
-    : say(
-        '{0} waits for {1}, which this folder does not have: correct the id, or remove it when that story is done elsewhere.',
-        ...words,
-      );
+): { readonly ids: readonly string[]; readonly message: Message }[] {
+  const shared = unknown.filter(isShared);
+  const missing = unknown.filter(name => !isShared(name));
+  const words = [plainText(id), missing.slice(0, 5).map(plainText).join(', ')] as const;
+  return [
+    ...shared.map(name => ({
+      ids: [name],
+      message: say(
+        '{0} waits for "{1}", which is the title of several stories: write the id of the one that is meant.',
+        plainText(id),
+        plainText(name),
+      ),
+    })),
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            ids: missing,
+            message:
+              file === undefined
+                ? say(
+                    '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
+                    ...words,
+                  )
+                : say(
+                    '{0} waits for {1}, which this folder does not have: correct the id, or remove it when that story is done elsewhere.',
+                    ...words,
+                  ),
+          },
+        ]),
+  ];
 }
 
 /**
@@ -289,21 +302,31 @@ export function unreadEntries({
 }
 
 /** That stories count as not done because the key of their state is not known; like {@link unreadEntries}. */
-export function misspelledStatuses({
-  path: list,
-  problems,
-}: StoryList): { readonly message: Message; readonly next: Message } | undefined {
-  const found = problems.filter(({ code }) => code === 'misspelledStatus');
+export function misspelledStatuses(
+  list: StoryList,
+): { readonly message: Message; readonly next: Message } | undefined {
+  return toldTogether(list, 'misspelledStatus', places =>
+    say('The state of stories is not read, because its key is not known: {0}.', places),
+  );
+}
+
+/** That values, or whole lists, do not count because their key is there twice; like {@link unreadEntries}. */
+export function repeatedKeys(
+  list: StoryList,
+): { readonly message: Message; readonly next: Message } | undefined {
+  return toldTogether(list, 'repeatedKey', places =>
+    say('A part of the story file is not read, because its key is there twice: {0}.', places),
+  );
+}
+
+function toldTogether(
+  { path: list, problems }: StoryList,
+  wanted: StoryProblem['code'],
+  messageOf: (places: Words) => Message,
+): { readonly message: Message; readonly next: Message } | undefined {
+  const found = problems.filter(({ code }) => code === wanted);
   const [first] = found;
-  return first === undefined
-    ? undefined
-    : {
-        message: say(
-          'The state of stories is not read, because its key is not known: {0}.',
-          placesIn(list, found),
-        ),
-        next: first.message,
-      };
+  return first && { message: messageOf(placesIn(list, found)), next: first.message };
 }
 
 function placesIn(list: string, problems: readonly StoryProblem[]): Words {

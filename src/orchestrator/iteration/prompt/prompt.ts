@@ -1,6 +1,6 @@
 import { fenced } from '../../../base/fenced.ts';
 import { MANY_UNCLAIMED } from '../../journal/storyRecord.ts';
-import { descriptionBelow } from '../../stories/story.ts';
+import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import { duplicateNotes } from './duplicateNotes.ts';
 import { asData, commandText, idText, pathText, shortRuns, withinBudget } from './foreignText.ts';
@@ -285,8 +285,9 @@ function story({ story: found }: PromptInput): string {
   }
   const title = shortenToTokens(found.title, PART.title);
   const lines = [`**${idText(found.id)}: ${title}**`];
-  if (found.epic !== undefined) {
-    lines.push('', `Part of: ${shortenToTokens(found.epic, PART.group)}`);
+  const group = groupOf(found);
+  if (group !== '') {
+    lines.push('', `Part of: ${group}`);
   }
   const description = asData(descriptionBelow(found, title), PART.description);
   if (description !== '') {
@@ -306,6 +307,11 @@ function story({ story: found }: PromptInput): string {
     );
   }
   return section('Your Story', lines.join('\n'));
+}
+
+/** A task with subtasks is the group of these, and of itself. */
+function groupOf({ epic = '', title }: Story): string {
+  return epic === title || epic.endsWith(` › ${title}`) ? '' : shortenToTokens(epic, PART.group);
 }
 
 function currentState(input: PromptInput): string {

@@ -7,10 +7,10 @@ import type { Span } from '../formats/jsonOutline.ts';
 import { isStatusKey } from '../formats/prdKeys.ts';
 import { openWord } from '../formats/statusWord.ts';
 import type { DependencyPart, StoryPart, StoryParts } from '../formats/storyFormat.ts';
-import { StoryNames, sharedTitles } from '../formats/storyNames.ts';
+import { StoryNames } from '../formats/storyNames.ts';
 import type { Story, StoryFormatName, StoryList, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
-import { unknownDependencyMessage } from '../storyProblems.ts';
+import { unknownDependencyMessages } from '../storyProblems.ts';
 import { areExact, type Candidate, type Trial } from './fixTrials.ts';
 import { closestId, takeFreeId } from './ids.ts';
 import type { StoryDiagnosis } from './storyDiagnosis.ts';
@@ -44,8 +44,6 @@ export class PartDiagnoses {
   private readonly stories: ReadonlyMap<number, Story>;
   private readonly names: () => StoryNames;
   private readonly ids: () => ReadonlySet<string>;
-  /** Whether several stories have a title. */
-  private readonly isShared: (name: string) => boolean;
   /** The ids of the stories that are called by their titles. */
   private readonly titles: () => ReadonlyMap<string, string>;
   private readonly candidates = new Map<StoryDiagnosis, () => readonly Trial[]>();
@@ -55,7 +53,6 @@ export class PartDiagnoses {
     this.file = file;
     this.stories = new Map(stories.map(story => [story.position, story]));
     this.names = once(() => new StoryNames(stories));
-    this.isShared = sharedTitles(stories);
     this.ids = once(() => new Set(stories.flatMap(({ id }) => (isNumberId(id) ? [] : id))));
     const titled = WITH_TITLES.has(file.list.format) ? stories : [];
     this.titles = once(
@@ -177,15 +174,17 @@ export class PartDiagnoses {
     const { ids = [] } = problem.subject ?? {};
     const found = ids.map(id => ({ id, parts: this.dependencies(position, id) }));
     const inherited = found.flatMap(({ id, parts }) => (parts.length === 0 ? [id] : []));
-    if (inherited.length > 0) {
-      yield { ...plain, message: unknownDependencyMessage(story, inherited, this.isShared) };
+    const isShared = (name: string) => this.names().isSharedTitle(name);
+    for (const { message } of unknownDependencyMessages(story, inherited, isShared)) {
+      yield { ...plain, message };
     }
     for (const { id, parts } of found) {
-      const message = unknownDependencyMessage(story, [id], this.isShared);
       const spans = parts.map(({ span }) => span);
-      yield* this.atEach(spans, { ...plain, message }, problem, () =>
-        this.unknownFixes(id, parts, own, position),
-      );
+      for (const { message } of unknownDependencyMessages(story, [id], isShared)) {
+        yield* this.atEach(spans, { ...plain, message }, problem, () =>
+          this.unknownFixes(id, parts, own, position),
+        );
+      }
     }
   }
 

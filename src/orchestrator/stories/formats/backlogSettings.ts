@@ -59,7 +59,9 @@ export function isDoneStatus(
  * @param text of `backlog.config.yml`
  */
 export function namedFolder(text: string): string | undefined {
-  const named = posix.normalize(textIn(yamlOf(text)?.['backlog_directory']).replaceAll('\\', '/'));
+  const values = yamlOf(text) ?? {};
+  const written = textIn(values['backlog_directory']) || textIn(values['backlogDirectory']);
+  const named = posix.normalize(written.replaceAll('\\', '/'));
   const folder = named.replace(/\/$/, '');
   return folder === '.' || /^(?:\/|\.\.(?:\/|$))/.test(folder) ? undefined : folder;
 }

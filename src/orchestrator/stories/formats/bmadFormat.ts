@@ -33,8 +33,9 @@ const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
 /** The name of an epic is looked for among the first words of a key, so that a key of any length is read quickly. */
 const MAX_WORDS = 8;
 const EPIC = /^epic-(.+?)(?:-retrospective)?$/s;
-/** A story of an epic that has no "epic-" in front of its name, such as `dm-01`. */
-const OF_BARE_EPIC = /^([A-Za-z][A-Za-z0-9]*-\d+)-\d+[a-z]?-./s;
+/** An epic that has no "epic-" in front of its name, such as `dm-01`, and a story of one. */
+const BARE_EPIC = /^([A-Za-z][A-Za-z0-9]*)-\d+$/;
+const OF_BARE_EPIC = /^(([A-Za-z][A-Za-z0-9]*)-\d+)-\d+[a-z]?-./s;
 
 interface Entry {
   readonly key: string;
@@ -207,13 +208,16 @@ function epicsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
     }),
   );
   const keys = new Set(entries.map(({ key }) => key));
-  for (const { key } of entries) {
-    const [, epic = ''] = OF_BARE_EPIC.exec(key) ?? [];
-    if (keys.has(epic) && !NO_STORY.test(epic)) {
-      epics.set(epic, epic);
-    }
-  }
-  return epics;
+  const words = new Set(
+    entries.flatMap(({ key }) => {
+      const [, epic = '', word = ''] = OF_BARE_EPIC.exec(key) ?? [];
+      const isOne = keys.has(epic) && !NO_STORY.test(epic) && partsOf(key, epics) === undefined;
+      return isOne ? word : [];
+    }),
+  );
+  // One that has no stories yet is called like the others.
+  const bare = entries.flatMap(({ key }) => (words.has(BARE_EPIC.exec(key)?.[1] ?? '') ? key : []));
+  return new Map([...epics, ...bare.map(key => [key, key] as const)]);
 }
 
 /**

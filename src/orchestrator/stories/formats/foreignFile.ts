@@ -27,11 +27,7 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
     );
   }
   const [owner, pattern, usual] = SETTINGS.find(([, own]) => own.test(file)) ?? [];
-  // The folder of Backlog.md may have any name.
-  const list =
-    owner === 'Backlog.md'
-      ? `${pattern?.exec(file)?.[1] ?? namedFolder(text ?? '') ?? usual}/`
-      : usual;
+  const list = owner === 'Backlog.md' ? backlogPlace(pattern?.exec(file)?.[1], text) : usual;
   if (owner !== undefined) {
     return list === undefined
       ? say(
@@ -116,6 +112,16 @@ export function hasPlaceForStories(path: string, text: string): boolean {
 
 const JSON_PLACES =
   /"(?:(?:userStories|user_stories|stories|passes|acceptanceCriteria|acceptance_criteria)"\s*:|(?:phases|sprints|epics|milestones)"\s*:\s*\[\s*\{)/;
+
+/**
+ * Where the tasks of Backlog.md are; `undefined` if its settings name a place out of the project.
+ * @param around the folder of the settings, if it is one with tasks
+ */
+function backlogPlace(around: string | undefined, text = ''): string | undefined {
+  const folder =
+    around ?? namedFolder(text) ?? (/^backlog_?directory/im.test(text) ? '' : 'backlog');
+  return folder === '' ? undefined : `${plainText(folder)}/`;
+}
 
 /** A list with entries that look like features, whatever it is called. */
 function otherList(text: string): string | undefined {

@@ -1,4 +1,4 @@
-import { type Message, say } from '../../../base/say.ts';
+import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
 import { membersOf } from './jsonOutline.ts';
@@ -21,36 +21,40 @@ export function readJson(
   }
 }
 
+/** A key that an object has more than once. */
+interface RepeatedKey {
+  readonly key: string;
+  /** At the first one. */
+  readonly problem: StoryProblem;
+}
+
 /**
- * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value.
+ * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value. Some
+ * people write comments like that, with keys such as `//` and `_note`.
  * @param starts of objects in a text that is valid
  */
 export function findRepeatedKeys(
   text: string,
   starts: readonly number[],
   lines: TextLines,
-): StoryProblem[] {
+): RepeatedKey[] {
   return starts.flatMap(start => {
-    const last = new Map<string, number>();
     const members = membersOf(text, start);
-    members.forEach(({ key }, index) => {
-      last.set(key, index);
-    });
+    const last = new Map(members.map(({ key }, index) => [key, index]));
     return last.size === members.length
       ? []
       : members
-          .filter(({ key }, index) => last.get(key) !== index)
+          .filter(({ key }, index) => last.get(key) !== index && !/^(?:\/\/|_)/.test(key))
           .map(({ key, name }) => ({
-            code: 'repeatedKey' as const,
-            message: repeatedKeyMessage(key),
-            ...lines.at(name.start),
+            key,
+            problem: {
+              code: 'repeatedKey' as const,
+              message: say(
+                'The key "{0}" is there again below, and only the last one counts: remove one of them.',
+                plainText(key),
+              ),
+              ...lines.at(name.start),
+            },
           }));
   });
-}
-
-export function repeatedKeyMessage(key: string): Message {
-  return say(
-    'The key "{0}" is there again below, and only the last one counts: remove one of them.',
-    plainText(key),
-  );
 }

@@ -22,8 +22,7 @@ export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: bo
     kind !== 'checkbox' &&
     (ALMOST.test(text) ||
       QUOTED.test(text) ||
-      STRAY.test(text) ||
-      [ODD, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
+      [ODD, STRAY, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
         const rest = spelling.exec(text)?.[1];
         return rest !== undefined && !LEGEND.test(rest);
       }))
@@ -46,8 +45,6 @@ export interface Checkbox {
 export interface HidingBlock {
   readonly kind: 'fence' | 'comment';
   readonly offset: number;
-  /** The opening marks. */
-  readonly marks: string;
   /** Number of checkboxes after it. */
   readonly checkboxes: number;
 }
@@ -62,9 +59,9 @@ const ALMOST =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
-/** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. A backslash is meant. */
+/** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
 const STRAY =
-  /^[\t ]*[\p{L}\p{N}.,;:_~*+-]{1,2}[-*+][\t ]+\[[\t ]*[xX]?[\t ]*\]\*?[\t ]+[^\s([:*]/u;
+  /^[\t ]*[\p{L}\p{N}.,;]{1,2}-[\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /**
  * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.

@@ -403,15 +403,15 @@ function allHidden(
   if (first === undefined) {
     return undefined;
   }
-  const count = [first, ...others].reduce((sum, { checkboxes }) => sum + checkboxes, 0);
+  const same = others.filter(({ kind }) => kind === first.kind);
+  const count = [first, ...same].reduce((sum, { checkboxes }) => sum + checkboxes, 0);
   return {
     code: 'noStories',
     message:
       first.kind === 'fence'
         ? say(
-            'The only checkboxes of the file are in a code fence, so they count as an example: {0}. If they are the stories, remove the line "{1}" here and the one that ends the fence. If not: {2}',
+            'The only checkboxes of the file are in a code fence, so they count as an example: {0}. If they are the stories, remove the marks of the fence that begins here. If not: {1}',
             count,
-            plainText(first.marks),
             fix,
           )
         : say(

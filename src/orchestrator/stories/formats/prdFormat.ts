@@ -11,7 +11,7 @@ import { type MisnamedList, misnamedList, misnamedListMessage } from './fieldNam
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
-import { findRepeatedKeys, readJson, repeatedKeyMessage } from './jsonText.ts';
+import { findRepeatedKeys, readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
 import {
   dependencyId,
@@ -53,8 +53,13 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { root } = parsed;
   const array = findStoryArray(root);
+  const repeated = isEntry(root) ? findRepeatedKeys(text, [skipSpace(text, 0)], lines) : [];
   if (array === undefined) {
     const start = skipSpace(text, 0);
+    const [lost] = repeated.filter(({ key }) => LIST_KEYS.some(list => list === key));
+    if (lost !== undefined) {
+      return { ...lost.problem, code: 'noStories' };
+    }
     const misnamed = isEntry(root) ? misnamedList(root, LIST_KEYS, looksLikeStory) : undefined;
     const member = misnamed && membersOf(text, start).find(({ key }) => key === misnamed.key);
     return {
@@ -89,11 +94,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...unknownEpics(root, array, stories, placeOf),
-      ...findRepeatedKeys(
-        text,
-        spans.flatMap(({ start }) => (text[start] === '{' ? start : [])),
-        lines,
-      ),
+      ...[
+        ...repeated,
+        ...findRepeatedKeys(
+          text,
+          spans.flatMap(({ start }) => (text[start] === '{' ? start : [])),
+          lines,
+        ),
+      ].map(({ problem }) => problem),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
@@ -273,20 +281,18 @@ function otherLists(
     });
     return { key, spans };
   });
-  const again = membersOf(text, start)
-    .filter(({ key }) => key === used)
-    .slice(0, -1)
-    .map(({ key, name }) => ({ span: name, message: repeatedKeyMessage(key) }));
-  const unread = [...own, ...others, ...nested].flatMap(({ key, spans }) => {
+  return [...own, ...others, ...nested].flatMap(({ key, spans }): StoryProblem[] => {
     const [first] = spans;
-    const message = otherListMessage(key, spans.length, used);
-    return first === undefined ? [] : [{ span: first, message }];
+    return first === undefined
+      ? []
+      : [
+          {
+            code: 'notAStory',
+            message: otherListMessage(key, spans.length, used),
+            ...lines.at(first.start),
+          },
+        ];
   });
-  return [...again, ...unread].map(({ message, span }) => ({
-    code: 'notAStory',
-    message,
-    ...lines.at(span.start),
-  }));
 }
 
 /** Whether an entry is a group of stories: they name it, or it lists their ids. */

@@ -1,5 +1,4 @@
 import { numberId } from '../../../base/numberId.ts';
-import { once } from '../../../base/once.ts';
 import type { Story } from '../story.ts';
 
 /** Stories that stand together under one name: an epic, a phase. */
@@ -53,8 +52,19 @@ export class StoryNames {
     return this.ids.has(id) ? [id] : undefined;
   }
 
+  /** Whether several stories have this title, so that it means none of them. */
+  isSharedTitle(name: string): boolean {
+    const titles = this.allTitles();
+    return titles.has(plain(name)) && titles.get(plain(name)) === undefined;
+  }
+
   /** Only if no other story has this title. */
   private byTitle(name: string): string | undefined {
+    return this.allTitles().get(plain(name));
+  }
+
+  /** The id by title; `undefined` for a title of several stories. */
+  private allTitles(): ReadonlyMap<string, string | undefined> {
     if (this.titles === undefined) {
       const titles = new Map<string, string | undefined>();
       for (const { id, title } of this.stories) {
@@ -62,7 +72,7 @@ export class StoryNames {
       }
       this.titles = titles;
     }
-    return this.titles.get(plain(name));
+    return this.titles;
   }
 
   /** By its id or name; `Phase 1` is also the start of `Phase 1: Foundation`, and 1 the number of the first one. */
@@ -84,21 +94,6 @@ export class StoryNames {
       ? (this.groupCalled(`Phase ${name}`, false) ?? this.groups[Number(name) - 1])
       : undefined;
   }
-}
-
-/** Finds out whether several stories have a title, so that it names none of them. Reads them at the first question. */
-export function sharedTitles(stories: readonly Named[]): (name: string) => boolean {
-  const shared = once(() => {
-    const seen = new Set<string>();
-    return new Set(
-      stories.flatMap(({ title }) => {
-        const isFirst = !seen.has(plain(title));
-        seen.add(plain(title));
-        return isFirst ? [] : plain(title);
-      }),
-    );
-  });
-  return name => shared().has(plain(name));
 }
 
 function plain(name: string): string {

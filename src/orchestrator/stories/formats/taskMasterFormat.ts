@@ -107,9 +107,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ),
       ...findRepeatedKeys(
         text,
-        [skipSpace(text, 0), ...tasks.map(({ span }) => span.start)],
+        [
+          ...new Set([skipSpace(text, 0), ...tags.map(({ holder }) => holder)]),
+          ...tasks.map(({ span }) => span.start),
+        ],
         lines,
-      ),
+      ).map(({ problem }) => problem),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),
