@@ -449,6 +449,20 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
       /nothing to do\..*\nWarning: No agent works on entries .*: tasks\.md:2, tasks\.md:3\. /;
     assert.match((await workspace.script([], ...of, '--new').finished).stdout, all);
     assert.match((await workspace.cli('next', ...of).finished).stdout, all);
+    for (const [list, problem] of [
+      [
+        '[{"id":"A","title":"a","passes":true,"passes":false}]',
+        /^! A part of the story file is not/m,
+      ],
+      [
+        '[{"id":"A","title":"a","pases":true}]',
+        /^! The state of stories is not read, .*\.json:1\./m,
+      ],
+    ] as const) {
+      await workspace.write('list.json', list);
+      const one = await workspace.cli('doctor', '--file', 'list.json', '--only', 'unread').finished;
+      assert.match(one.stdout, problem);
+    }
     await workspace.write('tasks.md', '- [x] One\n- [x] Two\n');
     const right = await workspace.script([], ...of, '--new').finished;
     assert.doesNotMatch(right.stdout, /not read as/);
