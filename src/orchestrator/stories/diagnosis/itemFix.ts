@@ -4,7 +4,10 @@ import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
 
-/** An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one, its mark, and what is bold. */
+/**
+ * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one,
+ * its mark, and what is bold.
+ */
 const ALMOST =
   /^(?:[\t ]*>)*[\t ]*(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t ]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d+[.)]|[A-Za-z][.)])[\t \u00A0]+)*(?:([-*+]|\d+[.)])|[\u2022\u2023\u25E6\u25AA\u2013\u2014]|[A-Za-z][.)])|#+)?[\t \u00A0]*(?:\u2610|(\u2611)|(\*\*|__)?\\?\[[\t \u00A0]*(?:([^\s\]\\])[\t ]*)?\\?\](\3)?(\*?))[\t \u00A0]*/u;
 
