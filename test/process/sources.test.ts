@@ -276,6 +276,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
       ['backlog/config.yml', 'project_name: Plants\n'],
       ['backlog/tasks/task-1 - Dig.md', '---\nid: task-1\ntitle: Dig\nstatus: To Do\n---\n'],
       ['specs/002-b/tasks.md', '- [ ] T001 Dig\n'],
+      ['.taskmaster/tasks/tasks.json', '{"tasks":[]}\n'],
     ] as const) {
       await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
       await workspace.write(file, text);
@@ -286,6 +287,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
         'backlog/tasks/task-1 - Dig.md',
         /is a file of Backlog\.md\. Name the folder: --file backlog$/m,
       ],
+      ['.taskmaster', /: --file .taskmaster.tasks.tasks\.json$/m],
       ['specs/002-b', /is a folder\. Name the file in it: --file specs.002-b.tasks\.md$/m],
     ] as const) {
       const { code, stderr } = await workspace.cli('stories', '--file', named).finished;

@@ -133,6 +133,32 @@ describe('the prompt of an iteration', () => {
     }
   });
 
+  test('names the stories that its story builds on', () => {
+    const dependsOn = Array.from({ length: 10 }, (_, i) => `US-${i + 10}`);
+    assert.match(
+      prompt({ story: { ...story, dependsOn } }),
+      /\n\nBuilds on: US-10, .*US-17, .*2 more\n/,
+    );
+    assert.doesNotMatch(prompt(), /Builds on/);
+  });
+
+  test('leads to the documents that a tool keeps next to its tasks', () => {
+    for (const [storyFile, words] of [
+      ['.kiro/specs/login/tasks.md', 'such as requirements.md and design.md, if there are any)'],
+      ['web/openspec/changes/login/tasks.md', 'such as proposal.md and design.md, if'],
+      ['specs/001-login/tasks.md', '(start with specs/001-login/tasks.md and the documents next'],
+    ] as const) {
+      assert.ok(prompt({ storyFile }).includes(words), storyFile);
+    }
+    assert.doesNotMatch(prompt({ storyFile: 'docs/tasks.md' }), /documents next to it/);
+  });
+
+  test('names a task of another tag of Task Master as its file does', () => {
+    const text = (storyFile: string) => prompt({ storyFile, story: { ...story, id: 'auth/1' } });
+    assert.match(text('.taskmaster/tasks/tasks.json'), /\(task 1 of the tag auth: /);
+    assert.match(text('prd.json'), /\(auth\/1: /);
+  });
+
   test('shows which criteria are done in the file', () => {
     const criteria = [{ text: 'A', done: true }, { text: 'B', done: false }, { text: 'C' }];
     assert.match(prompt({ story: { ...story, criteria } }), /\n- \[x\] A\n- \[ \] B\n- C\n/);

@@ -154,6 +154,20 @@ describe('a plan', () => {
       now = editStoryDone(now, story, true, kiro);
     }
     assert.deepEqual(order, ['1.2.1', '1.2', '1', '1.3', '2']);
+    // Kiro also writes parts at the margin.
+    assert.deepEqual(
+      parseList(
+        kiro,
+        '- [ ] 2. Sign in\n- [ ] 2.1 Form\n- [ ]* 2.2 Test\n- [ ] 2.10 Mail\n',
+      ).stories.map(({ dependsOn }) => dependsOn),
+      [['2.1', '2.10'], [], [], []],
+    );
+    assert.deepEqual(
+      parseList(kiro, '- [ ] 2.1 Form\n  - [ ] 2. Sign in\n').stories.map(
+        ({ dependsOn }) => dependsOn,
+      ),
+      [[], ['2.1']],
+    );
     // Elsewhere, the order of the file counts.
     assert.deepEqual(
       needs('specs/login/tasks.md').flatMap(([, ids]) => ids),
@@ -675,6 +689,14 @@ describe('finding a story file', () => {
     }
     const prd = await put('plans/prd.json', '[]');
     assert.equal(await findStoryFile(workspace), prd);
+  });
+
+  test('a PRD.md is the list of ralphy where its folder is, and elsewhere a document', async t => {
+    const workspace = await folderFor(t);
+    await writeFile(join(workspace, 'PRD.md'), '- [ ] Sign in\n');
+    assert.equal(await findStoryFile(workspace), undefined);
+    await mkdir(join(workspace, '.ralphy'));
+    assert.equal(await findStoryFile(workspace), join(workspace, 'PRD.md'));
   });
 
   test('a broken file with a name that others use, too, counts if it shows its tool', async t => {

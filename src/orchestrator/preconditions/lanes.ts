@@ -39,7 +39,10 @@ export const lanes: Precondition = {
     if (isPrepared) {
       return { level: 'holds', message: 'The plan names the branch on which the work lands.' };
     }
-    return (await refusal(ground)) ?? { level: 'holds', message: await lanesWords(ground) };
+    return (
+      (await refusal(ground)) ??
+      withoutOrder(ground) ?? { level: 'holds', message: await lanesWords(ground) }
+    );
   },
 };
 
@@ -155,6 +158,24 @@ async function refusal({
         ),
         next: adviceOnWorktree(elsewhere),
       };
+}
+
+/** People write plans in the order of the work, but agents start together on what does not wait for anything. */
+function withoutOrder({ settings, stories }: Ground): Judgement | undefined {
+  const open = stories?.format === 'plan' ? stories.stories.filter(({ done }) => !done) : [];
+  const isUnordered = open.length > 1 && open.every(({ dependsOn }) => dependsOn.length === 0);
+  return settings.lanes > 1 && isUnordered
+    ? {
+        level: 'warns',
+        message: say(
+          'Up to {0} agents start on the items of this plan at once: a plan does not say which item needs another one first.',
+          settings.lanes,
+        ),
+        next: say(
+          'If they build on each other, use one agent, or write them in another format, with "dependsOn": ralph-fresh convert FILE --to prd.',
+        ),
+      }
+    : undefined;
 }
 
 async function lanesWords({ head, settings, stories }: Ground): Promise<string> {

@@ -30,6 +30,10 @@ const SKIPPED_IN_OMC = new Set(['archive', 'state', 'logs']);
 /** Where Backlog.md has its tasks, unless its settings name another folder. */
 const BACKLOGS = ['backlog', '.backlog'] as const;
 const BACKLOG_SETTINGS = 'backlog.config.yml';
+/** The usual list of ralphy; elsewhere a document of this name is about a product. */
+const RALPHY_LIST = 'PRD.md';
+/** Where ralphy has its settings. */
+const RALPHY = '.ralphy';
 const MAX_SETTINGS_BYTES = 256 * 1024;
 const MAX_DEPTH = 5;
 const MAX_FOLDERS = 3000;
@@ -183,6 +187,11 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
 /** The files at a path that contain stories, or might if they could be read. */
 async function filesWithStories(workspaceDir: string, place: string): Promise<KnownSource[]> {
   const found: KnownSource[] = [];
@@ -312,6 +321,9 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
   if (BACKLOGS.some(folder => folder === place)) {
     const named = await namedBacklog(workspaceDir);
     return named === undefined || place === BACKLOGS[0] ? [join(workspaceDir, named ?? place)] : [];
+  }
+  if (place === RALPHY_LIST && !(await isDirectory(join(workspaceDir, RALPHY)))) {
+    return [];
   }
   const star = place.indexOf('*');
   if (star === -1) {

@@ -26,6 +26,12 @@ const AT_ONCE = 100;
 /** No backlog has more; a folder with more was made by mistake. */
 const MAX_FILES = 20_000;
 
+/** Lists of tools that keep them in a folder of their own, by path from there. */
+const LISTS_INSIDE = [
+  ...['tasks.md', 'tasks/tasks.json', 'issues.jsonl', 'agent/tasks.jsonl', 'tasks.yaml'],
+  ...['sprint-status.yaml', 'implementation-artifacts/sprint-status.yaml', 'prd.json'],
+];
+
 /** Whether a folder is a source of stories: it has a folder with tasks. */
 export function isStoryFolder(folder: string): boolean {
   try {
@@ -53,7 +59,8 @@ export function tasksProblem(folder: string): Message | undefined {
 export function namedSource(dir: string, named: string): string {
   const file = path.resolve(dir, named);
   const around = path.dirname(file);
-  if (isStoryFolder(file)) {
+  // Task Master has a folder of this name, too.
+  if (isStoryFolder(file) && !isKind(path.join(file, 'tasks/tasks.json'), 'file')) {
     return file;
   }
   if (path.basename(file) === TASKS && isStoryFolder(around)) {
@@ -66,10 +73,12 @@ export function namedSource(dir: string, named: string): string {
       say('{0} is a file of Backlog.md. Name the folder: --file {1}', file, place(folder)),
     );
   }
-  const list = path.join(file, 'tasks.md');
-  if (isKind(file, 'folder') && isKind(list, 'file')) {
+  const inside = isKind(file, 'folder')
+    ? LISTS_INSIDE.map(list => path.join(file, list)).find(list => isKind(list, 'file'))
+    : undefined;
+  if (inside !== undefined) {
     throw new HumanError(
-      say('{0} is a folder. Name the file in it: --file {1}', file, place(list)),
+      say('{0} is a folder. Name the file in it: --file {1}', file, place(inside)),
     );
   }
   return file;

@@ -37,6 +37,7 @@ export const OTHER_STORY_FILE_PLACES = [
   '.ralphy/plan.md',
   'PLAN.md',
   'plan.md',
+  'PRD.md',
   '.ralphy/tasks.yaml',
   '.ralphy/tasks.yml',
   'tasks.yaml',
@@ -61,7 +62,7 @@ export const OTHER_STORY_FILE_PLACES = [
 
 /** Also names of files that have nothing to do with stories; lists that are documents of a project, too. */
 const COMMON: ReadonlySet<string> = new Set([
-  ...['tasks/tasks.json', 'tasks.yaml', 'tasks.yml'],
+  ...['PRD.md', 'tasks/tasks.json', 'tasks.yaml', 'tasks.yml'],
   ...['specs/INDEX.md', '.ralph/specs/INDEX.md'],
 ]);
 

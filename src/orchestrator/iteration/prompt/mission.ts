@@ -42,11 +42,11 @@ export function mission(input: PromptInput): string {
           `**SIGNAL** when the whole task is done and its tests pass: end your answer with ${promise} on a line of its own`,
         ]
       : [
-          `**READ** the codebase (start with ${pathText(ownFile(input.storyFile, input.story))})${detailsText(input.story)}`,
+          `**READ** the codebase (start with ${pathText(ownFile(input.storyFile, input.story))}${documentsText(input.storyFile)})${detailsText(input.story)}`,
           `**WORK** on story ${idText(input.story.id)}`,
           commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
-          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneText(input)}), and append what you learned to ${progressFile}`,
+          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${taskText(input.storyFile, input.story.id)}: ${doneText(input)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
   return `${numbered(steps)}\n\n${discovery(input.pin)}`;
@@ -99,6 +99,28 @@ function detailsText({ details }: Pick<Story, 'details'>): string {
     : ` and what describes the story: ${pathText(details)}, next to it or in its story_location; without that file, the epics in the planning documents`;
 }
 
+/** What tools write next to their tasks. */
+const DOCUMENTS: readonly (readonly [list: RegExp, documents: string])[] = [
+  [/(?:^|\/)\.kiro\/specs\/[^/]+\/tasks\.md$/, 'requirements.md and design.md'],
+  [/(?:^|\/)openspec\/changes\/[^/]+\/tasks\.md$/, 'proposal.md and design.md'],
+  [/(?:^|\/)specs\/[^/]+\/tasks\.md$/, 'spec.md and plan.md'],
+];
+
+function documentsText(storyFile: string): string {
+  const documents = DOCUMENTS.find(([list]) => list.test(storyFile))?.[1];
+  return documents === undefined
+    ? ''
+    : ` and the documents next to it, such as ${documents}, if there are any`;
+}
+
+/** The story as its file names it. In Task Master, those of another tag have that tag in front of their id here. */
+function taskText(storyFile: string, storyId: string): string {
+  const slash = storyId.lastIndexOf('/');
+  return slash > 0 && /(?:^|\/)tasks\.json$/.test(storyFile)
+    ? `task ${idText(storyId.slice(slash + 1))} of the tag ${idText(storyId.slice(0, slash))}`
+    : idText(storyId);
+}
+
 /** Where the story is: in the story file, or in a file of its own. */
 function ownFile(storyFile: string, { file }: Pick<Story, 'file'>): string {
   return file === undefined ? storyFile : path.posix.join(storyFile, file);
@@ -116,7 +138,7 @@ function doneText({ doneMark, storyFile = '', story }: PromptInput): string {
   if (story?.file !== undefined) {
     return `${mark}; leave the file where it is`;
   }
-  return isBmad(storyFile) ? `${mark}, and not review: the loop has it reviewed` : mark;
+  return isBmad(storyFile) ? `${mark}, and not review: nobody else marks it as done` : mark;
 }
 
 function isBmad(storyFile: string): boolean {

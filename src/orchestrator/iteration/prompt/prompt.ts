@@ -289,6 +289,13 @@ function story({ story: found }: PromptInput): string {
   if (group !== '') {
     lines.push('', `Part of: ${group}`);
   }
+  if (found.dependsOn.length > 0) {
+    const needs = [
+      ...found.dependsOn.slice(0, PART.needs).map(idText),
+      ...andMore(found.dependsOn.length - PART.needs),
+    ].join(', ');
+    lines.push('', `Builds on: ${shortenToTokens(needs, PART.group)}`);
+  }
   const description = asData(descriptionBelow(found, title), PART.description);
   if (description !== '') {
     lines.push('', description);

@@ -152,7 +152,7 @@ const MAX_HEAD = 20_000;
 
 /** Names of settings, and where the tool has its stories if it has any. */
 const SETTINGS: readonly (readonly [tool: string, path: RegExp, list?: string])[] = [
-  ['ralphy', /(?:^|\/)\.ralphy\/config\.ya?ml$/, '.ralphy/tasks.yaml'],
+  ['ralphy', /(?:^|\/)\.ralphy\/config\.ya?ml$/, 'PRD.md, tasks.yaml or .ralphy/tasks.yaml'],
   ['Beads', /(?:^|\/)\.beads\/(?:config\.ya?ml|metadata\.json)$/, '.beads/issues.jsonl'],
   ['Backlog.md', /(?:^|\/)(?:(\.?backlog)\/config\.ya?ml|backlog\.config\.yml)$/, 'backlog'],
   ['ralph-orchestrator', /(?:^|\/)ralph\.ya?ml$/, '.ralph/agent/tasks.jsonl'],

@@ -160,7 +160,17 @@ export class Bd {
     try {
       const file = path.join(dir, 'issues.jsonl');
       await this.run(['export', '-o', file]);
-      const issues = (await readFile(file, 'utf8')).split('\n').map(parseJson);
+      const exported = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') {
+          throw new HumanError(
+            say(
+              '"bd export" wrote no file. Try it, and bring bd up to date: bd export -o all.jsonl',
+            ),
+          );
+        }
+        throw error;
+      });
+      const issues = exported.split('\n').map(parseJson);
       return issues
         .map(issue => issueSchema().safeParse(issue).data)
         .find(issue => issue?.description?.split(/\r?\n/).includes(line))?.id;
