@@ -27,6 +27,13 @@ export function isAlmost(name: string, known: string): boolean {
     name[0] === known[0] &&
     !WORDS.has(name) &&
     Math.abs(name.length - known.length) <= 1 &&
-    editDistance(name, known) === 1
+    (editDistance(name, known) === 1 || isSwapped(name, known))
   );
+}
+
+/** Whether two neighboring letters have changed places, as in `stauts`. */
+function isSwapped(name: string, known: string): boolean {
+  const at = [...known].findIndex((letter, index) => letter !== name[index]);
+  const swapped = `${known.slice(0, at)}${known[at + 1] ?? ''}${known[at] ?? ''}${known.slice(at + 2)}`;
+  return at !== -1 && name === swapped;
 }

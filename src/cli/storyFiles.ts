@@ -182,12 +182,18 @@ export async function whyNoStoryFile(
     }
     const plan = await planWithoutCheckbox(workspace);
     if (plan !== undefined) {
+      const [problem] = plan.problems;
+      const found = say(
+        'No story file was found in {0}: {1} has no checkbox.',
+        workspace,
+        nameOf(plan),
+      );
+      // A line is named where something hides the checkboxes.
+      if (problem !== undefined && problem.line > 1) {
+        return { found, choice: problemWords(problem) };
+      }
       return {
-        found: say(
-          'No story file was found in {0}: {1} has no checkbox.',
-          workspace,
-          nameOf({ path: plan }),
-        ),
+        found,
         choice: say(
           'Write each of its stories as "- [ ] …", name another file with --file, or let an agent plan the stories: ralph-fresh plan "your task" --write',
         ),

@@ -231,6 +231,11 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
         '# Plan\n\n- Water the beans\n',
         /: plan\.md has no checkbox\. Write each of its stories as "- \[ \] …", name another /,
       ],
+      [
+        'plan.md',
+        '# Plan\n\n```md\n- [ ] Water the beans\n```\n',
+        /: plan\.md has no checkbox\. Line 3: .* are in a code fence, .*: 1\. /,
+      ],
       ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
       ['.ralphy/tasks.yaml', '', /: \.ralphy.tasks\.yaml is empty\. Let the tool /],
       [

@@ -43,6 +43,10 @@ describe('work that an agent reports', () => {
           '- <discovered>Send mails in',
           '  the background | A slow server',
           '  blocks the page.</discovered>',
+          '1. **<discovered>',
+          'Limit mails',
+          '| too many',
+          '</discovered>**.',
           '- <discovered>First',
           '- Second</discovered>',
           '<discovered>Tag',
@@ -57,6 +61,7 @@ describe('work that an agent reports', () => {
         { title: 'Limit the log in', why: 'five tries | per minute' },
         { title: 'Rotate keys of Map<K, V>' },
         { title: 'Send mails in the background', why: 'A slow server blocks the page.' },
+        { title: 'Limit mails', why: 'too many' },
       ],
     );
   });

@@ -312,6 +312,29 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
+  test('in an orchestration or a list of ralphy under any key, unless they are finished', () => {
+    for (const [text, key, line, used] of [
+      [
+        'tasks:\n- title: a\n  completed: true\nTasks:\n- {title: b, completed: false}\n',
+        'Tasks',
+        5,
+        'tasks',
+      ],
+      [
+        'phases:\n- tasks: [{id: a}]\nphase:\n- tasks: [{id: b, status: pending}]\n',
+        'phase',
+        4,
+        'phases',
+      ],
+      ['phases:\n- tasks: [{id: a}]\nbugs:\n- {id: b, status: open}\n', 'bugs', 4, 'phases'],
+    ] as const) {
+      const words = `Entries in "${key}" that are not read: 1. Only the stories in "${used}"`;
+      assert.deepEqual(told(parseList('tasks.yaml', text)), [['notAStory', line, words]]);
+    }
+    const done = 'tasks:\n- title: a\narchive:\n- {title: b, status: done}\nnotes: [{title: c}]\n';
+    assert.deepEqual(told(parseList('tasks.yaml', done)), []);
+  });
+
   test('in a story of a prd.json or in a task of an orchestration', () => {
     const part = { title: 'Part', passes: false };
     for (const key of ['subtasks', 'children', 'stories']) {
@@ -609,6 +632,7 @@ test('a list without stories is told what to write into it', () => {
     ['a.json', '{"userStories":{}}', /Put the stories into a list "userStories"/],
     ['a.json', '{"phases":[{"tasks":[]}]}', /nested in "phases"/],
     ['a.yaml', 'tasks:\n', /Put the tasks into "phases:"/],
+    ['.ralphy/tasks.yaml', 'tasks:\n', /^This list of ralphy has no tasks that can be read\. /],
     ['a.yaml', 'phases:\n  one:\n    tasks:\n      - id: T1\n', /Put the tasks into "phases:"/],
     ['.claude/orchestration/a.yaml', 'name: a\n', /Put the tasks into "phases:"/],
     ['PLAN.md', '# Plan\n', /Write each story as "- \[ \] …"/],

@@ -187,6 +187,19 @@ describe('the dialects', () => {
     );
   });
 
+  test('a repeated key is a problem in JSON Lines', () => {
+    for (const path of ['.ralph/tasks.jsonl', '.beads/issues.jsonl', '.ralph/agent/tasks.jsonl']) {
+      const text =
+        '{"id":"a-1","title":"a","status":"open"}\n{"id":"a-2","title":"b","status":"open","status":"closed"}\n';
+      const { problems } = parseStoryFile(path, text);
+      sameValue(
+        problems.map(({ code, line }) => [code, line]),
+        [['repeatedKey', 2]],
+        path,
+      );
+    }
+  });
+
   test('a repeated key is a problem where it does not count, and so is a repeated list', () => {
     for (const [text, found] of [
       [
@@ -368,9 +381,45 @@ describe('unusable files', () => {
     }
   });
 
+  test('a misspelled key of what a story waits for is a problem with its line', () => {
+    for (const [path, text, key, meant] of [
+      [
+        'tasks.yaml',
+        'tasks:\n  - {id: B, title: b, status: pending, depend_on: [A]}\n  - {id: A, title: a}\n',
+        ...['depend_on', 'depends_on'],
+      ],
+      [
+        '.ralph/tasks.jsonl',
+        '{"id":"A","title":"a","status":"ready"}\n{"id":"B","title":"b","blocekdBy":["a"]}\n',
+        ...['blocekdBy', 'blockedBy'],
+      ],
+      [
+        '.taskmaster/tasks/tasks.json',
+        '{"tasks":[{"id":1,"title":"a","subtasks":[],\n"depends":[2]},{"id":2,"title":"b"}]}',
+        ...['depends', 'dependencies'],
+      ],
+      [
+        '.ralph/agent/tasks.jsonl',
+        '{"id":"task-1768000000-ab12","title":"a"}\n{"id":"task-1768000000-ab13","title":"b","bloked_by":["task-1768000000-ab12"]}\n',
+        ...['bloked_by', 'blocked_by'],
+      ],
+    ] as const) {
+      const [problem, ...others] = parseStoryFile(path, text).problems;
+      sameValue([problem?.code, problem?.line], ['misspelledDependency', 2], path);
+      sameValue(
+        englishOf(problem?.message ?? ''),
+        `The key "${key}" is ignored: rename it to "${meant}".`,
+      );
+      sameValue(others, []);
+    }
+    const none = 'tasks:\n  - {id: B, title: b, requires: [node], dependson: []}\n';
+    sameValue(parseStoryFile('tasks.yaml', none).problems, []);
+  });
+
   test('a misspelled key in the place of the status is a problem with its line', () => {
     for (const [path, text, key, meant] of [
       ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    staus: done\n', 'staus', 'status'],
+      ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    stauts: done\n', 'stauts', 'status'],
       [
         'tasks.yaml',
         'tasks:\n  - id: A\n    title: t\n    completd: true\n',

@@ -101,6 +101,12 @@ describe('a plan', () => {
     assert.equal(nextStory(list.stories).story?.id, 'T002');
   });
 
+  test('two thematic breaks around items are no front matter', () => {
+    const ids = (text: string) => parseList('plan.md', text).stories.map(({ title }) => title);
+    assert.deepEqual(ids('---\n\n# Plan\n\n- [ ] zero\n\n---\n\n- [x] one\n'), ['zero', 'one']);
+    assert.deepEqual(ids('---\ntitle: |\n  - [ ] zero\n---\n- [x] one\n'), ['one']);
+  });
+
   test('a line separator inside an item or a heading hides nothing', () => {
     const plan =
       '# P\n\n## A\u2028B\n\n- [x] US-1: one\n- [ ] US-2: two\u2028more\n- [ ] US-3\u2029: x\n';
@@ -154,20 +160,6 @@ describe('a plan', () => {
       now = editStoryDone(now, story, true, kiro);
     }
     assert.deepEqual(order, ['1.2.1', '1.2', '1', '1.3', '2']);
-    // Kiro also writes parts at the margin.
-    assert.deepEqual(
-      parseList(
-        kiro,
-        '- [ ] 2. Sign in\n- [ ] 2.1 Form\n- [ ]* 2.2 Test\n- [ ] 2.10 Mail\n',
-      ).stories.map(({ dependsOn }) => dependsOn),
-      [['2.1', '2.10'], [], [], []],
-    );
-    assert.deepEqual(
-      parseList(kiro, '- [ ] 2.1 Form\n  - [ ] 2. Sign in\n').stories.map(
-        ({ dependsOn }) => dependsOn,
-      ),
-      [[], ['2.1']],
-    );
     // Elsewhere, the order of the file counts.
     assert.deepEqual(
       needs('specs/login/tasks.md').flatMap(([, ids]) => ids),

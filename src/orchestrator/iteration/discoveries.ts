@@ -10,9 +10,12 @@ export const MAX_PER_ITERATION = 5;
 const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
-/** Nothing else is on its lines: the text may be wrapped, up to an empty line, an item of a list or another tag. */
+/**
+ * Nothing else is on its lines, but for the mark of an item, and marks of bold text or a period around it. The text may be
+ * wrapped, up to an empty line, an item of a list or another tag.
+ */
 const TAG =
-  /^[\t ]{0,8}(?:[-*][\t ]{1,4})?<discovered>((?:(?!<\/?discovered>|\n[\t ]*(?:\n|<|[-*+][\t ])).)+)<\/discovered>[\t ]*$/gms;
+  /^[\t ]{0,8}(?:(?:[-*+]|\d{1,3}[.)])[\t ]{1,4})?(?:\*\*|__)?<discovered>((?:(?!<\/?discovered>|\n[\t ]*(?:\n|<(?!\/discovered>)|[-*+][\t ])).)+)<\/discovered>(?:\*\*|__)?\.?[\t ]*$/gms;
 
 /** New work that an agent has found. */
 export interface FoundWork {

@@ -1,4 +1,9 @@
-import { misspelledStatuses, repeatedKeys, unreadEntries } from '../stories/storyProblems.ts';
+import {
+  misspelledDependencies,
+  misspelledStatuses,
+  repeatedKeys,
+  unreadEntries,
+} from '../stories/storyProblems.ts';
 import type { Precondition } from './precondition.ts';
 
 /**
@@ -9,7 +14,11 @@ export const unread: Precondition = {
   id: 'unread',
   async judge({ stories }) {
     const found =
-      stories && (unreadEntries(stories) ?? repeatedKeys(stories) ?? misspelledStatuses(stories));
+      stories &&
+      (unreadEntries(stories) ??
+        repeatedKeys(stories) ??
+        misspelledStatuses(stories) ??
+        misspelledDependencies(stories));
     return found && { level: 'warns', ...found };
   },
 };

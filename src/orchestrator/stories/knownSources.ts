@@ -289,13 +289,13 @@ export async function placeWithoutFile(
   return undefined;
 }
 
-/** The path of the first Markdown plan at a known place that has no checkbox; it may be a text about something else. */
-export async function planWithoutCheckbox(workspaceDir: string): Promise<string | undefined> {
+/** The first Markdown plan at a known place that has no checkbox; it may be a text about something else. */
+export async function planWithoutCheckbox(workspaceDir: string): Promise<StoryFile | undefined> {
   for (const place of OTHER_STORY_FILE_PLACES.filter(name => /plan\.md$/i.test(name))) {
     const path = join(workspaceDir, place);
     const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
     if (file !== undefined && !(await belongsAt(place, file))) {
-      return path;
+      return file;
     }
   }
   return undefined;

@@ -105,6 +105,8 @@ export interface StoryProblem {
     | 'unknownStatus'
     /** A key that says whether a story is done is not read, because it is misspelled. */
     | 'misspelledStatus'
+    /** A key that says what a story waits for is not read, because it has another name. */
+    | 'misspelledDependency'
     /** An object in JSON has a key twice, so that only the last one counts. */
     | 'repeatedKey'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */

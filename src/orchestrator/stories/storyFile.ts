@@ -339,6 +339,18 @@ function advised(
     // Whoever made it, it has stories, and the place of the error helps more.
     return problem;
   }
+  if (
+    code === 'noStories' &&
+    /(?:^|[\\/])\.ralphy[\\/]tasks\.ya?ml$/.test(path) &&
+    problem.line === 1
+  ) {
+    return {
+      ...problem,
+      message: say(
+        'This list of ralphy has no tasks that can be read. Write each below "tasks:" as "- title: …", with "completed: false".',
+      ),
+    };
+  }
   const advice =
     code === 'noStories' || code === 'invalidYaml'
       ? foreignAdvice(path, text)

@@ -310,6 +310,15 @@ export function misspelledStatuses(
   );
 }
 
+/** That stories may be started too early, because the key with what they wait for is not known. */
+export function misspelledDependencies(
+  list: StoryList,
+): { readonly message: Message; readonly next: Message } | undefined {
+  return toldTogether(list, 'misspelledDependency', places =>
+    say('What stories wait for is not read, because its key is not known: {0}.', places),
+  );
+}
+
 /** That values, or whole lists, do not count because their key is there twice; like {@link unreadEntries}. */
 export function repeatedKeys(
   list: StoryList,

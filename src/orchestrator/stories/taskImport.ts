@@ -48,6 +48,10 @@ export function importTasks(
       ),
     );
   }
+  const lost = file.problems.find(({ code }) => code === 'repeatedKey');
+  if (lost !== undefined) {
+    throw new HumanError(problemOfFile(path, problemWords(lost)));
+  }
   const root: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
   const { entries, key } = findStoryArray(root) ?? { entries: [] };
   const odd = entries.findIndex(entry => !isEntry(entry));

@@ -198,7 +198,9 @@ function lossesOfFile(
   if (count > 0) {
     losses.push({ kind: 'lines', count });
   }
-  const notRead = file.problems.filter(({ code }) => code === 'notAStory');
+  const notRead = file.problems.filter(
+    ({ code }) => code === 'notAStory' || code === 'repeatedKey',
+  );
   if (notRead.length > 0) {
     const files = notRead.flatMap(({ file: name }) => name ?? []);
     losses.push({

@@ -11,6 +11,7 @@ import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
+import { findRepeatedKeys } from './jsonText.ts';
 import { ownId, readStory } from './prdEntry.ts';
 import { isDoneWord } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -54,6 +55,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(stories, placeOf, [
     ...findChoiceProblems(entries, keyPlace),
     ...findInexactIds(entries, keyPlace),
+    ...findRepeatedKeys(
+      text,
+      issues.map(({ start }) => start),
+      lines,
+    ).map(({ problem }) => problem),
     ...findStatusProblems(
       // Nothing else decides.
       entries.map(({ status }) => ({ status })),

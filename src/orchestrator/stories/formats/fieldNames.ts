@@ -1,7 +1,9 @@
 import { isAlmost } from '../../../base/editDistance.ts';
+import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
+import type { StoryProblem } from '../story.ts';
 import { plainText } from './plainText.ts';
-import type { Entry } from './prdEntry.ts';
+import { dependencyId, type Entry, ownId, readDependencies, titleOf } from './prdEntry.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './prdKeys.ts';
 
 /** A field whose key no program reads. */
@@ -106,6 +108,43 @@ export function misnamed(
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
 }
 
+/**
+ * Stories that say under a key that is not read what they wait for, so that they would be started too early.
+ * @param entries of the stories, by position
+ * @param usual the key of the format
+ */
+export function findMisnamedNeeds(
+  entries: readonly Entry[],
+  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+  usual: string,
+): StoryProblem[] {
+  const names = once(
+    () => new Set(entries.flatMap(entry => [ownId(entry) ?? [], titleOf(entry) ?? []].flat())),
+  );
+  return entries.flatMap((entry, position): StoryProblem[] => {
+    const dependencies = readDependencies(entry).length === 0;
+    const isOdd = (key: string) => isAlmostIn(DEPENDENCY_NAMES, plain(key));
+    const [found] =
+      dependencies && Object.keys(entry).some(isOdd)
+        ? misnamed(entry, { done: false, criteria: false, dependencies }, names())
+        : [];
+    return found === undefined
+      ? []
+      : [
+          {
+            code: 'misspelledDependency',
+            message: say(
+              'The key "{0}" is ignored: rename it to "{1}".',
+              plainText(found.key),
+              usual,
+            ),
+            ...placeOf(position, found.key),
+            subject: { position, ids: [found.key, usual] },
+          },
+        ];
+  });
+}
+
 function isAlmostIn(names: ReadonlySet<string>, name: string): boolean {
   return names.has(name) || [...names].some(known => isAlmost(name, known));
 }
@@ -149,7 +188,7 @@ function isIn(keys: readonly string[], key: string): boolean {
 
 function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return list.length > 0 && list.every(id => typeof id === 'string' && ids.has(id));
+  return list.length > 0 && list.every(id => ids.has(dependencyId(id) ?? ''));
 }
 
 /** The probable meaning of a value under a done key; `undefined` if unclear. */

@@ -75,6 +75,7 @@ const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u201
 const LEGEND =
   /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
+const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
 /** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;
 const BEFORE_CLOSING = /^[\t >]*/;
@@ -152,8 +153,10 @@ function visible(content: string, offset: number) {
 
 function openedBy(content: string, offset: number, text: string): OpenBlock | undefined {
   if (offset === 0 && /^---[\t ]*$/.test(content)) {
-    // Without an end it is a thematic break.
-    return /[\r\n](?:---|\.\.\.)[\t ]*(?:[\r\n]|$)/.test(text)
+    // Without an end it is a thematic break, and so it is above items at the margin, which are no YAML.
+    const inside = [...linesOf(text)].slice(1).map(([, line]) => line);
+    const end = inside.findIndex(line => FRONT_MATTER_END.test(line));
+    return end !== -1 && !inside.slice(0, end).some(line => /^\S/.test(line) && CHECKBOX.test(line))
       ? { kind: 'frontMatter', marks: '---', offset, checkboxes: 0 }
       : undefined;
   }
@@ -169,7 +172,7 @@ function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
     case 'comment':
       return content.includes('-->');
     case 'frontMatter':
-      return /^(?:---|\.\.\.)[\t ]*$/.test(content);
+      return FRONT_MATTER_END.test(content);
     default:
       return fenceAfter(content.replace(BEFORE_CLOSING, ''), marks) === undefined;
   }

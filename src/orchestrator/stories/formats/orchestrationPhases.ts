@@ -4,9 +4,9 @@ import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
-import { nameOf, partLists, partsMessage } from './storyParts.ts';
+import { looksLikeStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import {
   itemOf,
@@ -67,7 +67,7 @@ function readPlain(text: string): Orchestration | undefined {
     exact ??= tasksOf(readExactly(text));
     return exact[position];
   };
-  if (Array.isArray(root['phases']) && listOf(root['tasks']).length > 0) {
+  if (otherKeys(root).length > 0) {
     return undefined;
   }
   let position = 0;
@@ -177,7 +177,7 @@ function notStories(
         ),
         offset: startOf(item),
       })),
-    ...outsidePhases(document, root, phases),
+    ...otherLists(document, root, phases),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
     code: 'notAStory' as const,
@@ -203,29 +203,49 @@ function insideTasks(document: Document, phases: readonly ExactPhase[]) {
   );
 }
 
-/** The tasks of a file with phases that are in none of them. */
-function outsidePhases(document: Document, root: unknown, phases: readonly ExactPhase[]) {
-  if (!isEntry(root) || !isMap(document.contents) || !Array.isArray(root['phases'])) {
+/** The key of the list that is read. */
+function usedKey(root: Entry): 'phases' | 'tasks' {
+  return Array.isArray(root['phases']) ? 'phases' : 'tasks';
+}
+
+/** Keys of other lists with work: tasks next to phases, or what looks like open tasks, or like phases of these. */
+function otherKeys(root: Entry): readonly string[] {
+  const used = usedKey(root);
+  const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
+  return Object.keys(root).filter(key => {
+    const list = key === used ? [] : listOf(root[key]);
+    return key === 'tasks'
+      ? list.length > 0
+      : list.some(item => isOpen(item) || (isEntry(item) && listOf(item['tasks']).some(isOpen)));
+  });
+}
+
+/** The lists of a file that are not read. */
+function otherLists(document: Document, root: unknown, phases: readonly ExactPhase[]) {
+  const map = document.contents;
+  if (!isEntry(root) || !isMap(map)) {
     return [];
   }
   const known = new Set<unknown>(
     phases.flatMap(({ tasks }) => tasks.flatMap(({ entry }) => [ownId(entry), titleOf(entry)])),
   );
   known.delete(undefined);
-  const list = memberOf(document, document.contents, 'tasks');
-  const unread = listOf(root['tasks']).flatMap((task, index) => {
-    const name = isEntry(task) ? (ownId(task) ?? titleOf(task)) : task;
-    return (isEntry(task) || typeof task === 'string') && !known.has(name) ? [index] : [];
+  return otherKeys(root).flatMap(key => {
+    const list = memberOf(document, map, key);
+    const unread = listOf(root[key]).flatMap((task, index) => {
+      const name = isEntry(task) ? (ownId(task) ?? titleOf(task)) : task;
+      return (isEntry(task) || typeof task === 'string') && !known.has(name) ? [index] : [];
+    });
+    const [first] = unread;
+    return first === undefined
+      ? []
+      : [
+          {
+            message: otherListMessage(key, unread.length, usedKey(root)),
+            offset: startOf(isSeq(list) ? list.items[first] : list),
+          },
+        ];
   });
-  const [first] = unread;
-  return first === undefined
-    ? []
-    : [
-        {
-          message: otherListMessage('tasks', unread.length, 'phases'),
-          offset: startOf(isSeq(list) ? list.items[first] : list),
-        },
-      ];
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -259,16 +259,12 @@ function readItem(
   };
 }
 
-/**
- * The ids of the parts of each checkbox, without those that are optional: `2.1` is a part of `2`, wherever it stands, and
- * what is indented below an item is one of it.
- */
+/** The ids of the checkboxes directly below each one, without those that are optional. */
 function partsOf(
   lines: readonly CheckboxLine[],
   ids: readonly (string | undefined)[],
 ): readonly (readonly string[])[] {
   const parts: string[][] = lines.map(() => []);
-  const positions = new Map(ids.map((id, position) => [id, position]));
   const around: number[] = [];
   lines.forEach((line, position) => {
     const { indent } = line.checkbox;
@@ -277,12 +273,7 @@ function partsOf(
     }
     const id = ids[position];
     if (id !== undefined && !isOptionalItem(line.text)) {
-      const byNumber = positions.get(/^(\d+(?:\.\d+)*)\.\d+$/.exec(id)?.[1] ?? '');
-      const whole = byNumber ?? around.at(-1) ?? -1;
-      // Who indents a task below its own part does not make both wait for each other.
-      if (ids[whole]?.startsWith(`${id}.`) !== true) {
-        parts[whole]?.push(id);
-      }
+      parts[around.at(-1) ?? -1]?.push(id);
     }
     around.push(position);
   });

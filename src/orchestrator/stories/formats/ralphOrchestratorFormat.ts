@@ -4,10 +4,12 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findMisnamedNeeds } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
+import { findRepeatedKeys } from './jsonText.ts';
 import { ownId, readStory } from './prdEntry.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -50,19 +52,25 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const member = membersOf(text, startOf(story)).find(({ key }) => key === wanted);
     return lines.at(member?.name.start ?? startOf(story));
   };
+  const entries = tasks.map(({ entry }) => entry);
+  const keyPlace = (position: number, key: string) => placeOf({ position }, key);
   return {
     heading: { project: '', branchName: '', description: '' },
     stories,
     problems: findStoryProblems(
       stories,
       (story, fact) => placeOf(story, fact === 'id' ? 'id' : 'blocked_by'),
-      [findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
-        find(
-          tasks.map(({ entry }) => entry),
-          (position, key) => placeOf({ position }, key),
-          { open: OPEN, done: 'closed' },
+      [
+        ...findRepeatedKeys(
+          text,
+          tasks.map(({ start }) => start),
+          lines,
+        ).map(({ problem }) => problem),
+        ...findMisnamedNeeds(entries, keyPlace, 'blocked_by'),
+        ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
+          find(entries, keyPlace, { open: OPEN, done: 'closed' }),
         ),
-      ),
+      ],
     ),
     // Nothing else: a time written by us could not be removed with the tick.
     edits: (story, done) =>

@@ -9,10 +9,12 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { findMisnamedNeeds } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
+import { findRepeatedKeys } from './jsonText.ts';
 import { type Entry, isDone, isEntry, ownId, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
@@ -67,6 +69,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         }),
       ),
+      ...findRepeatedKeys(
+        text,
+        found.map(({ start }) => start),
+        lines,
+      ).map(({ problem }) => problem),
+      ...findMisnamedNeeds(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
           open: USUAL.openWord,
