@@ -115,6 +115,19 @@ suite('A folder of Backlog.md', () => {
     }
   });
 
+  test('another key with what a task waits for is reported, and is not read', async () => {
+    const read = await listOf(
+      { id: 'task-1', title: 'A', more: ['depends_on: [TASK-2]'] },
+      { id: 'task-2', title: 'B', more: ['dependancies:', '  - task-1', 'requires: [node]'] },
+      { id: 'task-3', title: 'C', dependencies: ['task-1'], more: ['depends_on: [task-2]'] },
+      { id: 'task-4', title: 'D', more: ['depends_on: []', 'blocked_by: [x-9]'] },
+    );
+    assert.deepEqual(problemsOf(read), [
+      'misspelledDependency tasks/task-1 - A.md:9 The key "depends_on" is ignored: rename it to "dependencies".',
+      'misspelledDependency tasks/task-2 - B.md:9 The key "dependancies" is ignored: rename it to "dependencies".',
+    ]);
+  });
+
   test('the last status of the settings that means done decides, and a tick writes it', async () => {
     await writeBacklog(
       dir,

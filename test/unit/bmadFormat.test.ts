@@ -209,6 +209,13 @@ suite('A sprint status of BMAD', () => {
     ).problems;
     assert.deepEqual([none?.code, none?.line], ['noStories', 3]);
     assert.match(englishOf(none?.message ?? ''), /^"login" is not read as a story: /);
+    const other = `${SPRINT}Development_status:\n  3-1-mail: backlog\nowners: {ann: 1}\n`;
+    assert.deepEqual(
+      parseStoryFile(FILE, other).problems.map(({ code, line, message }) => [
+        ...[code, line, englishOf(message).slice(0, 53)],
+      ]),
+      [['notAStory', 22, 'Entries in "Development_status" that are not read: 1.']],
+    );
     // Only retrospectives are optional.
     const [unknown] = parseStoryFile(FILE, SPRINT.replace('drafted', 'optional')).problems;
     assert.deepEqual([unknown?.code, unknown?.line], ['unknownStatus', 15]);

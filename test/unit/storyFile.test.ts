@@ -403,6 +403,11 @@ describe('unusable files', () => {
         '{"id":"task-1768000000-ab12","title":"a"}\n{"id":"task-1768000000-ab13","title":"b","bloked_by":["task-1768000000-ab12"]}\n',
         ...['bloked_by', 'blocked_by'],
       ],
+      [
+        'prd.json',
+        '[{"id":"A","title":"a","dependsOn":[],\n"blockedby":["B"]},{"id":"B","title":"b"}]',
+        ...['blockedby', 'dependsOn'],
+      ],
     ] as const) {
       const [problem, ...others] = parseStoryFile(path, text).problems;
       sameValue([problem?.code, problem?.line], ['misspelledDependency', 2], path);
@@ -411,6 +416,15 @@ describe('unusable files', () => {
         `The key "${key}" is ignored: rename it to "${meant}".`,
       );
       sameValue(others, []);
+    }
+    for (const dependencies of ['["a-2"]', '{"depends_on_id":"a-2"}', '[{"depends_on":"a-2"}]']) {
+      const text = `{"id":"a-1","title":"a","dependencies":${dependencies}}\n{"id":"a-2","title":"b","dependencies":null}\n`;
+      const [problem, ...others] = parseStoryFile('.beads/issues.jsonl', text).problems;
+      sameValue([problem?.code, problem?.line, others], ['misspelledDependency', 1, []]);
+      assert.match(
+        englishOf(problem?.message ?? ''),
+        /^A dependency of a-1 .*: bd dep add a-1 ID$/,
+      );
     }
     const none = 'tasks:\n  - {id: B, title: b, requires: [node], dependson: []}\n';
     sameValue(parseStoryFile('tasks.yaml', none).problems, []);

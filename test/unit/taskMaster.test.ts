@@ -157,6 +157,22 @@ describe('the tasks of Task Master', () => {
     );
   });
 
+  test('that have subtasks, or a tag that has tasks, under another key are problems with their lines', () => {
+    const open = '[{"id":1,"title":"p","status":"pending"}]';
+    const { problems } = parseStoryFile(
+      '.taskmaster/tasks/tasks.json',
+      `{"master":{"tasks":[{"id":1,"title":"a","subtasks":[]},\n{"id":2,"title":"b","subtask":${open}},\n{"id":3,"title":"c","subtasks":{"1":{"id":1,"title":"p","status":"pending"}}}]},\n"v2":{"task":${open}}}`,
+    );
+    assert.deepEqual(
+      problems.map(({ code, line }) => [code, line]),
+      [
+        ['notAStory', 2],
+        ['notAStory', 3],
+        ['notAStory', 4],
+      ],
+    );
+  });
+
   test('a subtask of a subtask is not read, and is reported with its line', () => {
     const inner = { id: 1, title: 'Inner', status: 'pending' };
     const sub = { id: 3, title: 'Sub', status: 'pending', subtasks: [inner] };

@@ -10,6 +10,7 @@ import {
   problemWords,
   readStoryBytes,
   readStoryFileOrThrow,
+  withTasksAside,
 } from '../storyFile.ts';
 
 /**
@@ -23,7 +24,8 @@ export async function conversionSource(
   // Says why it cannot be read.
   const read = content === undefined ? await readStoryFileOrThrow(path) : undefined;
   const parsed = content === undefined ? undefined : parseStoryText(path, content);
-  const file = read ?? parsed?.file;
+  const found = read ?? parsed?.file;
+  const file = found && (await withTasksAside(found));
   if (file?.kind === 'invalid') {
     const [problem] = file.problems;
     const { file: inFolder, line, message } = problem;

@@ -201,6 +201,7 @@ function* all(
 function isOfEntry({ code, subject }: StoryProblem): boolean {
   return (
     (code === 'notAStory' && subject !== undefined) ||
+    code === 'misspelledDependency' ||
     (code === 'misspelledStatus' && !isStatusKey(subject?.ids[1])) ||
     (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]))
   );

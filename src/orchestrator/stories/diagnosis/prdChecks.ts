@@ -11,6 +11,7 @@ import {
   firstText,
   ownId,
   readCriteria,
+  readDependencies,
   readPriority,
 } from '../formats/prdEntry.ts';
 import { notAStoryMessage } from '../formats/prdFormat.ts';
@@ -105,7 +106,7 @@ function* checkEntry(
     {
       done: doneKeyOf(entry) === undefined,
       criteria: readCriteria(entry).length === 0,
-      dependencies: DEPENDENCY_KEYS.every(key => entry[key] === undefined),
+      dependencies: readDependencies(entry).length === 0,
     },
     around.ids,
   );

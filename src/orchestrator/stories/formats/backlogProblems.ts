@@ -3,12 +3,15 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
+import { misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
-import { isUnclosedMatter } from './frontMatter.ts';
+import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
-import { isParkedWord } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, isParkedWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 
+/** The key with what a task waits for. */
+const NEEDS = 'dependencies';
 /** A longer value is not shown, for one that is cut would be another one. In UTF-16 units. */
 const MAX_SHOWN = 200;
 /** More files that are no tasks are only counted. */
@@ -57,6 +60,7 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
       ...notTasks(folder, noTasks),
       ...settingsProblems(text, parts, lines),
       ...repeatedKeys(placed, lines),
+      ...misnamedNeeds(placed, config, lines),
       ...unreadableValues(placed, lines),
       ...sameIds(placed, config, lines),
       ...unknownStatuses(placed, config, lines),
@@ -91,6 +95,34 @@ function repeatedKeys(placed: readonly PlacedTask[], lines: TextLines): StoryPro
             },
           ];
     });
+  });
+}
+
+/** Tasks that say under another key what they wait for; here, the usual keys of other tools are not read either. */
+function misnamedNeeds(
+  placed: readonly PlacedTask[],
+  { prefix }: BacklogSettings,
+  lines: TextLines,
+): StoryProblem[] {
+  const ids = new Set(placed.map(({ task }) => sameId(task.id, prefix)));
+  const isOther = misnamesNeeds();
+  const isMeant = (key: string) =>
+    key !== NEEDS && (isOther(key) || DEPENDENCY_KEYS.some(other => other === key));
+  return placed.flatMap(({ part, task: { dependencies, matter } }, position): StoryProblem[] => {
+    const field = (dependencies.length > 0 ? [] : matter.fields).find(({ key }) => {
+      const needs = isMeant(key) ? (listOf(valueIn(matter, key) ?? []) ?? []) : [];
+      return needs.length > 0 && needs.every(id => ids.has(sameId(id, prefix)));
+    });
+    return field === undefined
+      ? []
+      : [
+          {
+            code: 'misspelledDependency',
+            message: misnamedKeyMessage(field.key, NEEDS),
+            ...lines.at(part.start + field.start),
+            subject: { position, ids: [field.key, NEEDS] },
+          },
+        ];
   });
 }
 

@@ -5,13 +5,14 @@ import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { beadsReadiness, blockerIn } from './beadsReady.ts';
+import { beadsReadiness, blockerIn, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
+import { plainText } from './plainText.ts';
 import { ownId, readStory } from './prdEntry.ts';
 import { isDoneWord } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -55,6 +56,20 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(stories, placeOf, [
     ...findChoiceProblems(entries, keyPlace),
     ...findInexactIds(entries, keyPlace),
+    ...entries.flatMap((entry, position) =>
+      hasOddDependencies(entry)
+        ? [
+            {
+              code: 'misspelledDependency' as const,
+              message: say(
+                'A dependency of {0} is not read, so it does not wait for it. Let bd write it: bd dep add {0} ID',
+                plainText(ownId(entry) ?? ''),
+              ),
+              ...keyPlace(position, 'dependencies'),
+            },
+          ]
+        : [],
+    ),
     ...findRepeatedKeys(
       text,
       issues.map(({ start }) => start),

@@ -221,6 +221,16 @@ export function blockerIn(dependency: unknown, issue: Entry | undefined): string
   return link !== undefined && BLOCKING.has(link.type) ? link.to : undefined;
 }
 
+/** Whether something in the place of the dependencies of an issue is none, so that it keeps nothing waiting. */
+export function hasOddDependencies({ dependencies }: Entry): boolean {
+  const isOne = (link: unknown) => isEntry(link) && typeof link['depends_on_id'] === 'string';
+  return (
+    dependencies !== undefined &&
+    dependencies !== null &&
+    !(Array.isArray(dependencies) && dependencies.every(isOne))
+  );
+}
+
 /** `metadata` is an object, or its text. */
 function isAnyChild({ metadata }: Entry): boolean {
   return typeof metadata === 'string'

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { type Document, isAlias, isMap, isScalar, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { requireSameGroup, type Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { findStoryProblems } from '../storyProblems.ts';
+import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { isEntry } from './prdEntry.ts';
@@ -94,6 +94,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
   const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
     ...unread.map(problem => ({ code: 'notAStory' as const, ...problem })),
+    ...otherMaps(root).map(({ count, key, start }) => ({
+      code: 'notAStory' as const,
+      message: otherListMessage(key, count, LIST),
+      ...lines.at(start),
+    })),
     ...found
       .filter(({ isUnclear }) => isUnclear)
       .map(({ key, span }) => ({
@@ -196,6 +201,16 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
         ...(own && { own }),
       },
     ];
+  });
+}
+
+/** Other keys of the file with what looks like stories. */
+function otherMaps(root: unknown) {
+  return (isMap(root) ? root.items : []).flatMap(({ key, value }) => {
+    const keys = isMap(value) && isScalar(key) && key.value !== LIST ? value.items : [];
+    const count = keys.filter(one => isScalar(one.key) && STORY.test(String(one.key.value))).length;
+    const name = isScalar(key) && typeof key.value === 'string' ? key.value : '';
+    return count === 0 ? [] : [{ key: name, count, start: (key as Scalar).range?.[0] ?? 0 }];
   });
 }
 

@@ -108,6 +108,22 @@ export function misnamed(
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
 }
 
+/** What to do about a key that is not read. @param meant the right one */
+export function misnamedKeyMessage(key: string, meant: string): Message {
+  return say('The key "{0}" is ignored: rename it to "{1}".', plainText(key), meant);
+}
+
+/** Tells whether a key that is not read is probably meant as one with what a story waits for. Keys are often the same. */
+export function misnamesNeeds(): (key: string) => boolean {
+  const odd = new Map<string, boolean>();
+  return key => {
+    const isOdd =
+      odd.get(key) ?? (isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));
+    odd.set(key, isOdd);
+    return isOdd;
+  };
+}
+
 /**
  * Stories that say under a key that is not read what they wait for, so that they would be started too early.
  * @param entries of the stories, by position
@@ -121,9 +137,9 @@ export function findMisnamedNeeds(
   const names = once(
     () => new Set(entries.flatMap(entry => [ownId(entry) ?? [], titleOf(entry) ?? []].flat())),
   );
+  const isOdd = misnamesNeeds();
   return entries.flatMap((entry, position): StoryProblem[] => {
     const dependencies = readDependencies(entry).length === 0;
-    const isOdd = (key: string) => isAlmostIn(DEPENDENCY_NAMES, plain(key));
     const [found] =
       dependencies && Object.keys(entry).some(isOdd)
         ? misnamed(entry, { done: false, criteria: false, dependencies }, names())
@@ -133,11 +149,7 @@ export function findMisnamedNeeds(
       : [
           {
             code: 'misspelledDependency',
-            message: say(
-              'The key "{0}" is ignored: rename it to "{1}".',
-              plainText(found.key),
-              usual,
-            ),
+            message: misnamedKeyMessage(found.key, usual),
             ...placeOf(position, found.key),
             subject: { position, ids: [found.key, usual] },
           },

@@ -7,7 +7,12 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { type MisnamedList, misnamedList, misnamedListMessage } from './fieldNames.ts';
+import {
+  findMisnamedNeeds,
+  type MisnamedList,
+  misnamedList,
+  misnamedListMessage,
+} from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -94,6 +99,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...unknownEpics(root, array, stories, placeOf),
+      ...findMisnamedNeeds(
+        array.entries.map(entry => (isEntry(entry) ? entry : {})),
+        (position, key) => placeOf({ position }, [key]),
+        'dependsOn',
+      ),
       ...[
         ...repeated,
         ...findRepeatedKeys(

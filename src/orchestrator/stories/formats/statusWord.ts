@@ -1,7 +1,7 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { misspelledStatus } from './fieldNames.ts';
-import { plainText, quoted } from './plainText.ts';
+import { misnamedKeyMessage, misspelledStatus } from './fieldNames.ts';
+import { quoted } from './plainText.ts';
 import { doneKeyOf, type Entry } from './prdEntry.ts';
 import { type DoneKey, isDoneWord, isParkedWord, isStatusKey, normaliseWord } from './prdKeys.ts';
 
@@ -84,7 +84,7 @@ export function findStatusProblems(
       return [
         {
           code: 'misspelledStatus',
-          message: say('The key "{0}" is ignored: rename it to "{1}".', plainText(wrong), meant),
+          message: misnamedKeyMessage(wrong, meant),
           ...placeOf(position, wrong),
           subject: { position, ids: [wrong, meant] },
         },

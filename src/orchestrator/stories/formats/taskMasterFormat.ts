@@ -25,6 +25,7 @@ import {
   isParked,
   type NamedTask,
   nestedSubtasks,
+  oddSubtasks,
   oddTasks,
   readTags,
   readTasks,
@@ -114,6 +115,18 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ],
         lines,
       ).map(({ problem }) => problem),
+      ...tasks.flatMap((task, position) =>
+        oddSubtasks(task).map(({ count, key }) => ({
+          code: 'notAStory' as const,
+          message: say(
+            'Entries in "{0}" of {1} that are not read: {2}. Task Master has its subtasks in the list "subtasks": rename it, or add them with "task-master add-subtask".',
+            plainText(key),
+            plainText(task.name),
+            count,
+          ),
+          ...placeOf({ position }, [key]),
+        })),
+      ),
       ...findMisnamedNeeds(
         tasks.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, [key]),

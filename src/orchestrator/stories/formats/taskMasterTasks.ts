@@ -71,6 +71,14 @@ function oddIn(key: string, value: unknown): number {
   if (!isEntry(value)) {
     return 0;
   }
+  if (key !== 'tasks' && !Array.isArray(value['tasks'])) {
+    // A tag whose list has another name.
+    const items = Object.values(value).flatMap(list => (Array.isArray(list) ? list : []));
+    const open = items.filter(item => looksLikeStory(item) && !isDone(item));
+    if (open.length > 0) {
+      return open.length;
+    }
+  }
   const tasks = value['tasks'] ?? (key === 'tasks' ? value : undefined);
   return isEntry(tasks) ? Object.values(tasks).filter(isEntry).length : 0;
 }
@@ -147,6 +155,17 @@ export function readTasks(text: string, tag: Tag): Task[] {
 /** The subtasks of subtasks. Task Master has one level of them, and so they are not read. */
 export function nestedSubtasks(text: string, { entry, parent, span }: Task): readonly Span[] {
   return parent === undefined ? [] : (listIn(text, span.start, entry, 'subtasks')?.spans ?? []);
+}
+
+/** Lists in a task with open entries that are no subtasks, because their key has another name, or they are in an object. */
+export function oddSubtasks({ entry }: Task): { readonly key: string; readonly count: number }[] {
+  const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
+  return Object.entries(entry).flatMap(([key, value]) => {
+    const isList = Array.isArray(value);
+    const items = isList ? value : key === 'subtasks' && isEntry(value) ? Object.values(value) : [];
+    const count = isList && key === 'subtasks' ? 0 : items.filter(isOpen).length;
+    return count === 0 ? [] : [{ key, count }];
+  });
 }
 
 /** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
