@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { once } from '../../base/once.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
@@ -71,8 +72,8 @@ function* unknownDependencies(
   byId: ReadonlyMap<string, unknown>,
   placeOf: FindPlace,
 ): Generator<StoryProblem> {
-  const names = new StoryNames(stories);
-  const isShared = (name: string) => names.isSharedTitle(name);
+  const names = once(() => new StoryNames(stories));
+  const isShared = (name: string) => names().isSharedTitle(name);
   for (const story of stories) {
     const unknown = story.dependsOn.filter(id => !byId.has(id));
     for (const { ids, message } of unknownDependencyMessages(story, unknown, isShared)) {

@@ -70,11 +70,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ]
         : [],
     ),
-    ...findRepeatedKeys(
-      text,
-      issues.map(({ start }) => start),
-      lines,
-    ).map(({ problem }) => problem),
+    ...findRepeatedKeys(text, issues, lines).map(({ problem }) => problem),
     ...findStatusProblems(
       // Nothing else decides.
       entries.map(({ status }) => ({ status })),

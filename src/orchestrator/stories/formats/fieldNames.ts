@@ -139,11 +139,10 @@ export function findMisnamedNeeds(
   );
   const isOdd = misnamesNeeds();
   return entries.flatMap((entry, position): StoryProblem[] => {
-    const dependencies = readDependencies(entry).length === 0;
-    const [found] =
-      dependencies && Object.keys(entry).some(isOdd)
-        ? misnamed(entry, { done: false, criteria: false, dependencies }, names())
-        : [];
+    const isMissing = Object.keys(entry).some(isOdd) && readDependencies(entry).length === 0;
+    const [found] = isMissing
+      ? misnamed(entry, { done: false, criteria: false, dependencies: true }, names())
+      : [];
     return found === undefined
       ? []
       : [

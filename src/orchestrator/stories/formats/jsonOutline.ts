@@ -94,6 +94,18 @@ export function membersOf(text: string, start: number): Member[] {
   return members;
 }
 
+/** The number of members of the object that starts at `start`, repeated keys included. */
+export function countMembers(text: string, start: number): number {
+  let count = 0;
+  let at = skipSpace(text, start + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACE) {
+    const colon = skipSpace(text, skipString(text, at));
+    at = skipSeparator(text, skipValue(text, skipSpace(text, colon + 1)));
+    count++;
+  }
+  return count;
+}
+
 /** The member with a key; as in `JSON.parse`, the last one counts. */
 export function memberOf(members: readonly Member[], key: string): Member | undefined {
   return members.findLast(member => member.key === key);

@@ -1,7 +1,7 @@
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
-import { membersOf } from './jsonOutline.ts';
+import { countMembers, membersOf } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -28,33 +28,39 @@ interface RepeatedKey {
   readonly problem: StoryProblem;
 }
 
+/** An object in a text, as it was read. */
+interface PlacedObject {
+  readonly entry: object;
+  readonly start: number;
+}
+
 /**
  * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value. Some
  * people write comments like that, with keys such as `//` and `_note`.
- * @param starts of objects in a text that is valid
+ * @param objects in a text that is valid
  */
 export function findRepeatedKeys(
   text: string,
-  starts: readonly number[],
+  objects: readonly PlacedObject[],
   lines: TextLines,
 ): RepeatedKey[] {
-  return starts.flatMap(start => {
-    const members = membersOf(text, start);
-    const last = new Map(members.map(({ key }, index) => [key, index]));
-    return last.size === members.length
-      ? []
-      : members
-          .filter(({ key }, index) => last.get(key) !== index && !/^(?:\/\/|_)/.test(key))
-          .map(({ key, name }) => ({
-            key,
-            problem: {
-              code: 'repeatedKey' as const,
-              message: say(
-                'The key "{0}" is there again below, and only the last one counts: remove one of them.',
-                plainText(key),
-              ),
-              ...lines.at(name.start),
-            },
-          }));
-  });
+  return objects
+    .filter(({ entry, start }) => countMembers(text, start) !== Object.keys(entry).length)
+    .flatMap(({ start }) => {
+      const members = membersOf(text, start);
+      const last = new Map(members.map(({ key }, index) => [key, index]));
+      return members
+        .filter(({ key }, index) => last.get(key) !== index && !/^(?:\/\/|_)/.test(key))
+        .map(({ key, name }) => ({
+          key,
+          problem: {
+            code: 'repeatedKey' as const,
+            message: say(
+              'The key "{0}" is there again below, and only the last one counts: remove one of them.',
+              plainText(key),
+            ),
+            ...lines.at(name.start),
+          },
+        }));
+    });
 }

@@ -58,7 +58,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { root } = parsed;
   const array = findStoryArray(root);
-  const repeated = isEntry(root) ? findRepeatedKeys(text, [skipSpace(text, 0)], lines) : [];
+  const repeated = isEntry(root)
+    ? findRepeatedKeys(text, [{ entry: root, start: skipSpace(text, 0) }], lines)
+    : [];
   if (array === undefined) {
     const start = skipSpace(text, 0);
     const [lost] = repeated.filter(({ key }) => LIST_KEYS.some(list => list === key));
@@ -108,7 +110,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ...repeated,
         ...findRepeatedKeys(
           text,
-          spans.flatMap(({ start }) => (text[start] === '{' ? start : [])),
+          array.entries.flatMap((entry, position) =>
+            isEntry(entry) ? [{ entry, start: startOf({ position }) }] : [],
+          ),
           lines,
         ),
       ].map(({ problem }) => problem),

@@ -110,8 +110,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...findRepeatedKeys(
         text,
         [
-          ...new Set([skipSpace(text, 0), ...tags.map(({ holder }) => holder)]),
-          ...tasks.map(({ span }) => span.start),
+          ...holdersOf(text, parsed.root as Entry, tags),
+          ...tasks.map(({ entry, span }) => ({ entry, start: span.start })),
         ],
         lines,
       ).map(({ problem }) => problem),
@@ -158,6 +158,15 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ...additions(text, tags, { current, main }),
     move: (...move) => moveTask(text, tasks, stories, move),
   };
+}
+
+/** The object of the file, and those of its tags. */
+function holdersOf(text: string, root: Entry, tags: readonly Tag[]) {
+  const holders = tags.flatMap(({ holder, name }) => {
+    const entry = name === undefined ? undefined : root[name];
+    return isEntry(entry) ? [{ entry, start: holder }] : [];
+  });
+  return [{ entry: root, start: skipSpace(text, 0) }, ...holders];
 }
 
 /** The tags of a file; the tasks of `main` have their ids without the tag. */

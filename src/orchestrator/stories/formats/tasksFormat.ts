@@ -69,11 +69,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         }),
       ),
-      ...findRepeatedKeys(
-        text,
-        found.map(({ start }) => start),
-        lines,
-      ).map(({ problem }) => problem),
+      ...findRepeatedKeys(text, found, lines).map(({ problem }) => problem),
       ...findMisnamedNeeds(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
