@@ -13,7 +13,7 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** Words of their own, one letter from names that are looked for. */
-const WORDS: ReadonlySet<string> = new Set(['parsed', 'parsing', 'stage']);
+const WORDS: ReadonlySet<string> = new Set(['parsed', 'parsing', 'required', 'stage']);
 /** In letters: shorter names are too much alike. */
 const SHORTEST_TYPO = 5;
 

@@ -188,8 +188,8 @@ export async function whyNoStoryFile(
         workspace,
         nameOf(plan),
       );
-      // A line is named where something hides the checkboxes.
-      if (problem !== undefined && problem.line > 1) {
+      // Something hides the checkboxes, or keeps them from being read.
+      if (problem?.isPlaced === true) {
         return { found, choice: problemWords(problem) };
       }
       return {

@@ -233,8 +233,8 @@ describe('on another branch than the last run', { concurrency: 3 }, () => {
       ],
       [
         'plan.md',
-        '# Plan\n\n```md\n- [ ] Water the beans\n```\n',
-        /: plan\.md has no checkbox\. Line 3: .* are in a code fence, .*: 1\. /,
+        '```md\n- [ ] Water the beans\n```\n',
+        /: plan\.md has no checkbox\. Line 1: .* are in a code fence, .*: 1\. /,
       ],
       ['.ralph/tasks.jsonl', '\n', /: \.ralph.tasks\.jsonl is empty\. .*one task per line/],
       ['.ralphy/tasks.yaml', '', /: \.ralphy.tasks\.yaml is empty\. Let the tool /],

@@ -288,6 +288,7 @@ describe('a source of another tool', { concurrency: 2 }, () => {
         /is a file of Backlog\.md\. Name the folder: --file backlog$/m,
       ],
       ['.taskmaster', /: --file .taskmaster.tasks.tasks\.json$/m],
+      ['.taskmaster/tasks', /: --file .taskmaster.tasks.tasks\.json$/m],
       ['specs/002-b', /is a folder\. Name the file in it: --file specs.002-b.tasks\.md$/m],
     ] as const) {
       const { code, stderr } = await workspace.cli('stories', '--file', named).finished;

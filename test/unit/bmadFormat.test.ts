@@ -209,7 +209,7 @@ suite('A sprint status of BMAD', () => {
     ).problems;
     assert.deepEqual([none?.code, none?.line], ['noStories', 3]);
     assert.match(englishOf(none?.message ?? ''), /^"login" is not read as a story: /);
-    const other = `${SPRINT}Development_status:\n  3-1-mail: backlog\nowners: {ann: 1}\n`;
+    const other = `${SPRINT}Development_status:\n  3-1-mail: backlog\nowners: {ann: 1}\nstory_points: {1-1-user-authentication: 3, 4-1-x: 5}\nfiles: {4-1-x: docs/4-1-x.md}\n`;
     assert.deepEqual(
       parseStoryFile(FILE, other).problems.map(({ code, line, message }) => [
         ...[code, line, englishOf(message).slice(0, 53)],

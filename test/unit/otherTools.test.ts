@@ -331,7 +331,8 @@ describe('a second list of stories is a problem with its line and the number of 
       const words = `Entries in "${key}" that are not read: 1. Only the stories in "${used}"`;
       assert.deepEqual(told(parseList('tasks.yaml', text)), [['notAStory', line, words]]);
     }
-    const done = 'tasks:\n- title: a\narchive:\n- {title: b, status: done}\nnotes: [{title: c}]\n';
+    const done =
+      'tasks:\n- title: a\narchive:\n- {title: b, status: done}\nnotes: [{title: c}]\nagents: [{id: a1, name: coder, status: active}]\nrisks: [{id: R1, title: r, status: open}]\nmilestones: [{id: m, name: n, status: pending, tasks: [t1]}]\n';
     assert.deepEqual(told(parseList('tasks.yaml', done)), []);
   });
 
@@ -633,6 +634,11 @@ test('a list without stories is told what to write into it', () => {
     ['a.json', '{"phases":[{"tasks":[]}]}', /nested in "phases"/],
     ['a.yaml', 'tasks:\n', /Put the tasks into "phases:"/],
     ['.ralphy/tasks.yaml', 'tasks:\n', /^This list of ralphy has no tasks that can be read\. /],
+    [
+      '.ralphy/tasks.yaml',
+      'task:\n- title: a\n',
+      /^The list "task" is not read: rename it to "tasks"/,
+    ],
     ['a.yaml', 'phases:\n  one:\n    tasks:\n      - id: T1\n', /Put the tasks into "phases:"/],
     ['.claude/orchestration/a.yaml', 'name: a\n', /Put the tasks into "phases:"/],
     ['PLAN.md', '# Plan\n', /Write each story as "- \[ \] …"/],

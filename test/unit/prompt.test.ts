@@ -137,7 +137,7 @@ describe('the prompt of an iteration', () => {
     const dependsOn = Array.from({ length: 10 }, (_, i) => `US-${i + 10}`);
     assert.match(
       prompt({ story: { ...story, dependsOn } }),
-      /\n\nBuilds on: US-10, .*US-17, .*2 more\n/,
+      /\n\nBuilds on: US-10, .*US-13, .*6 more\n/,
     );
     assert.doesNotMatch(prompt(), /Builds on/);
   });
@@ -154,9 +154,11 @@ describe('the prompt of an iteration', () => {
   });
 
   test('names a task of another tag of Task Master as its file does', () => {
-    const text = (storyFile: string) => prompt({ storyFile, story: { ...story, id: 'auth/1' } });
-    assert.match(text('.taskmaster/tasks/tasks.json'), /\(task 1 of the tag auth: /);
-    assert.match(text('prd.json'), /\(auth\/1: /);
+    const text = (epic?: string) => prompt({ story: { ...story, id: 'auth/1', epic } });
+    assert.match(text('auth'), /\(task 1 of the tag auth: /);
+    assert.match(text('auth › Sign in'), /\(task 1 of the tag auth: /);
+    assert.match(text('Login'), /\(auth\/1: /);
+    assert.match(text(), /\(auth\/1: /);
   });
 
   test('shows which criteria are done in the file', () => {

@@ -104,6 +104,9 @@ describe('a plan', () => {
   test('two thematic breaks around items are no front matter', () => {
     const ids = (text: string) => parseList('plan.md', text).stories.map(({ title }) => title);
     assert.deepEqual(ids('---\n\n# Plan\n\n- [ ] zero\n\n---\n\n- [x] one\n'), ['zero', 'one']);
+    assert.deepEqual(ids('---\n\n1. Part\n   - [ ] zero\n\n---\n- [x] one\n'), ['zero', 'one']);
+    assert.deepEqual(ids('---\n# Plan: a\n- [ ] zero\n---\n- [x] one\n'), ['zero', 'one']);
+    assert.deepEqual(ids('---\n# Note\ntitle: a\n...\n- [x] one\n'), ['one']);
     assert.deepEqual(ids('---\ntitle: |\n  - [ ] zero\n---\n- [x] one\n'), ['one']);
   });
 
@@ -671,6 +674,7 @@ describe('finding a story file', () => {
           : path.endsWith('l') && !path.endsWith('yaml') && !path.endsWith('yml')
             ? '{"id":"a","title":"t"}'
             : 'phases: [{tasks: [{id: a}]}]';
+    await mkdir(join(workspace, '.ralphy'));
     for (const place of OTHER_STORY_FILE_PLACES.toReversed()) {
       const path = await put(place.replace('*', 'one'), contentOf(place));
       assert.equal((await findStoryFile(workspace))?.toLowerCase(), path.toLowerCase());

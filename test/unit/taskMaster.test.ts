@@ -161,7 +161,7 @@ describe('the tasks of Task Master', () => {
     const open = '[{"id":1,"title":"p","status":"pending"}]';
     const { problems } = parseStoryFile(
       '.taskmaster/tasks/tasks.json',
-      `{"master":{"tasks":[{"id":1,"title":"a","subtasks":[]},\n{"id":2,"title":"b","subtask":${open}},\n{"id":3,"title":"c","subtasks":{"1":{"id":1,"title":"p","status":"pending"}}}]},\n"v2":{"task":${open}}}`,
+      `{"master":{"tasks":[{"id":1,"title":"a","subtasks":[],"testCases":${open}},\n{"id":2,"title":"b","subtask":${open}},\n{"id":3,"title":"c","subtasks":{"1":{"id":1,"title":"p","status":"pending"}}}]},\n"v2":{"task":${open}},"v3":{"metadata":{"reports":${open}}}}`,
     );
     assert.deepEqual(
       problems.map(({ code, line }) => [code, line]),

@@ -163,8 +163,9 @@ async function refusal({
 /** People write plans in the order of the work, but agents start together on what does not wait for anything. */
 function withoutOrder({ settings, stories }: Ground): Judgement | undefined {
   const open = stories?.format === 'plan' ? stories.stories.filter(({ done }) => !done) : [];
-  const isUnordered = open.length > 1 && open.every(({ dependsOn }) => dependsOn.length === 0);
-  return settings.lanes > 1 && isUnordered
+  const waiting = new Set(open.map(({ id }) => id));
+  const atOnce = open.filter(({ dependsOn }) => !dependsOn.some(id => waiting.has(id)));
+  return settings.lanes > 1 && atOnce.length > 1
     ? {
         level: 'warns',
         message: say(

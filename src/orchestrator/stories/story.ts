@@ -115,6 +115,8 @@ export interface StoryProblem {
     | 'notHashes';
   /** A sentence that names the fix. */
   readonly message: Message;
+  /** It is about its line, and not about the whole file, also if that is the first one. */
+  readonly isPlaced?: true;
   /** It may be intended. */
   readonly severity?: 'info';
   /** If the source is a folder: the file, from there, with forward slashes. */

@@ -342,6 +342,7 @@ function advised(
   if (
     code === 'noStories' &&
     /(?:^|[\\/])\.ralphy[\\/]tasks\.ya?ml$/.test(path) &&
+    problem.isPlaced !== true &&
     problem.line === 1
   ) {
     return {

@@ -28,14 +28,18 @@ const MAX_FILES = 20_000;
 
 /** Lists of tools that keep them in a folder of their own, by path from there. */
 const LISTS_INSIDE = [
-  ...['tasks.md', 'tasks/tasks.json', 'issues.jsonl', 'agent/tasks.jsonl', 'tasks.yaml'],
-  ...['sprint-status.yaml', 'implementation-artifacts/sprint-status.yaml', 'prd.json'],
+  ...['tasks.md', 'tasks/tasks.json', 'tasks.json', 'issues.jsonl', 'beads.jsonl'],
+  ...['tasks.jsonl', 'agent/tasks.jsonl', 'tasks.yaml', 'sprint-status.yaml'],
+  ...['implementation-artifacts/sprint-status.yaml', 'prd.json', 'fix_plan.md', 'plan.md'],
 ];
 
 /** Whether a folder is a source of stories: it has a folder with tasks. */
 export function isStoryFolder(folder: string): boolean {
   try {
-    return lstatSync(path.join(folder, TASKS), { throwIfNoEntry: false })?.isDirectory() === true;
+    const tasks = path.join(folder, TASKS);
+    const isFolder = lstatSync(tasks, { throwIfNoEntry: false })?.isDirectory() === true;
+    // Task Master has a folder of this name, too.
+    return isFolder && !isKind(path.join(tasks, 'tasks.json'), 'file');
   } catch {
     // A parent is no folder, or must not be entered: reading it says so.
     return false;
@@ -59,8 +63,7 @@ export function tasksProblem(folder: string): Message | undefined {
 export function namedSource(dir: string, named: string): string {
   const file = path.resolve(dir, named);
   const around = path.dirname(file);
-  // Task Master has a folder of this name, too.
-  if (isStoryFolder(file) && !isKind(path.join(file, 'tasks/tasks.json'), 'file')) {
+  if (isStoryFolder(file)) {
     return file;
   }
   if (path.basename(file) === TASKS && isStoryFolder(around)) {

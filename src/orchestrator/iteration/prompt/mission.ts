@@ -46,7 +46,7 @@ export function mission(input: PromptInput): string {
           `**WORK** on story ${idText(input.story.id)}`,
           commitStep(input.storyFile, input.story.id),
           ...checkStep(checks, 'before you mark the story as complete'),
-          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${taskText(input.storyFile, input.story.id)}: ${doneText(input)}), and append what you learned to ${progressFile}`,
+          `**UPDATE** ${path.posix.basename(pathText(ownFile(input.storyFile, input.story)))} when the story is complete and its tests pass (${taskText(input.story)}: ${doneText(input)}), and append what you learned to ${progressFile}`,
           `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
         ];
   return `${numbered(steps)}\n\n${discovery(input.pin)}`;
@@ -114,11 +114,12 @@ function documentsText(storyFile: string): string {
 }
 
 /** The story as its file names it. In Task Master, those of another tag have that tag in front of their id here. */
-function taskText(storyFile: string, storyId: string): string {
-  const slash = storyId.lastIndexOf('/');
-  return slash > 0 && /(?:^|\/)tasks\.json$/.test(storyFile)
-    ? `task ${idText(storyId.slice(slash + 1))} of the tag ${idText(storyId.slice(0, slash))}`
-    : idText(storyId);
+function taskText({ epic, id }: Story): string {
+  const slash = id.lastIndexOf('/');
+  const tag = id.slice(0, Math.max(0, slash));
+  return tag !== '' && (epic === tag || epic?.startsWith(`${tag} › `) === true)
+    ? `task ${idText(id.slice(slash + 1))} of the tag ${idText(tag)}`
+    : idText(id);
 }
 
 /** Where the story is: in the story file, or in a file of its own. */

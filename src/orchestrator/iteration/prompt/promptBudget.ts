@@ -27,7 +27,7 @@ export const SECTION_NAMES = Object.keys(PROMPT_BUDGET) as readonly SectionName[
 export const PART = {
   title: 90,
   group: 30,
-  needs: 8,
+  needs: 4,
   description: 1_200,
   criterion: 174,
   criteria: 40,

@@ -1,6 +1,12 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
-import { type Misnamed, misnamed, misspelledStatus, yesOrNo } from '../formats/fieldNames.ts';
+import {
+  type Misnamed,
+  misnamed,
+  misspelledStatus,
+  namesIn,
+  yesOrNo,
+} from '../formats/fieldNames.ts';
 import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
@@ -9,6 +15,7 @@ import {
   doneKeyOf,
   type Entry,
   firstText,
+  isEntry,
   ownId,
   readCriteria,
   readDependencies,
@@ -57,7 +64,7 @@ export function* checkEntries(
     return;
   }
   const habits = habitsOf(document);
-  const ids = new Set(document.ids());
+  const ids = namesIn(document.entries.filter(isEntry));
   const statuses = statusUses(document);
   for (const position of document.entries.keys()) {
     for (const complaint of checkEntry(document, position, { habits, ids, statuses, taken })) {

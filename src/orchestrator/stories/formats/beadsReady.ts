@@ -222,9 +222,11 @@ export function blockerIn(dependency: unknown, issue: Entry | undefined): string
 }
 
 /** Whether something in the place of the dependencies of an issue is none, so that it keeps nothing waiting. */
-export function hasOddDependencies({ dependencies }: Entry): boolean {
-  const isOne = (link: unknown) => isEntry(link) && typeof link['depends_on_id'] === 'string';
+export function hasOddDependencies(issue: Entry): boolean {
+  const { dependencies } = issue;
+  const isOne = (link: unknown) => linkIn(link, issue) !== undefined;
   return (
+    !isDoneWord(issue.status) &&
     dependencies !== undefined &&
     dependencies !== null &&
     !(Array.isArray(dependencies) && dependencies.every(isOne))

@@ -12,7 +12,7 @@ import { plainText } from './plainText.ts';
 import { isEntry } from './prdEntry.ts';
 import { isDoneWord, isParkedWord } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
-import { findStatusProblems } from './statusWord.ts';
+import { findStatusProblems, isKnownStatus } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
@@ -94,7 +94,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
   const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
     ...unread.map(problem => ({ code: 'notAStory' as const, ...problem })),
-    ...otherMaps(root).map(({ count, key, start }) => ({
+    ...otherMaps(root, new Set(found.map(({ key }) => key))).map(({ count, key, start }) => ({
       code: 'notAStory' as const,
       message: otherListMessage(key, count, LIST),
       ...lines.at(start),
@@ -204,11 +204,15 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
   });
 }
 
-/** Other keys of the file with what looks like stories. */
-function otherMaps(root: unknown) {
+/** Other keys of the file with stories and their states, which the list does not have. */
+function otherMaps(root: unknown, known: ReadonlySet<string>) {
   return (isMap(root) ? root.items : []).flatMap(({ key, value }) => {
-    const keys = isMap(value) && isScalar(key) && key.value !== LIST ? value.items : [];
-    const count = keys.filter(one => isScalar(one.key) && STORY.test(String(one.key.value))).length;
+    const pairs = isMap(value) && isScalar(key) && key.value !== LIST ? value.items : [];
+    const count = pairs.filter(pair => {
+      const [story, status] = [pair.key, pair.value].map(one => (isScalar(one) ? one.value : ''));
+      const isStory = typeof story === 'string' && STORY.test(story) && !known.has(story);
+      return isStory && typeof status === 'string' && isKnownStatus(status);
+    }).length;
     const name = isScalar(key) && typeof key.value === 'string' ? key.value : '';
     return count === 0 ? [] : [{ key: name, count, start: (key as Scalar).range?.[0] ?? 0 }];
   });

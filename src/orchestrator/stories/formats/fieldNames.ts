@@ -3,8 +3,15 @@ import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainText } from './plainText.ts';
-import { dependencyId, type Entry, ownId, readDependencies, titleOf } from './prdEntry.ts';
-import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './prdKeys.ts';
+import { dependencyId, type Entry, isDone, ownId, readDependencies, titleOf } from './prdEntry.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DONE_KEYS,
+  isDoneWord,
+  LIST_KEYS,
+  STATUS_KEYS,
+} from './prdKeys.ts';
 
 /** A field whose key no program reads. */
 export interface Misnamed {
@@ -108,6 +115,11 @@ export function misnamed(
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
 }
 
+/** What stories are called by those that wait for them. */
+export function namesIn(entries: readonly Entry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap(entry => [ownId(entry) ?? [], titleOf(entry) ?? []].flat()));
+}
+
 /** What to do about a key that is not read. @param meant the right one */
 export function misnamedKeyMessage(key: string, meant: string): Message {
   return say('The key "{0}" is ignored: rename it to "{1}".', plainText(key), meant);
@@ -134,12 +146,11 @@ export function findMisnamedNeeds(
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
   usual: string,
 ): StoryProblem[] {
-  const names = once(
-    () => new Set(entries.flatMap(entry => [ownId(entry) ?? [], titleOf(entry) ?? []].flat())),
-  );
+  const names = once(() => namesIn(entries));
   const isOdd = misnamesNeeds();
   return entries.flatMap((entry, position): StoryProblem[] => {
-    const isMissing = Object.keys(entry).some(isOdd) && readDependencies(entry).length === 0;
+    const isMissing =
+      Object.keys(entry).some(isOdd) && readDependencies(entry).length === 0 && !isDone(entry);
     const [found] = isMissing
       ? misnamed(entry, { done: false, criteria: false, dependencies: true }, names())
       : [];
@@ -183,6 +194,18 @@ export function misnamedList(
     const isWrong = meant !== undefined && !known.includes(key);
     return isWrong && Array.isArray(list) && list.some(isItem) ? [{ key, meant }] : [];
   })[0];
+}
+
+const WORK_LISTS = [...LIST_KEYS, 'phases', 'bugs', 'todo', 'todos', 'backlog'];
+
+/** Whether a key is another one, apart from its spelling or a typing error. */
+export function isNamedLike(key: string, known: string): boolean {
+  return plain(key) === plain(known) || isAlmost(plain(key), plain(known));
+}
+
+/** Whether a key is one of a list of work, also with a typing error. */
+export function isListOfWork(key: string): boolean {
+  return WORK_LISTS.some(known => isNamedLike(key, known));
 }
 
 export function misnamedListMessage({ key, meant }: MisnamedList): Message {

@@ -153,10 +153,7 @@ function visible(content: string, offset: number) {
 
 function openedBy(content: string, offset: number, text: string): OpenBlock | undefined {
   if (offset === 0 && /^---[\t ]*$/.test(content)) {
-    // Without an end it is a thematic break, and so it is above items at the margin, which are no YAML.
-    const inside = [...linesOf(text)].slice(1).map(([, line]) => line);
-    const end = inside.findIndex(line => FRONT_MATTER_END.test(line));
-    return end !== -1 && !inside.slice(0, end).some(line => /^\S/.test(line) && CHECKBOX.test(line))
+    return hasFrontMatter(text)
       ? { kind: 'frontMatter', marks: '---', offset, checkboxes: 0 }
       : undefined;
   }
@@ -165,6 +162,25 @@ function openedBy(content: string, offset: number, text: string): OpenBlock | un
   }
   const marks = fenceAfter(content.replace(BEFORE_FENCE, ''), undefined);
   return marks === undefined ? undefined : { kind: 'fence', marks, offset, checkboxes: 0 };
+}
+
+/**
+ * Whether a text that begins with a line of dashes has front matter. Otherwise it is a thematic break: without an end,
+ * above an empty line or anything but keys and comments of YAML, and above items at the margin.
+ */
+function hasFrontMatter(text: string): boolean {
+  let count = 0;
+  for (const [, line] of linesOf(text)) {
+    if (count > 0 && FRONT_MATTER_END.test(line)) {
+      return true;
+    }
+    const isFirst = count === 1 && !/^(?:#|[^\s:#-][^:]*:(?:\s|$))/.test(line);
+    if (isFirst || (/^\S/.test(line) && CHECKBOX.test(line))) {
+      return false;
+    }
+    count++;
+  }
+  return false;
 }
 
 function isClosing(content: string, { kind, marks }: OpenBlock): boolean {

@@ -73,13 +73,14 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 function whyNoTasks(
   text: string,
   root: unknown,
-): Pick<StoryProblem, 'message' | 'line' | 'column'> {
+): Pick<StoryProblem, 'message' | 'line' | 'column' | 'isPlaced'> {
   const found = isEntry(root) ? misnamedList(root, ['phases', 'tasks'], isEntry) : undefined;
   if (found === undefined) {
     return { message: say('The file has no phases with tasks. {0}', FIX), line: 1, column: 1 };
   }
   const at = text.split('\n').findIndex(line => line.startsWith(found.key));
-  return { message: misnamedListMessage(found), line: Math.max(0, at) + 1, column: 1 };
+  const message = misnamedListMessage(found);
+  return { message, line: Math.max(0, at) + 1, column: 1, isPlaced: true };
 }
 
 function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {

@@ -3,6 +3,7 @@ import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
+import { isListOfWork } from './fieldNames.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
@@ -208,12 +209,12 @@ function usedKey(root: Entry): 'phases' | 'tasks' {
   return Array.isArray(root['phases']) ? 'phases' : 'tasks';
 }
 
-/** Keys of other lists with work: tasks next to phases, or what looks like open tasks, or like phases of these. */
+/** Keys of other lists with work. Lists of agents, checks or risks have names and states, too, and are none. */
 function otherKeys(root: Entry): readonly string[] {
   const used = usedKey(root);
   const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
   return Object.keys(root).filter(key => {
-    const list = key === used ? [] : listOf(root[key]);
+    const list = key !== used && isListOfWork(key) ? listOf(root[key]) : [];
     return key === 'tasks'
       ? list.length > 0
       : list.some(item => isOpen(item) || (isEntry(item) && listOf(item['tasks']).some(isOpen)));

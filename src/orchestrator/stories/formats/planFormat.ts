@@ -94,7 +94,7 @@ function read(
     const [almost] = notItems(markdown.lines, false);
     return (
       hidden ??
-      (almost && { ...almost, code: 'noStories' }) ??
+      (almost && { ...almost, code: 'noStories', isPlaced: true }) ??
       allHidden(markdown.hiding, lines, fix) ?? {
         code: 'noStories',
         message,
@@ -419,6 +419,7 @@ function allHidden(
             count,
             fix,
           ),
+    isPlaced: true,
     ...lines.at(first.offset),
   };
 }

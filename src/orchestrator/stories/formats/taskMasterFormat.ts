@@ -119,7 +119,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         oddSubtasks(task).map(({ count, key }) => ({
           code: 'notAStory' as const,
           message: say(
-            'Entries in "{0}" of {1} that are not read: {2}. Task Master has its subtasks in the list "subtasks": rename it, or add them with "task-master add-subtask".',
+            'Entries in "{0}" of {1} that are not read: {2}. Task Master has its subtasks in the list "subtasks": add them with "task-master add-subtask".',
             plainText(key),
             plainText(task.name),
             count,

@@ -1,3 +1,4 @@
+import { isNamedLike } from './fieldNames.ts';
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDone, isEntry, ownId } from './prdEntry.ts';
 import { DONE_KEYS, isParkedWord } from './prdKeys.ts';
@@ -72,8 +73,9 @@ function oddIn(key: string, value: unknown): number {
     return 0;
   }
   if (key !== 'tasks' && !Array.isArray(value['tasks'])) {
-    // A tag whose list has another name.
-    const items = Object.values(value).flatMap(list => (Array.isArray(list) ? list : []));
+    // A tag whose list has almost the right name.
+    const lists = Object.entries(value).filter(([name]) => isNamedLike(name, 'tasks'));
+    const items = lists.flatMap(([, list]) => (Array.isArray(list) ? list : []));
     const open = items.filter(item => looksLikeStory(item) && !isDone(item));
     if (open.length > 0) {
       return open.length;
@@ -157,13 +159,13 @@ export function nestedSubtasks(text: string, { entry, parent, span }: Task): rea
   return parent === undefined ? [] : (listIn(text, span.start, entry, 'subtasks')?.spans ?? []);
 }
 
-/** Lists in a task with open entries that are no subtasks, because their key has another name, or they are in an object. */
+/** Open entries of a task that are no subtasks, because their key has almost the right name, or they are in an object. */
 export function oddSubtasks({ entry }: Task): { readonly key: string; readonly count: number }[] {
   const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
-  return Object.entries(entry).flatMap(([key, value]) => {
-    const isList = Array.isArray(value);
-    const items = isList ? value : key === 'subtasks' && isEntry(value) ? Object.values(value) : [];
-    const count = isList && key === 'subtasks' ? 0 : items.filter(isOpen).length;
+  return (isDone(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
+    const isRead = key === 'subtasks' && Array.isArray(value);
+    const isOdd = !isRead && isNamedLike(key, 'subtasks') && typeof value === 'object';
+    const count = isOdd ? Object.values(value ?? {}).filter(isOpen).length : 0;
     return count === 0 ? [] : [{ key, count }];
   });
 }
