@@ -115,6 +115,18 @@ suite('A folder of Backlog.md', () => {
     }
   });
 
+  test('a misspelled status is named, and counts as not done', async () => {
+    await writeBacklog(dir, [{ id: 'task-1', title: 'A', status: 'Done' }]);
+    const file = path.join(dir, 'tasks/task-1 - A.md');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('status:', 'staus:'));
+    const read = await list();
+    assert.equal(read.stories[0]?.done, false);
+    assert.match(
+      problemsOf(read).join(),
+      /^misspelledStatus tasks\/task-1 - A\.md:\d The key "staus" is ignored: rename it to "status"\.$/,
+    );
+  });
+
   test('another key with what a task waits for is reported, and is not read', async () => {
     const read = await listOf(
       { id: 'task-1', title: 'A', more: ['depends_on: [TASK-2]'] },

@@ -426,6 +426,12 @@ describe('unusable files', () => {
         /^A dependency of a-1 .*: bd dep add a-1 ID$/,
       );
     }
+    const phases =
+      'phases:\n- name: Two\n  depends-on: [One]\n  tasks: [{id: B, status: pending}]\n- {name: One, tasks: [{id: A, status: pending}]}\n';
+    sameValue(
+      parseStoryFile('tasks.yaml', phases).problems.map(({ code, line }) => [code, line]),
+      [['misspelledDependency', 3]],
+    );
     const none = 'tasks:\n  - {id: B, title: b, requires: [node], dependson: []}\n';
     sameValue(parseStoryFile('tasks.yaml', none).problems, []);
   });
@@ -433,6 +439,12 @@ describe('unusable files', () => {
   test('a misspelled key in the place of the status is a problem with its line', () => {
     for (const [path, text, key, meant] of [
       ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    staus: done\n', 'staus', 'status'],
+      [
+        '.beads/issues.jsonl',
+        '{"id":"a-1","title":"a","status":"open"}\n\n\n{"id":"a-2","title":"b","Status":"closed"}\n',
+        'Status',
+        'status',
+      ],
       ['tasks.yaml', 'tasks:\n  - id: A\n    title: t\n    stauts: done\n', 'stauts', 'status'],
       [
         'tasks.yaml',

@@ -3,7 +3,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
@@ -267,6 +267,17 @@ function unknownStatuses(
   return placed.flatMap(({ part, task }, position): StoryProblem[] => {
     const { matter, status, unreadable } = task;
     const field = matter.fields.find(({ key }) => key === 'status');
+    const odd = matter.fields.find(({ key }) => isNamedLike(key, 'status'));
+    if (field === undefined && odd !== undefined) {
+      return [
+        {
+          code: 'misspelledStatus',
+          message: misnamedKeyMessage(odd.key, 'status'),
+          ...lines.at(part.start + odd.start),
+          subject: { position, ids: [odd.key, 'status'] },
+        },
+      ];
+    }
     return unreadable.has('status') ||
       known.has(status.toLowerCase()) ||
       isDoneStatus(status, config) ||

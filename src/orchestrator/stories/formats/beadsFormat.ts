@@ -7,6 +7,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness, blockerIn, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
+import { isNamedLike } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
@@ -72,8 +73,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ),
     ...findRepeatedKeys(text, issues, lines).map(({ problem }) => problem),
     ...findStatusProblems(
-      // Nothing else decides.
-      entries.map(({ status }) => ({ status })),
+      // Nothing else decides; a misspelled key is named.
+      entries.map(entry =>
+        Object.fromEntries(Object.entries(entry).filter(([key]) => isNamedLike(key, 'status'))),
+      ),
       keyPlace,
       words,
     ),

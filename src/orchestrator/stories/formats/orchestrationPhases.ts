@@ -1,9 +1,9 @@
-import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
-import { isListOfWork } from './fieldNames.ts';
+import { isListOfWork, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
@@ -68,7 +68,12 @@ function readPlain(text: string): Orchestration | undefined {
     exact ??= tasksOf(readExactly(text));
     return exact[position];
   };
-  if (otherKeys(root).length > 0) {
+  const isOdd = misnamesNeeds();
+  const named: readonly unknown[] = listOf(root['phases']);
+  if (
+    otherKeys(root).length > 0 ||
+    named.some(phase => isEntry(phase) && hasMisnamedNeeds(phase, isOdd))
+  ) {
     return undefined;
   }
   let position = 0;
@@ -178,6 +183,7 @@ function notStories(
         ),
         offset: startOf(item),
       })),
+    ...items.flatMap(item => misnamedNeeds(document, resolve(document, item))),
     ...otherLists(document, root, phases),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
@@ -202,6 +208,30 @@ function insideTasks(document: Document, phases: readonly ExactPhase[]) {
       };
     }),
   );
+}
+
+/** Whether a phase says under another key what it waits for. */
+function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
+  return dependenciesOf(phase).length === 0 && Object.keys(phase).some(isOdd);
+}
+
+/** Keys of a phase that probably say what it waits for, and are not read. */
+function misnamedNeeds(document: Document, phase: unknown) {
+  const entry: unknown = isMap(phase) ? phase.toJS(document) : undefined;
+  const isOdd = misnamesNeeds();
+  return isMap(phase) && isEntry(entry) && hasMisnamedNeeds(entry, isOdd)
+    ? phase.items.flatMap(({ key }) =>
+        isScalar(key) && isOdd(String(key.value))
+          ? [
+              {
+                code: 'misspelledDependency' as const,
+                message: misnamedKeyMessage(String(key.value), 'depends_on'),
+                offset: startOf(key),
+              },
+            ]
+          : [],
+      )
+    : [];
 }
 
 /** The key of the list that is read. */
