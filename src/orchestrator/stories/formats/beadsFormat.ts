@@ -74,8 +74,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ...findRepeatedKeys(text, issues, lines).map(({ problem }) => problem),
     ...findStatusProblems(
       // Nothing else decides; a misspelled key is named.
-      entries.map(entry =>
-        Object.fromEntries(Object.entries(entry).filter(([key]) => isNamedLike(key, 'status'))),
+      entries.map(({ status, ...others }) =>
+        status === undefined
+          ? Object.fromEntries(Object.entries(others).filter(([key]) => isNamedLike(key, 'status')))
+          : { status },
       ),
       keyPlace,
       words,

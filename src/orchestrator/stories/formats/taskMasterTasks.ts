@@ -164,8 +164,10 @@ export function oddSubtasks({ entry }: Task): { readonly key: string; readonly c
   const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
   return (isDone(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
     const isRead = key === 'subtasks' && Array.isArray(value);
-    const isOdd = !isRead && isNamedLike(key, 'subtasks') && typeof value === 'object';
-    const count = isOdd ? Object.values(value ?? {}).filter(isOpen).length : 0;
+    const items =
+      !isRead && typeof value === 'object' && value !== null ? Object.values(value) : [];
+    const count =
+      items.some(isOpen) && isNamedLike(key, 'subtasks') ? items.filter(isOpen).length : 0;
     return count === 0 ? [] : [{ key, count }];
   });
 }
