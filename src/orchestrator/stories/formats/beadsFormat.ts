@@ -71,7 +71,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ]
         : [],
     ),
-    ...findRepeatedKeys(text, issues, lines).map(({ problem }) => problem),
+    ...findRepeatedKeys(text, issues, lines),
     ...findStatusProblems(
       // Nothing else decides; a misspelled key is named.
       entries.map(({ status, ...others }) =>

@@ -21,13 +21,6 @@ export function readJson(
   }
 }
 
-/** A key that an object has more than once. */
-interface RepeatedKey {
-  readonly key: string;
-  /** At the first one. */
-  readonly problem: StoryProblem;
-}
-
 /** An object in a text, as it was read. */
 interface PlacedObject {
   readonly entry: object;
@@ -38,29 +31,28 @@ interface PlacedObject {
  * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value. Some
  * people write comments like that, with keys such as `//` and `_note`.
  * @param objects in a text that is valid
+ * @param isWanted which keys matter
  */
 export function findRepeatedKeys(
   text: string,
   objects: readonly PlacedObject[],
   lines: TextLines,
-): RepeatedKey[] {
+  isWanted: (key: string) => boolean = key => !/^(?:\/\/|_)/.test(key),
+): StoryProblem[] {
   return objects
     .filter(({ entry, start }) => countMembers(text, start) !== Object.keys(entry).length)
     .flatMap(({ start }) => {
       const members = membersOf(text, start);
       const last = new Map(members.map(({ key }, index) => [key, index]));
       return members
-        .filter(({ key }, index) => last.get(key) !== index && !/^(?:\/\/|_)/.test(key))
+        .filter(({ key }, index) => last.get(key) !== index && isWanted(key))
         .map(({ key, name }) => ({
-          key,
-          problem: {
-            code: 'repeatedKey' as const,
-            message: say(
-              'The key "{0}" is there again below, and only the last one counts: remove one of them.',
-              plainText(key),
-            ),
-            ...lines.at(name.start),
-          },
+          code: 'repeatedKey' as const,
+          message: say(
+            'The key "{0}" is there again below, and only the last one counts: remove one of them.',
+            plainText(key),
+          ),
+          ...lines.at(name.start),
         }));
     });
 }

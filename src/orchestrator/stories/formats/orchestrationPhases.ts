@@ -5,9 +5,9 @@ import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { isListOfWork, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
-import { looksLikeStory, nameOf, partLists, partsMessage } from './storyParts.ts';
+import { looksLikeOpenStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import {
   itemOf,
@@ -242,12 +242,15 @@ function usedKey(root: Entry): 'phases' | 'tasks' {
 /** Keys of other lists with work. Lists of agents, checks or risks have names and states, too, and are none. */
 function otherKeys(root: Entry): readonly string[] {
   const used = usedKey(root);
-  const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
   return Object.keys(root).filter(key => {
     const list = key !== used && isListOfWork(key) ? listOf(root[key]) : [];
     return key === 'tasks'
       ? list.length > 0
-      : list.some(item => isOpen(item) || (isEntry(item) && listOf(item['tasks']).some(isOpen)));
+      : list.some(
+          item =>
+            looksLikeOpenStory(item) ||
+            (isEntry(item) && listOf(item['tasks']).some(looksLikeOpenStory)),
+        );
   });
 }
 

@@ -58,14 +58,13 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { root } = parsed;
   const array = findStoryArray(root);
-  const repeated = isEntry(root)
-    ? findRepeatedKeys(text, [{ entry: root, start: skipSpace(text, 0) }], lines)
-    : [];
+  const objects = isEntry(root) ? [{ entry: root, start: skipSpace(text, 0) }] : [];
   if (array === undefined) {
     const start = skipSpace(text, 0);
-    const [lost] = repeated.filter(({ key }) => LIST_KEYS.some(list => list === key));
+    const isList = (key: string) => LIST_KEYS.some(list => list === key);
+    const [lost] = findRepeatedKeys(text, objects, lines, isList);
     if (lost !== undefined) {
-      return { ...lost.problem, code: 'noStories' };
+      return { ...lost, code: 'noStories' };
     }
     const misnamed = isEntry(root) ? misnamedList(root, LIST_KEYS, looksLikeStory) : undefined;
     const member = misnamed && membersOf(text, start).find(({ key }) => key === misnamed.key);
@@ -106,16 +105,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         (position, key) => placeOf({ position }, [key]),
         'dependsOn',
       ),
-      ...[
-        ...repeated,
-        ...findRepeatedKeys(
-          text,
-          array.entries.flatMap((entry, position) =>
+      ...findRepeatedKeys(
+        text,
+        [
+          ...objects,
+          ...array.entries.flatMap((entry, position) =>
             isEntry(entry) ? [{ entry, start: startOf({ position }) }] : [],
           ),
-          lines,
-        ),
-      ].map(({ problem }) => problem),
+        ],
+        lines,
+      ),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),

@@ -61,7 +61,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       stories,
       (story, fact) => placeOf(story, fact === 'id' ? 'id' : 'blocked_by'),
       [
-        ...findRepeatedKeys(text, tasks, lines).map(({ problem }) => problem),
+        ...findRepeatedKeys(text, tasks, lines),
         ...findMisnamedNeeds(entries, keyPlace, 'blocked_by'),
         ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
           find(entries, keyPlace, { open: OPEN, done: 'closed' }),

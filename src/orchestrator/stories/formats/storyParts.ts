@@ -54,6 +54,11 @@ export function looksLikeStory(value: unknown): value is Entry {
   return isEntry(value) && nameOf(value) !== '' && doneKeyOf(value) !== undefined;
 }
 
+/** {@link looksLikeStory}, and is not done. */
+export function looksLikeOpenStory(value: unknown): value is Entry {
+  return looksLikeStory(value) && !isDone(value);
+}
+
 /** What tells a story from others: its id, or else its title. */
 export function nameOf(entry: Entry): string {
   return ownId(entry) ?? titleOf(entry) ?? '';

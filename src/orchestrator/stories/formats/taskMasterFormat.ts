@@ -114,7 +114,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...tasks.map(({ entry, span }) => ({ entry, start: span.start })),
         ],
         lines,
-      ).map(({ problem }) => problem),
+      ),
       ...tasks.flatMap((task, position) =>
         oddSubtasks(task).map(({ count, key }) => ({
           code: 'notAStory' as const,

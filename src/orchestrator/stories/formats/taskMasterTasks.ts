@@ -2,7 +2,7 @@ import { isNamedLike } from './fieldNames.ts';
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDone, isEntry, ownId } from './prdEntry.ts';
 import { DONE_KEYS, isParkedWord } from './prdKeys.ts';
-import { looksLikeStory } from './storyParts.ts';
+import { looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
 export interface TaskList {
@@ -76,7 +76,7 @@ function oddIn(key: string, value: unknown): number {
     // A tag whose list has almost the right name.
     const lists = Object.entries(value).filter(([name]) => isNamedLike(name, 'tasks'));
     const items = lists.flatMap(([, list]) => (Array.isArray(list) ? list : []));
-    const open = items.filter(item => looksLikeStory(item) && !isDone(item));
+    const open = items.filter(looksLikeOpenStory);
     if (open.length > 0) {
       return open.length;
     }
@@ -161,13 +161,14 @@ export function nestedSubtasks(text: string, { entry, parent, span }: Task): rea
 
 /** Open entries of a task that are no subtasks, because their key has almost the right name, or they are in an object. */
 export function oddSubtasks({ entry }: Task): { readonly key: string; readonly count: number }[] {
-  const isOpen = (item: unknown) => looksLikeStory(item) && !isDone(item);
   return (isDone(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
     const isRead = key === 'subtasks' && Array.isArray(value);
     const items =
       !isRead && typeof value === 'object' && value !== null ? Object.values(value) : [];
     const count =
-      items.some(isOpen) && isNamedLike(key, 'subtasks') ? items.filter(isOpen).length : 0;
+      items.some(looksLikeOpenStory) && isNamedLike(key, 'subtasks')
+        ? items.filter(looksLikeOpenStory).length
+        : 0;
     return count === 0 ? [] : [{ key, count }];
   });
 }

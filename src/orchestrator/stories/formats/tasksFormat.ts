@@ -69,7 +69,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         }),
       ),
-      ...findRepeatedKeys(text, found, lines).map(({ problem }) => problem),
+      ...findRepeatedKeys(text, found, lines),
       ...findMisnamedNeeds(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
