@@ -21,10 +21,7 @@ export function scriptedWindow(
     const workbench = window();
     const view = await workbench.view('Ralph');
     await workbench.tidy();
-    const section = view.getByRole('button', { name: /^Stories Section/ });
-    if ((await section.getAttribute('aria-expanded')) === 'false') {
-      await section.click();
-    }
+    await workbench.toggleView('Stories', true);
     await workbench.setTheme(scene.theme ?? 'dark');
     await run.startAgain(scene, async () => {
       // What the last story has left is not taken for what this one shows.

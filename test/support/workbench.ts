@@ -93,6 +93,13 @@ export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 const STILL =
   '.codicon-modifier-spin, .codicon-loading, .codicon-tree-item-loading::before, .monaco-progress-container .progress-bit { animation: none !important; }';
 
+/**
+ * The mouse stays where the last click was, so sooner or later a hover comes up there. Playwright would wait until it no
+ * longer covers what is clicked next, and it never would.
+ */
+const HOVERS_ARE_NEVER_CLICKED =
+  '.monaco-hover, .context-view:has(.monaco-hover) { pointer-events: none !important; }';
+
 /** Messages that are always in the console of a workbench without network, account and native modules. */
 const noise: readonly RegExp[] = [
   /Failed to load resource/,
@@ -508,12 +515,46 @@ export class Workbench implements AsyncDisposable {
   /** The entries of a row's context menu, in order. */
   async menuEntries(name: string | RegExp): Promise<string[]> {
     const menu = this.page.locator('.context-view .monaco-menu');
-    await this.treeItem(name).click({ button: 'right' });
-    await expect(menu).toBeVisible();
-    const found = await menu.locator('.action-label').allInnerTexts();
-    await this.page.keyboard.press('Escape');
-    await expect(menu).toBeHidden();
+    let found: string[] = [];
+    await repeated(`${name} has no menu.`, async timeout => {
+      if (!(await menu.isVisible())) {
+        await this.treeItem(name).click({ button: 'right', timeout });
+      }
+      await expect(menu).toBeVisible({ timeout });
+      found = await menu.locator('.action-label').allInnerTexts();
+    });
+    await repeated(`The menu of ${name} does not close.`, async timeout => {
+      if (await menu.isVisible()) {
+        await this.page.keyboard.press('Escape');
+      }
+      await expect(menu).toBeHidden({ timeout });
+    });
     return found;
+  }
+
+  /** Shows the lines below a line of a tree. A line that moves or is drawn again loses clicks. */
+  async expand(line: string | RegExp): Promise<void> {
+    const row = this.treeItem(line).first();
+    await repeated(`${line} does not expand.`, async timeout => {
+      if ((await row.getAttribute('aria-expanded', { timeout })) !== 'true') {
+        await row.locator('.monaco-tl-twistie').click({ timeout });
+      }
+      await expect(row).toHaveAttribute('aria-expanded', 'true', { timeout });
+    });
+  }
+
+  /** Expands or collapses a view of the side bar, such as "Stories". */
+  async toggleView(name: string, isExpanded: boolean): Promise<void> {
+    const header = this.page
+      .locator('.part.sidebar')
+      .getByRole('button', { name: new RegExp(`^${escapeRegExp(name)} Section`) });
+    const wanted = String(isExpanded);
+    await repeated(`The view ${name} keeps its size.`, async timeout => {
+      if ((await header.getAttribute('aria-expanded', { timeout })) !== wanted) {
+        await header.click({ timeout });
+      }
+      await expect(header).toHaveAttribute('aria-expanded', wanted, { timeout });
+    });
   }
 
   /**
@@ -715,13 +756,20 @@ export class Workbench implements AsyncDisposable {
   /**
    * Clicks an action above a line of a text until it has its effect. The editor draws these lines again when the text
    * changes. A click in that moment is lost, or VS Code has no command for it any more, or the extension refuses it
-   * because it belongs to the text before the change.
+   * because it belongs to the text before the change. What comes late must not lead to a click on another story, which
+   * may have these words by then.
    */
   async clickLens(lens: Locator, action: string, isDone: () => Promise<boolean>): Promise<void> {
-    const link = lens.locator('a', { hasText: wholeText(action) });
+    const all = this.page.locator('.codelens-decoration');
     await repeated(`"${action}" above the text has no effect.`, async timeout => {
+      const id = await lens.getAttribute('widgetid', { timeout }).catch(() => null);
+      // The words above the text follow the file, so this is asked after the line is known.
       if (!(await isDone())) {
-        await link.click({ timeout });
+        if (id === null) {
+          throw new Error(`Above the text is: ${(await all.allInnerTexts()).join('; ')}`);
+        }
+        const own = this.page.locator(`.codelens-decoration[widgetid="${id}"]`);
+        await own.locator('a', { hasText: wholeText(action) }).click({ timeout });
       }
       await expect.poll(isDone, { timeout }).toBe(true);
     });
@@ -855,7 +903,7 @@ export class Workbench implements AsyncDisposable {
         style.textContent = css;
         document.head.append(style);
       });
-    }, STILL);
+    }, STILL + HOVERS_ARE_NEVER_CLICKED);
     const { language } = this.options;
     if (language !== undefined) {
       await page.addInitScript(name => {

@@ -266,13 +266,9 @@ test.describe('without the git extension', () => {
   test('shows the changes of a commit, an iteration, a story and the run without the git extension', async () => {
     const one = await recordedRun();
     await workbench.view('Ralph');
-    await workbench.treeItem(/^US-001/).click();
-    await workbench.page.keyboard.press('ArrowRight');
-    await workbench
-      .treeItem(/feat: <img/)
-      .first()
-      .click();
-    await expect(tab(workbench)).toContainText(`${one.slice(0, 7)} feat: <img src=x`);
+    await workbench.expand(/^US-001/);
+    const opened = tab(workbench).filter({ hasText: `${one.slice(0, 7)} feat: <img src=x` });
+    await workbench.clickUntil(workbench.treeItem(/feat: <img/).first(), opened);
     await expect(tab(workbench)).toContainText('$(alert)');
     expect([...(await workbench.diffEditorFileNames())].sort()).toEqual([
       'docs/new.md',
@@ -510,8 +506,7 @@ test.describe('with the git extension', () => {
     const { page } = workbench;
     const openCommit = async () => {
       await workbench.view('Ralph');
-      await workbench.treeItem(/^US-001/).click();
-      await page.keyboard.press('ArrowRight');
+      await workbench.expand(/^US-001/);
       await workbench
         .treeItem(/feat: the second half/)
         .first()

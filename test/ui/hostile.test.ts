@@ -119,8 +119,7 @@ test('text from outside is displayed as plain text everywhere in a run', async (
     await expectText(workbench, workbench.treeItem(/^Group /));
     await expectText(workbench, workbench.treeItem(/^US-002/), /waits for <img\ssrc=x/);
     await expectHover(workbench, story, TITLE_TEXT);
-    await story.click();
-    await page.keyboard.press('ArrowRight');
+    await workbench.expand(/^<img src=x onerror=hostile=1>/);
     await expectText(workbench, workbench.treeItem(/^Criterion/));
     await expectHover(workbench, workbench.treeItem(/^Criterion/), TITLE_TEXT);
     await expectHover(workbench, workbench.treeItem(/^Group /), TITLE_TEXT);
@@ -191,12 +190,11 @@ test('text from outside is displayed as plain text everywhere in a run', async (
   });
 
   await test.step('iterations with their tooltips and documents', async () => {
-    await page.getByRole('button', { name: /^Stories Section/ }).click();
+    await workbench.toggleView('Stories', false);
     const row = workbench.treeItem(/^Iteration 2/);
     await expectText(workbench, row, ID_START);
     await expectHover(workbench, row, TITLE_TEXT);
-    await workbench.treeItem(/^Iteration 1/).click();
-    await page.keyboard.press('ArrowRight');
+    await workbench.expand(/^Iteration 1/);
     const commit = workbench.treeItem(/^Commit/);
     await expectText(workbench, commit);
     await expectHover(workbench, commit, TITLE_TEXT);

@@ -61,20 +61,16 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
   expect(without.filter(entry => work.includes(entry))).toEqual([]);
 
   // Room for the lines below an iteration.
-  await workbench.page.getByRole('button', { name: /^Stories Section/ }).click();
-  await iteration(/^Iteration 1/).click();
-  await workbench.page.keyboard.press('ArrowRight');
+  await workbench.toggleView('Stories', false);
+  await workbench.expand(/^Iteration 1/);
   await expect(workbench.treeItem(/^Commit .*US-001/)).toBeVisible();
   await workbench.screenshot('iterations');
 
   const editor = workbench.page.locator('.editor-instance .view-lines');
-  const isOpen = (title: string) =>
-    expect(
-      workbench.page.getByRole('tab', { name: new RegExp(`^${title}`), selected: true }),
-    ).toBeVisible();
+  const tab = (title: string) =>
+    workbench.page.getByRole('tab', { name: new RegExp(`^${title}`), selected: true });
   const open = async (name: string, words: RegExp, title = `${name} of iteration 1`) => {
-    await workbench.treeItem(`${name} of iteration 1`).click();
-    await isOpen(title);
+    await workbench.clickUntil(workbench.treeItem(`${name} of iteration 1`), tab(title));
     await expect(editor).toContainText(words);
   };
   await open('Prompt', /US-001/);
@@ -85,7 +81,7 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
   await open('Receipt', /Iteration.1:.claim.refused/);
 
   await workbench.runCommand('Ralph: Show Receipt');
-  await isOpen('Receipt of run');
+  await expect(tab('Receipt of run')).toBeVisible();
   await expect(editor).toContainText(/total/);
   await workbench.runCommand('Ralph: Open Transcript');
   const pick = workbench.page.locator('.quick-input-widget .monaco-list-row:visible');

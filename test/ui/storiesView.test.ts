@@ -216,8 +216,7 @@ test.describe('in one folder', () => {
       await expect(workbench.activityTab('Ralph')).toHaveAccessibleName(/1 story needs you/);
 
       for (const id of ['US-002', 'US-003']) {
-        await workbench.treeItem(new RegExp(`^${id}`)).click();
-        await workbench.page.keyboard.press('ArrowRight');
+        await workbench.expand(new RegExp(`^${id}`));
       }
       await expect(workbench.treeItem(/^Criterion The invoice has a number$/)).toBeVisible();
       await expect(workbench.treeItem(/^Criterion The sum is right, done$/)).toBeVisible();
@@ -400,8 +399,7 @@ test.describe('in one folder', () => {
       '# Story 1.1\n\n## Acceptance Criteria\n\n1. **Given** a user\n   **When** the password fits\n2. Others are refused\n',
     );
     await expect(workbench.treeItem(/^1-1-log-in 1\.1 Log in/)).toBeVisible();
-    await workbench.treeItem(/^1-1-log-in/).click();
-    await workbench.page.keyboard.press('ArrowRight');
+    await workbench.expand(/^1-1-log-in/);
     await expect(workbench.treeItem('Criterion Given a user When the password fits')).toBeVisible();
     await expect(workbench.treeItem('Criterion Others are refused')).toBeVisible();
     await workbench.screenshot('storiesView-bmadCriteria');

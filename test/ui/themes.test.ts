@@ -58,9 +58,8 @@ inAll(test)(
     await test.step('the terminal and the iterations', async () => {
       await workbench.runCommand('View: Toggle Maximized Panel');
       await expect.poll(() => workbench.terminalText()).toMatch(/Max iterations reached/);
-      await page.getByRole('button', { name: /^Stories Section/ }).click();
-      await workbench.treeItem(/^Iteration 1/).click();
-      await page.keyboard.press('ArrowRight');
+      await workbench.toggleView('Stories', false);
+      await workbench.expand(/^Iteration 1/);
       await expect(workbench.treeItem(/^Commit/)).toBeVisible();
       await inThemes(theme => workbench.screenshot(`themes-${theme}-1-terminal`));
       await workbench.runCommand('View: Toggle Maximized Panel');
