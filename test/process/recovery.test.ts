@@ -987,10 +987,13 @@ describe('an agent that removes the state (git clean -fdx)', {
 
   test('checks that remove it all run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const checks = ['rm -rf .omc/state', 'test -f US-001.txt', 'rm -rf .omc/state'];
+    // The loop may write a file while they are removed.
+    const remove = 'until rm -rf .omc/state; do :; done';
+    const checks = [remove, 'test -f US-001.txt', remove];
     const cli = workspace.script([['work']], ...checks.flatMap(check => ['--verify', check]));
     const { code, stderr } = await cli.finished;
-    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(code, 0);
+    assert.match(stderr, /^(?:The state could not be restored yet: .*\n)?$/);
     assert.deepEqual(
       (await workspace.events('check.ended')).map(({ ok }) => ok),
       [true, true, true],

@@ -138,6 +138,12 @@ suite('A sprint status of BMAD', () => {
       parseStoryFile(FILE, text).problems.map(({ code, line }) => [code, line]),
       [['notAStory', 7]],
     );
+    const lettered =
+      'development_status:\n  epic-mu-users: done\n  mu-s01-invite: done\n  epic-mu-retrospective: done\n  rbac-s01-roles: backlog\n';
+    assert.deepEqual(
+      storiesOf(lettered).map(({ epic, id, title }) => [id, title, epic]),
+      [['mu-s01-invite', 'mu.s01 Invite', 'epic-mu']],
+    );
     const named = 'development_status:\n  epic-ui: done\n  ui-2: done\n  ui-2-3-columns: done\n';
     assert.deepEqual(
       storiesOf(named).map(({ epic, title }) => [epic, title]),

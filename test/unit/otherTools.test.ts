@@ -23,7 +23,8 @@ describe('ralph-orchestrator', () => {
   const task = (n: number, more: object) =>
     JSON.stringify({ id: `task-177026693${n}-0a0${n}`, title: `t${n}`, priority: 1, ...more });
   const text = [
-    task(1, { status: 'closed', blocked_by: [] }),
+    // What is done waits for nothing: the tool removes old tasks.
+    task(1, { status: 'closed', blocked_by: ['task-1770266000-0a00'] }),
     task(2, { status: 'failed', blocked_by: [] }),
     task(3, { status: 'open', blocked_by: ['task-1770266932-0a02'] }),
     task(4, { status: 'in_progress', priority: 2, blocked_by: ['task-1770266931-0a01'] }),
@@ -516,6 +517,11 @@ test('advice names the tool of a file without stories, and never suggests rewrit
       '.harness/feature_list.json',
       '{"version": 1, "scenarios": [{"id": "a", "description": "b", "passes": false}]}',
       'The list "scenarios" of this feature list is not read',
+    ],
+    [
+      'feature_list.json',
+      '{"0": {"id": "a", "title": "b", "status": "passing"}}',
+      'The features of this list are the values of an object ("0": …)',
     ],
     ['.vscode/tasks.json', '{"version":"2.0.0","tasks":[{"label":"build"}]}', 'VS Code'],
     ['package.json', '{"name":"a","dependencies":{}}', 'npm'],

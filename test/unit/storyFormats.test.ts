@@ -170,6 +170,54 @@ describe('a plan', () => {
     );
   });
 
+  test('a part without a number of its own is waited for, and one that is put aside is not', () => {
+    const text =
+      '- [ ] 2. B\n  - [x] drawn\n  - [ ] only part\n  - [~] 2.1 (skipped: not needed)\n- [ ] 3. C\n';
+    const { problems, stories } = parseList('.kiro/specs/login/tasks.md', text);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(stories[0]?.dependsOn, ['#2', '#3']);
+    assert.equal(nextStory(stories).story?.id, '#3');
+  });
+
+  test('an item in progress whose first word says so is put aside', () => {
+    const aside = (text: string) => {
+      const [story] = parseList('tasks.md', `${text}\n- [ ] other\n`).stories;
+      return story?.parked === true ? story.status : undefined;
+    };
+    const [dropped, skipped] = ['T062-T067 DROPPED - not needed', '**3.1** (skipped — README)'];
+    assert.equal(aside(`- [~] ${dropped}`), 'dropped');
+    assert.equal(aside(`- [-] ${skipped}`), 'skipped');
+    assert.equal(aside('- [~] US-4: Deferred'), 'deferred');
+    assert.equal(aside('- [~] *Cancelled*: the till'), 'cancelled');
+    for (const text of [
+      `- [ ] ${dropped}`,
+      `- [x] ${dropped}`,
+      '- [~] Deferred loading of images',
+      '- [-] T4 Skipped tests run again',
+      '- [~] T5 Drop the table',
+      '- [~] 6. Images are dropped',
+    ]) {
+      assert.equal(aside(text), undefined, text);
+    }
+    const text = `- [~] ${dropped}\n`;
+    assert.equal(editStoryDone(text, { id: '#1' }, true, 'tasks.md'), text.replace('~', 'x'));
+  });
+
+  test('a check mark is a tick', () => {
+    const text = '- [✅] one\n- [✔] two\n- [✔️] three\n- [🔄] four\n- [ ] five\n';
+    const { problems, stories } = parseList('plan.md', text);
+    assert.deepEqual(
+      stories.map(({ done }) => done),
+      [true, true, true, false, false],
+    );
+    assert.deepEqual(
+      problems.map(({ code, line }) => [code, line]),
+      [['unknownStatus', 4]],
+    );
+    const open = editStoryDone(text, { id: '#1' }, false, 'plan.md');
+    assert.equal(open, text.replace('✅', ' '));
+  });
+
   test('only an unmistakable and unique id is used as one', () => {
     const idOf = (text: string) =>
       parseList('plan.md', `- [ ] ${text}\n- [ ] other`).stories[0]?.id;

@@ -74,7 +74,8 @@ function* unknownDependencies(
 ): Generator<StoryProblem> {
   const names = once(() => new StoryNames(stories));
   const isShared = (name: string) => names().isSharedTitle(name);
-  for (const story of stories) {
+  // What is done waits for nothing: its list may have lost what it waited for.
+  for (const story of stories.filter(({ done }) => !done)) {
     const unknown = story.dependsOn.filter(id => !byId.has(id));
     for (const { ids, message } of unknownDependencyMessages(story, unknown, isShared)) {
       yield {

@@ -241,7 +241,7 @@ function epicsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
 
 /**
  * Its epic, number and name. An epic may have been put between two others, or have a name: `3-5-1-title` and
- * `shop-1-title` are stories of `epic-3-5` and `epic-shop`.
+ * `shop-1-title` are stories of `epic-3-5` and `epic-shop`, and so is `shop-s01-title`.
  */
 function partsOf(
   key: string,
@@ -250,7 +250,7 @@ function partsOf(
   const words = key.split('-', MAX_WORDS);
   for (let count = words.length - 1; count > 0; count--) {
     const epic = words.slice(0, count).join('-');
-    const rest = epics.has(epic) ? /^-(\d+[a-z]?)-(.+)$/s.exec(key.slice(epic.length)) : null;
+    const rest = epics.has(epic) ? /^-(s?\d+[a-z]?)-(.+)$/s.exec(key.slice(epic.length)) : null;
     if (rest?.[1] !== undefined && rest[2] !== undefined) {
       return [epic, rest[1], rest[2]];
     }

@@ -77,6 +77,13 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
         plainText(other),
       );
     }
+    const first = firstKey(text);
+    if (first !== undefined) {
+      return say(
+        'The features of this list are the values of an object ("{0}": …), and only a list is read ([ … ]). Let the tool that writes it write a list, or name another file.',
+        plainText(first),
+      );
+    }
     return say(
       'This feature list has no features that can be read. Let the tool that writes it create it again, or name another file.',
     );
@@ -128,6 +135,14 @@ function otherList(text: string): string | undefined {
   const parsed = readJson(text, new TextLines(text));
   const lists = 'root' in parsed && isEntry(parsed.root) ? Object.entries(parsed.root) : [];
   return lists.find(([, list]) => Array.isArray(list) && list.some(looksLikeStory))?.[0];
+}
+
+/** The key of the first feature, if the features are the values of an object. */
+function firstKey(text: string): string | undefined {
+  const parsed = readJson(text, new TextLines(text));
+  const root = 'root' in parsed ? parsed.root : undefined;
+  const features = isEntry(root) ? (isEntry(root['features']) ? root['features'] : root) : {};
+  return Object.entries(features).find(([, feature]) => looksLikeStory(feature))?.[0];
 }
 
 function toolAdvice(file: string, head: string): Message | undefined {

@@ -9,6 +9,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { indentOf, isAlmostCheckbox, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
+import { isParkedWord } from './prdKeys.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -58,6 +59,8 @@ export const specsIndex: StoryFormat = {
 
 type CheckboxLine = Extract<MarkdownLine, { kind: 'checkbox' }>;
 
+/** A letter, or a check mark, as some agents write it. */
+const DONE_MARKS: ReadonlySet<string> = new Set(['x', 'X', '\u2705', '\u2714', '\u2713', '\u2611']);
 /** Marks with a common meaning; any other one means "not done", and is reported. `-` is Kiro's for work in progress. */
 const MARK_STATUS: ReadonlyMap<string, string> = new Map([
   ['~', 'in_progress'],
@@ -102,8 +105,7 @@ function read(
   const ids = uniqueIds(written);
   const parts = partsFirst
     ? partsOf(
-        found.map(({ line }) => line),
-        ids,
+        found.map(({ line }, position) => ({ line, id: ids[position] ?? numberId(position) })),
       )
     : [];
   const headings = readHeadings(markdown.lines);
@@ -238,7 +240,7 @@ function readItem(
   },
 ): Story {
   const { mark, text, indent } = line.checkbox;
-  const status = MARK_STATUS.get(mark);
+  const aside = asideWord(line.checkbox);
   const body = bodyOf(below, indent);
   return {
     id: facts.id ?? numberId(facts.position),
@@ -246,7 +248,8 @@ function readItem(
     description: body === '' ? '' : `${text}\n${body}`,
     criteria: [],
     done: isTicked(mark),
-    status,
+    status: aside ?? MARK_STATUS.get(mark),
+    parked: aside === undefined ? undefined : true,
     dependsOn: facts.parts,
     epic: facts.epic,
     position: facts.position,
@@ -254,20 +257,28 @@ function readItem(
   };
 }
 
-/** The ids of the checkboxes directly below each one, without those that are optional. */
+/** An item that nobody is to work on often has no mark of its own, and says so in its first word: `T062 DROPPED - …`. */
+const ASIDE =
+  /^(?:[*_]*[A-Za-z]{0,9}-?\d[\w.-]*[*_:.)]*\s+)?[*_(]*(\p{L}+)[*_]*(?:\s*(?:$|[:;,.)\u2013\u2014])|\s+-\s)/u;
+
+/** The word with which the text of an item says that it is put aside, if its mark does not say otherwise. */
+function asideWord({ mark, text }: CheckboxLine['checkbox']): string | undefined {
+  const word = mark === '~' || mark === '-' ? ASIDE.exec(text)?.[1]?.toLowerCase() : undefined;
+  return isParkedWord(word) ? word : undefined;
+}
+
+/** The ids of the checkboxes directly below each one, without those that are optional or put aside. */
 function partsOf(
-  lines: readonly CheckboxLine[],
-  ids: readonly (string | undefined)[],
+  items: readonly { readonly line: CheckboxLine; readonly id: string }[],
 ): readonly (readonly string[])[] {
-  const parts: string[][] = lines.map(() => []);
+  const parts: string[][] = items.map(() => []);
   const around: number[] = [];
-  lines.forEach((line, position) => {
+  items.forEach(({ id, line }, position) => {
     const { indent } = line.checkbox;
-    while (around.length > 0 && (lines[around.at(-1) ?? 0]?.checkbox.indent ?? 0) >= indent) {
+    while (around.length > 0 && (items[around.at(-1) ?? 0]?.line.checkbox.indent ?? 0) >= indent) {
       around.pop();
     }
-    const id = ids[position];
-    if (id !== undefined && !isOptionalItem(line.text)) {
+    if (!isOptionalItem(line.text) && asideWord(line.checkbox) === undefined) {
       parts[around.at(-1) ?? -1]?.push(id);
     }
     around.push(position);
@@ -281,7 +292,7 @@ export function isOptionalItem(line: string): boolean {
 }
 
 function isTicked(mark: string): boolean {
-  return mark === 'x' || mark === 'X';
+  return DONE_MARKS.has(mark.replace('\uFE0F', ''));
 }
 
 /** The mark that the file uses for ticks. */

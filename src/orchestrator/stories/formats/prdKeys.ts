@@ -106,7 +106,7 @@ export const DONE_WORDS = new Set([
 const PARKED_WORDS = new Set([
   ...['skipped', 'cancelled', 'canceled', 'deferred', 'abandoned', 'archived', 'tombstone'],
   ...["won't do", 'wont do', "won't fix", 'wont fix', 'wontfix', 'not planned'],
-  ...['duplicate', 'obsolete', 'discovered'],
+  ...['duplicate', 'obsolete', 'dropped', 'discovered'],
 ]);
 export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],
