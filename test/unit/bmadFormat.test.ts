@@ -144,6 +144,10 @@ suite('A sprint status of BMAD', () => {
       storiesOf(lettered).map(({ epic, id, title }) => [id, title, epic]),
       [['mu-s01-invite', 'mu.s01 Invite', 'epic-mu']],
     );
+    assert.deepEqual(
+      parseStoryFile(FILE, lettered).problems.map(({ code, line }) => [code, line]),
+      [['notAStory', 5]],
+    );
     const named = 'development_status:\n  epic-ui: done\n  ui-2: done\n  ui-2-3-columns: done\n';
     assert.deepEqual(
       storiesOf(named).map(({ epic, title }) => [epic, title]),

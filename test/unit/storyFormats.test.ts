@@ -184,31 +184,69 @@ describe('a plan', () => {
       const [story] = parseList('tasks.md', `${text}\n- [ ] other\n`).stories;
       return story?.parked === true ? story.status : undefined;
     };
-    const [dropped, skipped] = ['T062-T067 DROPPED - not needed', '**3.1** (skipped — README)'];
-    assert.equal(aside(`- [~] ${dropped}`), 'dropped');
-    assert.equal(aside(`- [-] ${skipped}`), 'skipped');
-    assert.equal(aside('- [~] US-4: Deferred'), 'deferred');
-    assert.equal(aside('- [~] *Cancelled*: the till'), 'cancelled');
+    const dropped = 'T062-T067 DROPPED - not needed';
+    for (const [text, word] of [
+      [dropped, 'dropped'],
+      ['**3.1** (skipped — README)', 'skipped'],
+      ['US-4: Deferred', 'deferred'],
+      ['*Cancelled*: the till', 'cancelled'],
+      ['T062 [P] [US1] DROPPED, not needed', 'dropped'],
+      ['[FR-01] Skipped: nobody asks', 'skipped'],
+      ['`FR-01` deferred - until May', 'deferred'],
+      ['US-3 — Obsolete', 'obsolete'],
+      ['T5 WON’T DO (too dear)', "won't do"],
+      ['3.1 [SKIPPED] the till', 'skipped'],
+    ] as const) {
+      assert.equal(aside(`- [~] ${text}`), word, text);
+      assert.equal(aside(`- [-] ${text}`), word, text);
+    }
     for (const text of [
       `- [ ] ${dropped}`,
       `- [x] ${dropped}`,
+      `- [/] ${dropped}`,
       '- [~] Deferred loading of images',
       '- [-] T4 Skipped tests run again',
       '- [~] T5 Drop the table',
       '- [~] 6. Images are dropped',
+      '- [~] Discovered: login fails on Safari',
+      '- [-] 3.2 Cancelled, refunded and failed orders are shown',
+      '- [-] 3.2 DUPLICATE KEY errors are handled',
+      '- [-] DROPPED_TABLES is empty',
+      `- [~] 1${'_'.repeat(100_000)}!`,
+      `- [~] ${'A-'.repeat(100_000)}`,
     ]) {
-      assert.equal(aside(text), undefined, text);
+      assert.equal(aside(text), undefined, text.slice(0, 80));
     }
     const text = `- [~] ${dropped}\n`;
     assert.equal(editStoryDone(text, { id: '#1' }, true, 'tasks.md'), text.replace('~', 'x'));
   });
 
+  test('what is indented below an item that is put aside is put aside, too', () => {
+    const text =
+      '- [~] 2. DROPPED\n  - [ ] 2.1 part\n    - [x] 2.1.1 done\n- [ ] 3. C\n  - [~] Deferred:\n    - [ ] Add retry\n';
+    for (const path of ['PLAN.md', '.kiro/specs/login/tasks.md']) {
+      const { stories } = parseList(path, text);
+      assert.deepEqual(
+        stories.map(({ done, parked = false, status }) => [status, done, parked]),
+        [
+          ['dropped', false, true],
+          ['dropped', false, true],
+          [undefined, true, false],
+          [undefined, false, false],
+          ['deferred', false, true],
+          ['deferred', false, true],
+        ],
+      );
+      assert.equal(nextStory(stories).story?.id, '3');
+    }
+  });
+
   test('a check mark is a tick', () => {
-    const text = '- [✅] one\n- [✔] two\n- [✔️] three\n- [🔄] four\n- [ ] five\n';
+    const text = '- [✅] one\n- [✔] two\n- [✔️] three\n- [🔄] four\n- [✓] five\n- [☑] six\n';
     const { problems, stories } = parseList('plan.md', text);
     assert.deepEqual(
       stories.map(({ done }) => done),
-      [true, true, true, false, false],
+      [true, true, true, false, true, true],
     );
     assert.deepEqual(
       problems.map(({ code, line }) => [code, line]),
@@ -595,7 +633,7 @@ describe('a state that is not one of the known words', () => {
     test(`puts the story aside if it will not be done: ${path} ${JSON.stringify(stated('status', 'x'))}`, () => {
       for (const word of [
         ...['cancelled', 'Canceled', 'skipped', 'deferred', 'abandoned', 'duplicate', 'wontfix'],
-        ...["won't do", 'won\u2019t do', "WON'T-FIX", 'not_planned', 'obsolete'],
+        ...["won't do", 'won\u2019t do', "WON'T-FIX", 'not_planned', 'obsolete', 'dropped'],
       ]) {
         assert.deepEqual(stateOf(path, stated('status', JSON.stringify(word))), ['aside'], word);
       }

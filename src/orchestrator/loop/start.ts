@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
@@ -219,7 +220,7 @@ function requireChosen(chosen: readonly string[], stories: readonly Story[]): vo
           '{0} waits for {1}. Run that first, or name it too: {2}.',
           shorten(story.id, 80),
           shorten(missing.join(', '), 200),
-          shorten(missing.map(id => `--story ${id}`).join(' '), 200),
+          shorten(missing.map(id => `--story ${shellWord(id)}`).join(' '), 200),
         ),
       );
     }

@@ -162,7 +162,8 @@ async function refusal({
 
 /** People write plans in the order of the work, but agents start together on what does not wait for anything. */
 function withoutOrder({ settings, stories }: Ground): Judgement | undefined {
-  const open = stories?.format === 'plan' ? stories.stories.filter(({ done }) => !done) : [];
+  const all = stories?.format === 'plan' ? stories.stories : [];
+  const open = all.filter(({ done, parked }) => !done && parked !== true);
   const waiting = new Set(open.map(({ id }) => id));
   const atOnce = open.filter(({ dependsOn }) => !dependsOn.some(id => waiting.has(id)));
   return settings.lanes > 1 && atOnce.length > 1

@@ -141,8 +141,10 @@ function otherList(text: string): string | undefined {
 function firstKey(text: string): string | undefined {
   const parsed = readJson(text, new TextLines(text));
   const root = 'root' in parsed ? parsed.root : undefined;
-  const features = isEntry(root) ? (isEntry(root['features']) ? root['features'] : root) : {};
-  return Object.entries(features).find(([, feature]) => looksLikeStory(feature))?.[0];
+  const features = (isEntry(root) && (root['features'] ?? root)) || [];
+  const values = isEntry(features) ? Object.entries(features) : [];
+  const found = values.filter(([, feature]) => looksLikeStory(feature));
+  return found.length * 2 > values.length ? found[0]?.[0] : undefined;
 }
 
 function toolAdvice(file: string, head: string): Message | undefined {

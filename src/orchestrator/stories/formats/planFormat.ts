@@ -6,10 +6,10 @@ import { moveItem } from '../edit/planMove.ts';
 import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { asideWords, itemsAround } from './asideItems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { indentOf, isAlmostCheckbox, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
-import { isParkedWord } from './prdKeys.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -103,11 +103,9 @@ function read(
   }
   const written = found.map(({ line }) => idOf(line.checkbox.text));
   const ids = uniqueIds(written);
-  const parts = partsFirst
-    ? partsOf(
-        found.map(({ line }, position) => ({ line, id: ids[position] ?? numberId(position) })),
-      )
-    : [];
+  const items = found.map(({ line }) => line);
+  const aside = asideWords(items.map(({ checkbox }) => checkbox));
+  const parts = partsFirst ? partsOf(items, ids, aside) : [];
   const headings = readHeadings(markdown.lines);
   const stories = found.map(({ line, index }, position) =>
     readItem(line, markdown.lines.slice(index + 1, found[position + 1]?.index), {
@@ -115,6 +113,7 @@ function read(
       epic: headings.epics[index],
       position,
       parts: parts[position] ?? [],
+      aside: aside[position],
     }),
   );
   const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }), [
@@ -237,19 +236,20 @@ function readItem(
     readonly epic: string | undefined;
     readonly position: number;
     readonly parts: readonly string[];
+    readonly aside: string | undefined;
   },
 ): Story {
   const { mark, text, indent } = line.checkbox;
-  const aside = asideWord(line.checkbox);
+  const done = isTicked(mark);
   const body = bodyOf(below, indent);
   return {
     id: facts.id ?? numberId(facts.position),
     title: text,
     description: body === '' ? '' : `${text}\n${body}`,
     criteria: [],
-    done: isTicked(mark),
-    status: aside ?? MARK_STATUS.get(mark),
-    parked: aside === undefined ? undefined : true,
+    done,
+    status: done ? undefined : (facts.aside ?? MARK_STATUS.get(mark)),
+    parked: (!done && facts.aside !== undefined) || undefined,
     dependsOn: facts.parts,
     epic: facts.epic,
     position: facts.position,
@@ -257,38 +257,25 @@ function readItem(
   };
 }
 
-/** An item that nobody is to work on often has no mark of its own, and says so in its first word: `T062 DROPPED - …`. */
-const ASIDE =
-  /^(?:[*_]*[A-Za-z]{0,9}-?\d[\w.-]*[*_:.)]*\s+)?[*_(]*(\p{L}+)[*_]*(?:\s*(?:$|[:;,.)\u2013\u2014])|\s+-\s)/u;
-
-/** The word with which the text of an item says that it is put aside, if its mark does not say otherwise. */
-function asideWord({ mark, text }: CheckboxLine['checkbox']): string | undefined {
-  const word = mark === '~' || mark === '-' ? ASIDE.exec(text)?.[1]?.toLowerCase() : undefined;
-  return isParkedWord(word) ? word : undefined;
-}
-
 /** The ids of the checkboxes directly below each one, without those that are optional or put aside. */
 function partsOf(
-  items: readonly { readonly line: CheckboxLine; readonly id: string }[],
+  lines: readonly CheckboxLine[],
+  ids: readonly (string | undefined)[],
+  aside: readonly (string | undefined)[],
 ): readonly (readonly string[])[] {
-  const parts: string[][] = items.map(() => []);
-  const around: number[] = [];
-  items.forEach(({ id, line }, position) => {
-    const { indent } = line.checkbox;
-    while (around.length > 0 && (items[around.at(-1) ?? 0]?.line.checkbox.indent ?? 0) >= indent) {
-      around.pop();
+  const parts: string[][] = lines.map(() => []);
+  const around = itemsAround(lines.map(({ checkbox }) => checkbox));
+  lines.forEach(({ text }, position) => {
+    if (!isOptionalItem(text) && aside[position] === undefined) {
+      parts[around[position] ?? -1]?.push(ids[position] ?? numberId(position));
     }
-    if (!isOptionalItem(line.text) && asideWord(line.checkbox) === undefined) {
-      parts[around.at(-1) ?? -1]?.push(id);
-    }
-    around.push(position);
   });
   return parts;
 }
 
 /** Whether the line of an item has Kiro's mark of a task that need not be done. */
 export function isOptionalItem(line: string): boolean {
-  return /^[^\]]*\[.\]\*/u.test(line);
+  return /^[^\]]*\[[^\]]+\]\*/u.test(line);
 }
 
 function isTicked(mark: string): boolean {

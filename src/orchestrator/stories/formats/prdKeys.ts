@@ -103,7 +103,7 @@ export const DONE_WORDS = new Set([
   'merged',
 ]);
 /** Words for a story that nobody is to work on: it will not be done, or not now. */
-const PARKED_WORDS = new Set([
+export const PARKED_WORDS: ReadonlySet<string> = new Set([
   ...['skipped', 'cancelled', 'canceled', 'deferred', 'abandoned', 'archived', 'tombstone'],
   ...["won't do", 'wont do', "won't fix", 'wont fix', 'wontfix', 'not planned'],
   ...['duplicate', 'obsolete', 'dropped', 'discovered'],

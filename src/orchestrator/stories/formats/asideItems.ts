@@ -1,0 +1,54 @@
+import { once } from '../../../base/once.ts';
+import type { Checkbox } from './markdownBlocks.ts';
+import { isParkedWord, PARKED_WORDS } from './prdKeys.ts';
+
+/** The id of an item, a dash after it, and tags such as `[P]` and `[US1]`. All bounded: a line may be very long. */
+const BEFORE =
+  '(?:[*_`[]{0,3}(?:[A-Z]{1,9}-){0,2}[A-Z]{0,9}\\d[\\w.-]{0,40}[*_`\\]:.)]{0,4}\\s{1,4}(?:[-\\u2013\\u2014]\\s{1,4})?)?(?:\\[[\\w-]{1,9}\\]\\s{1,4}){0,3}';
+
+/** Agents write "Discovered: …" for work that is to be done; as a status of its own it is not. */
+const aside = once(() => {
+  const words = [...PARKED_WORDS].filter(word => word !== 'discovered').join('|');
+  return new RegExp(`^${BEFORE}[*_]{0,2}([([]?)(${words})(?![\\p{L}\\p{N}_])`, 'iu');
+});
+
+/**
+ * The word with which each item of a plan says that nobody is to work on it, such as `dropped`, in the order of the
+ * items. A mark of its own exists for that in no tool, so people take one for work in progress and begin the text with
+ * the word: `- [~] T062 DROPPED - …`. What is indented below such an item is put aside with it.
+ */
+export function asideWords(items: readonly Checkbox[]): readonly (string | undefined)[] {
+  const words: (string | undefined)[] = [];
+  const around = itemsAround(items);
+  items.forEach((item, position) => {
+    words.push(asideWord(item) ?? words[around[position] ?? -1]);
+  });
+  return words;
+}
+
+/** The position of the item around each item by their indentation; `undefined` for those at the margin. */
+export function itemsAround(items: readonly Checkbox[]): readonly (number | undefined)[] {
+  const open: number[] = [];
+  return items.map(({ indent }, position) => {
+    while (open.length > 0 && (items[open.at(-1) ?? 0]?.indent ?? 0) >= indent) {
+      open.pop();
+    }
+    const around = open.at(-1);
+    open.push(position);
+    return around;
+  });
+}
+
+/** Not where the word only begins a sentence, as in "Deferred images load". */
+function asideWord({ mark, text }: Checkbox): string | undefined {
+  const found = mark === '~' || mark === '-' ? aside().exec(text.replaceAll('\u2019', "'")) : null;
+  const [whole = '', bracket, word = ''] = found ?? [];
+  if (!isParkedWord(word)) {
+    return undefined;
+  }
+  const rest = text.slice(whole.length);
+  const isAlone = /^[*_]{0,2}\s{0,4}(?:$|:|\s[-\u2013\u2014])/.test(rest);
+  // Others write more in capitals: "DUPLICATE KEY errors are handled".
+  const isShouted = word === word.toUpperCase() && !/^\s+\p{Lu}{2}/u.test(rest);
+  return bracket !== '' || isShouted || isAlone ? word.toLowerCase() : undefined;
+}
