@@ -129,9 +129,19 @@ const backlogs = fc
       fc.record({
         id: fc.constantFrom('task-1', 'TASK-2', 'task-3', 'task-3.1'),
         status: fc.constantFrom('To Do', '"Done"', "'Almost' # kept 1", 'todo', ''),
-        needs: fc.array(fc.constantFrom('task-1', '2', '"Task_3"', 'gone', 'task-7', 'task-3.1'), {
-          maxLength: 3,
-        }),
+        needs: fc.array(
+          fc.constantFrom(
+            'task-1',
+            '2',
+            '"Task_3"',
+            'task_1',
+            'task1',
+            'gone',
+            'task-7',
+            'task-3.1',
+          ),
+          { maxLength: 3 },
+        ),
         isFlow: fc.boolean(),
         hasParent: fc.boolean(),
       }),
