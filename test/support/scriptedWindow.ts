@@ -21,7 +21,7 @@ export function scriptedWindow(
     const workbench = window();
     const view = await workbench.view('Ralph');
     await workbench.tidy();
-    await workbench.toggleView('Stories', true);
+    await workbench.showView('Stories', true);
     await workbench.setTheme(scene.theme ?? 'dark');
     await run.startAgain(scene, async () => {
       // What the last story has left is not taken for what this one shows.

@@ -532,29 +532,18 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
-  /** Shows the lines below a line of a tree. A line that moves or is drawn again loses clicks. */
+  /** Shows the lines below a line of a tree. */
   async expand(line: string | RegExp): Promise<void> {
     const row = this.treeItem(line).first();
-    await repeated(`${line} does not expand.`, async timeout => {
-      if ((await row.getAttribute('aria-expanded', { timeout })) !== 'true') {
-        await row.locator('.monaco-tl-twistie').click({ timeout });
-      }
-      await expect(row).toHaveAttribute('aria-expanded', 'true', { timeout });
-    });
+    await expanded(row, row.locator('.monaco-tl-twistie'), true);
   }
 
   /** Expands or collapses a view of the side bar, such as "Stories". */
-  async toggleView(name: string, isExpanded: boolean): Promise<void> {
+  async showView(name: string, isExpanded: boolean): Promise<void> {
     const header = this.page
       .locator('.part.sidebar')
       .getByRole('button', { name: new RegExp(`^${escapeRegExp(name)} Section`) });
-    const wanted = String(isExpanded);
-    await repeated(`The view ${name} keeps its size.`, async timeout => {
-      if ((await header.getAttribute('aria-expanded', { timeout })) !== wanted) {
-        await header.click({ timeout });
-      }
-      await expect(header).toHaveAttribute('aria-expanded', wanted, { timeout });
-    });
+    await expanded(header, header, isExpanded);
   }
 
   /**
@@ -954,6 +943,17 @@ async function repeated(what: string, attempt: (timeout: number) => Promise<void
     patienceMs = Math.min(1.5 * patienceMs, tryMs);
     await attempt(timeout);
   }, what).toPass({ timeout: triesLimitMs, intervals: [100] });
+}
+
+/** Clicks until something is expanded or collapsed: what moves or is drawn again loses clicks. */
+async function expanded(target: Locator, clicked: Locator, isExpanded: boolean): Promise<void> {
+  const wanted = String(isExpanded);
+  await repeated(`${target} is not ${isExpanded ? 'expanded' : 'collapsed'}.`, async timeout => {
+    if ((await target.getAttribute('aria-expanded', { timeout })) !== wanted) {
+      await clicked.click({ timeout });
+    }
+    await expect(target).toHaveAttribute('aria-expanded', wanted, { timeout });
+  });
 }
 
 function wholeText(text: string): RegExp {

@@ -107,10 +107,13 @@ phases:
       await workbench.setTheme(theme);
       await workbench.screenshot(`convert-orchestration-${theme}`);
     }
-    await page.getByRole('button', { name: 'Untick' }).first().click();
-    await expect
-      .poll(() => readFile(path.join(run.workspace, file), 'utf8'))
-      .toBe(text.replace('completed', 'pending'));
+    const done = page.locator('.codelens-decoration', { hasText: /done.*Untick/ });
+    const unticked = text.replace('completed', 'pending');
+    await workbench.clickLens(
+      done,
+      'Untick',
+      async () => (await readFile(path.join(run.workspace, file), 'utf8')) === unticked,
+    );
     expect(workbench.consoleErrors()).toEqual([]);
   });
 });

@@ -190,7 +190,7 @@ test('text from outside is displayed as plain text everywhere in a run', async (
   });
 
   await test.step('iterations with their tooltips and documents', async () => {
-    await workbench.toggleView('Stories', false);
+    await workbench.showView('Stories', false);
     const row = workbench.treeItem(/^Iteration 2/);
     await expectText(workbench, row, ID_START);
     await expectHover(workbench, row, TITLE_TEXT);

@@ -61,7 +61,7 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
   expect(without.filter(entry => work.includes(entry))).toEqual([]);
 
   // Room for the lines below an iteration.
-  await workbench.toggleView('Stories', false);
+  await workbench.showView('Stories', false);
   await workbench.expand(/^Iteration 1/);
   await expect(workbench.treeItem(/^Commit .*US-001/)).toBeVisible();
   await workbench.screenshot('iterations');

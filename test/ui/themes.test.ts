@@ -58,7 +58,7 @@ inAll(test)(
     await test.step('the terminal and the iterations', async () => {
       await workbench.runCommand('View: Toggle Maximized Panel');
       await expect.poll(() => workbench.terminalText()).toMatch(/Max iterations reached/);
-      await workbench.toggleView('Stories', false);
+      await workbench.showView('Stories', false);
       await workbench.expand(/^Iteration 1/);
       await expect(workbench.treeItem(/^Commit/)).toBeVisible();
       await inThemes(theme => workbench.screenshot(`themes-${theme}-1-terminal`));

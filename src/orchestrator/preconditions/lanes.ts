@@ -6,6 +6,7 @@ import { problemWithPlaces } from '../places/clonePlaces.ts';
 import type { BranchMode } from '../settings/config.ts';
 import { plainText } from '../stories/formats/plainText.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
+import { readyStories } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { repeatedId } from '../stories/storyNow.ts';
 import type { Ground, Judgement, Precondition } from './precondition.ts';
@@ -162,10 +163,7 @@ async function refusal({
 
 /** People write plans in the order of the work, but agents start together on what does not wait for anything. */
 function withoutOrder({ settings, stories }: Ground): Judgement | undefined {
-  const all = stories?.format === 'plan' ? stories.stories : [];
-  const open = all.filter(({ done, parked }) => !done && parked !== true);
-  const waiting = new Set(open.map(({ id }) => id));
-  const atOnce = open.filter(({ dependsOn }) => !dependsOn.some(id => waiting.has(id)));
+  const atOnce = stories?.format === 'plan' ? readyStories(stories.stories) : [];
   return settings.lanes > 1 && atOnce.length > 1
     ? {
         level: 'warns',

@@ -70,23 +70,7 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
     );
   }
   if (/(?:^|\/)feature_list\.json$/.test(file)) {
-    const other = otherList(text);
-    if (other !== undefined) {
-      return say(
-        'The list "{0}" of this feature list is not read, only one that is called "features". Let the tool that writes it use that name, or name another file.',
-        plainText(other),
-      );
-    }
-    const first = firstKey(text);
-    if (first !== undefined) {
-      return say(
-        'The features of this list are the values of an object ("{0}": …), and only a list is read ([ … ]). Let the tool that writes it write a list, or name another file.',
-        plainText(first),
-      );
-    }
-    return say(
-      'This feature list has no features that can be read. Let the tool that writes it create it again, or name another file.',
-    );
+    return featureListAdvice(text);
   }
   return toolAdvice(file, text.slice(0, MAX_HEAD));
 }
@@ -130,21 +114,31 @@ function backlogPlace(around: string | undefined, text = ''): string | undefined
   return folder === '' ? undefined : `${plainText(folder)}/`;
 }
 
-/** A list with entries that look like features, whatever it is called. */
-function otherList(text: string): string | undefined {
+/** Why no features were found, as far as the text shows. */
+function featureListAdvice(text: string): Message {
   const parsed = readJson(text, new TextLines(text));
-  const lists = 'root' in parsed && isEntry(parsed.root) ? Object.entries(parsed.root) : [];
-  return lists.find(([, list]) => Array.isArray(list) && list.some(looksLikeStory))?.[0];
-}
-
-/** The key of the first feature, if the features are the values of an object. */
-function firstKey(text: string): string | undefined {
-  const parsed = readJson(text, new TextLines(text));
-  const root = 'root' in parsed ? parsed.root : undefined;
-  const features = (isEntry(root) && (root['features'] ?? root)) || [];
+  const root = 'root' in parsed && isEntry(parsed.root) ? parsed.root : {};
+  const other = Object.entries(root).find(
+    ([, list]) => Array.isArray(list) && list.some(looksLikeStory),
+  );
+  if (other !== undefined) {
+    return say(
+      'The list "{0}" of this feature list is not read, only one that is called "features". Let the tool that writes it use that name, or name another file.',
+      plainText(other[0]),
+    );
+  }
+  const features: unknown = root['features'] ?? root;
   const values = isEntry(features) ? Object.entries(features) : [];
   const found = values.filter(([, feature]) => looksLikeStory(feature));
-  return found.length * 2 > values.length ? found[0]?.[0] : undefined;
+  // A file may begin with a title and a state of its own.
+  return found[0] !== undefined && found.length * 2 > values.length
+    ? say(
+        'The features of this list are the values of an object ("{0}": …), and only a list is read ([ … ]). Let the tool that writes it write a list, or name another file.',
+        plainText(found[0][0]),
+      )
+    : say(
+        'This feature list has no features that can be read. Let the tool that writes it create it again, or name another file.',
+      );
 }
 
 function toolAdvice(file: string, head: string): Message | undefined {

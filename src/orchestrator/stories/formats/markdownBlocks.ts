@@ -51,7 +51,8 @@ export interface HidingBlock {
 
 // A checkbox needs a text: templates have empty ones. A letter between the brackets is a legend, as in "[P]", and
 // text directly after the closing bracket makes it a link. Kiro marks optional tasks with an asterisk there.
-// U+FE0F after a mark asks for its picture. The flag s is for U+2028, which text processors leave and which ends no line in Markdown.
+// U+FE0F after a mark asks for its picture. The flag s is for U+2028, which text processors leave and which ends no
+// line in Markdown.
 const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^]\uFE0F?)\]\*?[\t ]+(\S.*)$/su;
 /** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
