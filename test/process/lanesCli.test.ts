@@ -488,6 +488,20 @@ describe('before a run with lanes starts', { concurrency: 2 }, () => {
     assert.ok(ids.includes('lanes') && !ids.includes('hooks') && !ids.includes('places'));
   });
 
+  test('a plan whose items would be started together is warned of, but for those put aside', async t => {
+    const workspace = await Workspace.create(t, { prd: '{}' });
+    const plan = (second: string) => workspace.write('PLAN.md', `- [x] a\n- [ ] T1 b\n${second}\n`);
+    await plan('- [ ] T2 c');
+    const warned = async () => {
+      const { dryRun } = await all(workspace, '--file', 'PLAN.md');
+      assert.equal(dryRun.code, 0, dryRun.stderr);
+      return dryRun.stdout;
+    };
+    assert.match(await warned(), /Up to 2 agents start on the items of this plan at once/);
+    await plan('- [~] T2 DROPPED - c');
+    assert.doesNotMatch(await warned(), /start on the items of this plan/);
+  });
+
   test('landed work on no branch blocks a run that would continue without it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('m.txt', 'one\n');
