@@ -24,6 +24,11 @@ function lossLine(loss: Loss, t: Translate): string {
       return t('the order in which stories have their turns');
     case 'fileKeys':
       return t('keys of the file: {0}', named(loss.names, t));
+    case 'documents':
+      return t(
+        'the documents next to the list ({0}); agents would not be led to them',
+        named(loss.names, t),
+      );
     case 'lines':
       return loss.count === 1
         ? t('1 line of comments or other text')

@@ -233,6 +233,18 @@ describe('convert', { concurrency: 2 }, () => {
     assert.match(stderr, /^ {2}an entry that is not read as a story: tasks\/task-2 - B\.md:1$/m);
   });
 
+  test('names the documents next to the list of a tool, to which agents would not be led', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const list = 'specs/001-shop/tasks.md';
+    await mkdir(path.join(workspace.folder, 'specs/001-shop'), { recursive: true });
+    await workspace.write(list, '- [ ] T001 Cart\n');
+    await workspace.write('specs/001-shop/plan.md', '# Plan\n');
+    const convert = workspace.cli('convert', list, '--to', 'prd', '--out', 'shop.json');
+    const { code, stderr } = await convert.finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ {2}the documents next to the list \(plan\.md\); agents would not be/m);
+  });
+
   test('counts no line twice in what a plan loses', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write(

@@ -449,6 +449,21 @@ suite('A folder of Backlog.md', () => {
     ]);
   });
 
+  test('a place on the board that is no number is reported, and an empty one is not', async () => {
+    await writeBacklog(dir, [
+      { id: 'task-1', title: 'A', more: ['ordinal: abc'] },
+      { id: 'task-2', title: 'B', more: ['ordinal: null'] },
+      { id: 'task-3', title: 'C', more: ['ordinal:'] },
+      { id: 'task-4', title: 'D', more: ['ordinal: -1.5'] },
+    ]);
+    assert.deepEqual(
+      problemsOf(await list()).map(problem => problem.replace(/^.*?\.md/, '')),
+      [
+        ':9 The value of "ordinal" is not a number, so it does not count. Write it as a number, such as: ordinal: 1000',
+      ],
+    );
+  });
+
   test('a value that cannot be read is reported, and a task with such dependencies is not ready', async () => {
     await writeBacklog(dir, [{ id: 'task-2', title: 'Late', more: ['ordinal: 9000'] }]);
     const broken = [

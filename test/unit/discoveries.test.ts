@@ -25,14 +25,15 @@ function folded(...bodies: readonly RunEventBody[]) {
 }
 
 describe('work that an agent reports', () => {
-  test('is a tag on a line of its own, with a title and a reason', () => {
+  test('is a tag on a line of its own, or several, with a title and a reason', () => {
     assert.deepEqual(
       readFoundWork(
         [
           'Done.',
           '<discovered>Limit the log in | five tries | per minute</discovered>',
           '- <discovered>Rotate keys of Map<K, V></discovered>',
-          '<discovered>a</discovered> <discovered>b</discovered>',
+          '<discovered>a</discovered>, **<discovered>b</discovered>**.',
+          '<discovered>c</discovered> and <discovered>d</discovered>',
           'I could write <discovered>this</discovered> in a sentence.',
           '`<discovered>quoted</discovered>`',
           '> <discovered>cited</discovered>',
@@ -60,6 +61,8 @@ describe('work that an agent reports', () => {
       [
         { title: 'Limit the log in', why: 'five tries | per minute' },
         { title: 'Rotate keys of Map<K, V>' },
+        { title: 'a' },
+        { title: 'b' },
         { title: 'Send mails in the background', why: 'A slow server blocks the page.' },
         { title: 'Limit mails', why: 'too many' },
       ],
@@ -75,6 +78,7 @@ describe('work that an agent reports', () => {
     assert.ok(found.title.length <= 120);
     const started = performance.now();
     readFoundWork(`${'<discovered>'.repeat(90_000)}\n<discovered>a</discovered>`);
+    readFoundWork(`${'<discovered>a</discovered> '.repeat(9000)}x`);
     assert.ok(performance.now() - started < 2000);
   });
 

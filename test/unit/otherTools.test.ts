@@ -417,6 +417,31 @@ test('an epic that the list of epics does not have is a problem with its line', 
   }
 });
 
+test('an id in the list of epics that no story has is a problem with its line', () => {
+  const userStories = [{ id: 'a', title: 'Do a', passes: false }];
+  const epics = [
+    { id: 'E1', title: 'Login', children: ['a', 'gone', 'E2'] },
+    { id: 'E2', stories: ['a', 7, 'a text, not an id', { id: 'x' }] },
+    { id: 'E3', status: 'done', children: ['archived'] },
+  ];
+  const list = parseList('prd.json', JSON.stringify({ epics, userStories }, null, 1));
+  assert.deepEqual(
+    list.problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+    [
+      [
+        'unknownEpic',
+        3,
+        'The epic Login lists what no story has as its id: gone. Correct it there, or remove it.',
+      ],
+      [
+        'unknownEpic',
+        12,
+        'The epic E2 lists what no story has as its id: 7. Correct it there, or remove it.',
+      ],
+    ],
+  );
+});
+
 test('a line that is almost a checkbox is a problem with its line', () => {
   const text = [
     ...[
@@ -461,7 +486,7 @@ test('other spellings of a checkbox are problems with their lines, and legends a
   const almost = [
     ...['[ ] a', '- - [ ] b', '* - [ ] c', '1. - [ ] d', 'a. [ ] e', '- ☐ f', '• [ ] g'],
     ...['– [ ] h', '- \\[ \\] i', '- **[ ]** j', '- [ ]\u00A0k', '-\u00A0[ ] l', '☐ m'],
-    ...[' b- [x] 7. n', '1- [ ] o'],
+    ...[' b- [x] 7. n', '1- [ ] o', 'b* [ ] p', '- [xx] q', '- [✅ ] r', '- [✔️]s'],
   ];
   const others = [
     ...[
@@ -478,6 +503,7 @@ test('other spellings of a checkbox are problems with their lines, and legends a
       '~~- [ ] struck~~',
       'a- [ ] = open',
       '"- [ ] item"',
+      '- [xx](link)',
     ],
     ...[
       '',
@@ -498,6 +524,26 @@ test('other spellings of a checkbox are problems with their lines, and legends a
     almost.map((_, index) => ['notAStory', index + 2]),
   );
   assert.equal(list.stories.length, 1);
+});
+
+test('a checkbox whose text is on the next line is a problem with its line, and one without a text is none', () => {
+  const list = parseList(
+    'plan.md',
+    ['- [ ] one', '- [ ]', '  two', '- [x] ', '    `three`', '- [ ]', '- [ ]', '', '  four'].join(
+      '\n',
+    ),
+  );
+  assert.deepEqual(codes(list), [
+    ['notAStory', 2],
+    ['notAStory', 4],
+  ]);
+  assert.deepEqual(
+    list.stories.map(({ title }) => title),
+    ['one'],
+  );
+  for (const below of ['two', '  - two', '  ```', '# Part', '  > two']) {
+    assert.deepEqual(codes(parseList('plan.md', `- [ ] one\n- [ ]\n${below}`)), []);
+  }
 });
 
 test('a long line that begins like a checkbox is read', () => {

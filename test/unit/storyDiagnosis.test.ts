@@ -681,12 +681,16 @@ describe('other formats', () => {
     ['- **[x]** three', '- [x] three'],
     ['- **[ ] three** 3', '- [ ] **three** 3'],
     ['- [ ]\u00A0three', '- [ ] three'],
+    [' b* [ ] three', ' * [ ] three'],
+    ['- [xx] three', '- [x] three'],
+    ['- [✅ ]three', '- [✅] three'],
+    ['- [ ]\r\n  three', '- [ ] three'],
   ] as const) {
-    test(`“${almost}” becomes an item`, () => {
+    test(`“${almost.replace('\r\n', '↵')}” becomes an item`, () => {
       const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;
       const [found, ...others] = told(text(almost), 'PLAN.md');
       assert.deepEqual(others, []);
-      assert.deepEqual([found?.at, found?.texts], [almost.trim(), [text(item)]]);
+      assert.deepEqual([found?.at, found?.texts], [almost.trim().split('\r')[0], [text(item)]]);
     });
   }
 

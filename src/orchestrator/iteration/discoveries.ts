@@ -10,12 +10,17 @@ export const MAX_PER_ITERATION = 5;
 const MAX_WHY = 400;
 /** Longer answers are cut: an agent that reports work does so in a few lines. */
 const MAX_ANSWER = 256 * 1024;
-/**
- * Nothing else is on its lines, but for the mark of an item, and marks of bold text or a period around it. The text may be
- * wrapped, up to an empty line, an item of a list or another tag.
- */
+/** The text may be wrapped, up to an empty line, an item of a list or another tag. */
 const TAG =
-  /^[\t ]{0,8}(?:(?:[-*+]|\d{1,3}[.)])[\t ]{1,4})?(?:\*\*|__)?<discovered>((?:(?!<\/?discovered>|\n[\t ]*(?:\n|<(?!\/discovered>)|[-*+][\t ])).)+)<\/discovered>(?:\*\*|__)?\.?[\t ]*$/gms;
+  '<discovered>((?:(?!</?discovered>|\\n[\\t ]*(?:\\n|<(?!/discovered>)|[-*+][\\t ])).)+)</discovered>';
+/**
+ * Nothing else is on the lines of one or several, but for the mark of an item, and marks of bold text or punctuation
+ * around each.
+ */
+const LINES = new RegExp(
+  `^[\\t ]{0,8}(?:(?:[-*+]|\\d{1,3}[.)])[\\t ]{1,4})?(?:(?:\\*\\*|__)?${TAG}(?:\\*\\*|__)?[.,;]?[\\t ]*)+$`,
+  'gms',
+);
 
 /** New work that an agent has found. */
 export interface FoundWork {
@@ -24,12 +29,14 @@ export interface FoundWork {
 }
 
 /**
- * Reads `<discovered>title | why</discovered>` in an agent's final answer, each on lines of its own. One in a code
- * block, in backticks or in a quotation only mentions the tag. Pure.
+ * Reads `<discovered>title | why</discovered>` in an agent's final answer, each on lines of its own or after another one.
+ * One in a code block, in backticks or in a quotation only mentions the tag. Pure.
  */
 export function readFoundWork(answer: string): readonly FoundWork[] {
   const found: FoundWork[] = [];
-  for (const [, content = ''] of withoutQuotations(answer.slice(-MAX_ANSWER)).matchAll(TAG)) {
+  const lines = withoutQuotations(answer.slice(-MAX_ANSWER)).matchAll(LINES);
+  const tags = [...lines].flatMap(([text]) => [...text.matchAll(new RegExp(TAG, 'gs'))]);
+  for (const [, content = ''] of tags) {
     const [first = '', ...rest] = content.split('|');
     const [title, why] = [shorten(first, MAX_TITLE), shorten(rest.join('|'), MAX_WHY)];
     if (title !== '') {

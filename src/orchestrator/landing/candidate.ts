@@ -5,6 +5,7 @@ import { asHumanError } from '../git/gitErrors.ts';
 import { gitOutput, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
 import { KEEPER } from '../places/placeHolding.ts';
+import { storyLabel } from '../stories/story.ts';
 import type { Conflict } from './conflict.ts';
 import {
   hasEntries,
@@ -281,8 +282,11 @@ function messageOf(
 }
 
 function storySubject(story: LandingStory | undefined): string {
-  const words = [story?.id, story?.title].map(text => text?.replace(/\s+/g, ' ').trim() ?? '');
-  return shorten(words.filter(text => text !== '').join(': ') || 'Work of an agent', MAX_SUBJECT);
+  const [id = '', title = ''] = [story?.id, story?.title].map(text =>
+    text?.replace(/\s+/g, ' ').trim(),
+  );
+  const words = id === '' || title === '' ? id + title : storyLabel(id, title);
+  return shorten(words || 'Work of an agent', MAX_SUBJECT);
 }
 
 /** The first paragraph of a message as one line, as git shows it. */

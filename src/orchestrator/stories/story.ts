@@ -66,6 +66,12 @@ export interface Story extends CallChoice {
   readonly line: number;
 }
 
+/** A story in one line: its id and its title. In a plan, the title often begins with the id, which is then there once. */
+export function storyLabel(id: string, title: string): string {
+  const isLonger = /^(?:[\p{L}\p{N}]|[.-]\d)/u.test(title.slice(id.length));
+  return title.startsWith(id) && !isLonger ? title : `${id}: ${title}`;
+}
+
 /**
  * The description without its first line, if that is the title again.
  * @param shown the title as it is shown; if that is shortened, all of the description is left

@@ -104,3 +104,16 @@ export function isNamedLikeStories(path: string): boolean {
   const file = path.replaceAll('\\', '/');
   return NAMES.has(file.slice(file.lastIndexOf('/') + 1).toLowerCase()) || isAtStoryPlace(file);
 }
+
+/** What tools write next to their tasks. */
+const DOCUMENTS: readonly (readonly [list: RegExp, names: readonly string[]])[] = [
+  [/(?:^|\/)\.kiro\/specs\/[^/]+\/tasks\.md$/, ['requirements.md', 'design.md']],
+  [/(?:^|\/)openspec\/changes\/[^/]+\/tasks\.md$/, ['proposal.md', 'design.md']],
+  [/(?:^|\/)specs\/[^/]+\/tasks\.md$/, ['spec.md', 'plan.md']],
+];
+
+/** The names of the documents that the tool of a list writes next to it. They need not exist. */
+export function documentsNextTo(path: string): readonly string[] {
+  const list = path.replaceAll('\\', '/');
+  return DOCUMENTS.find(([pattern]) => pattern.test(list))?.[1] ?? [];
+}

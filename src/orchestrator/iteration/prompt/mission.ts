@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Story } from '../../stories/story.ts';
+import { documentsNextTo } from '../../stories/storyPlaces.ts';
 import { commandText, idText, pathText } from './foreignText.ts';
 import { PART } from './promptBudget.ts';
 import { progressFileOf } from './promptFacts.ts';
@@ -99,18 +100,11 @@ function detailsText({ details }: Pick<Story, 'details'>): string {
     : ` and what describes the story: ${pathText(details)}, next to it or in its story_location; without that file, the epics in the planning documents`;
 }
 
-/** What tools write next to their tasks. */
-const DOCUMENTS: readonly (readonly [list: RegExp, documents: string])[] = [
-  [/(?:^|\/)\.kiro\/specs\/[^/]+\/tasks\.md$/, 'requirements.md and design.md'],
-  [/(?:^|\/)openspec\/changes\/[^/]+\/tasks\.md$/, 'proposal.md and design.md'],
-  [/(?:^|\/)specs\/[^/]+\/tasks\.md$/, 'spec.md and plan.md'],
-];
-
 function documentsText(storyFile: string): string {
-  const documents = DOCUMENTS.find(([list]) => list.test(storyFile))?.[1];
-  return documents === undefined
+  const names = documentsNextTo(storyFile);
+  return names.length === 0
     ? ''
-    : ` and the documents next to it, such as ${documents}, if there are any`;
+    : ` and the documents next to it, such as ${names.join(' and ')}, if there are any`;
 }
 
 /** The story as its file names it. In Task Master, those of another tag have that tag in front of their id here. */

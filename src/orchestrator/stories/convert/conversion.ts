@@ -46,6 +46,8 @@ export type Loss =
   | { readonly kind: 'order' }
   /** Keys of the file that belong to no story. */
   | { readonly kind: 'fileKeys'; readonly names: readonly string[] }
+  /** Documents next to the list: agents would not be led to them any more. */
+  | { readonly kind: 'documents'; readonly names: readonly string[] }
   /** Lines that belong to no story: comments, paragraphs. */
   | { readonly kind: 'lines'; readonly count: number }
   /** Items of the list that are not read as stories. */

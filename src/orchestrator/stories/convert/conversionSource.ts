@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryList } from '../story.ts';
@@ -12,14 +13,20 @@ import {
   readStoryFileOrThrow,
   withTasksAside,
 } from '../storyFile.ts';
+import { documentsNextTo } from '../storyPlaces.ts';
+
+/** A file with stories. */
+export type ConversionSource = ParsedStoryFile & {
+  readonly file: StoryList;
+  /** The names of documents next to it that agents are led to, if there are any. */
+  readonly documents?: readonly string[];
+};
 
 /**
- * Reads a file with stories that are to be converted.
+ * Reads a file with stories that are to be converted, and which documents are next to it that its agents are led to.
  * @throws {HumanError} if there is none, it cannot be used, or it has no stories
  */
-export async function conversionSource(
-  path: string,
-): Promise<ParsedStoryFile & { readonly file: StoryList }> {
+export async function conversionSource(path: string): Promise<ConversionSource> {
   const content = await readStoryBytes(path);
   // Says why it cannot be read.
   const read = content === undefined ? await readStoryFileOrThrow(path) : undefined;
@@ -43,5 +50,6 @@ export async function conversionSource(
       say('There are no stories in {0}: no checkboxes, tasks or entries.', path),
     );
   }
-  return { ...parsed, file };
+  const documents = documentsNextTo(path).filter(name => existsSync(join(dirname(path), name)));
+  return { ...parsed, file, documents };
 }

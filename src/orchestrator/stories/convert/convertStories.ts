@@ -5,8 +5,9 @@ import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
-import { type ParsedStoryFile, parseStoryFile } from '../storyFile.ts';
+import { parseStoryFile } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
+import type { ConversionSource } from './conversionSource.ts';
 import { isOptional, otherFileKeys, otherKeys, otherLines, otherSections } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
@@ -28,11 +29,7 @@ const FILE_NAMES: Readonly<Record<Target, string>> = {
  * @param parsed a file with stories
  * @param now when tasks are created, if the target says so
  */
-export function convertStories(
-  parsed: ParsedStoryFile & { readonly file: StoryList },
-  target: Target,
-  now: Date,
-): Conversion {
+export function convertStories(parsed: ConversionSource, target: Target, now: Date): Conversion {
   const { file } = parsed;
   const stories = storiesFor(target, ofItems(file));
   const text = textOf({ ...file, stories }, target, now);
@@ -158,7 +155,7 @@ function meaningfulStatus({ done, status }: Story): string | undefined {
 }
 
 function lossesOfFile(
-  parsed: ParsedStoryFile & { readonly file: StoryList },
+  parsed: ConversionSource,
   {
     found,
     stories,
@@ -193,6 +190,9 @@ function lossesOfFile(
   const names = otherFileKeys(parsed);
   if (names.length > 0) {
     losses.push({ kind: 'fileKeys', names });
+  }
+  if (parsed.documents !== undefined && parsed.documents.length > 0) {
+    losses.push({ kind: 'documents', names: parsed.documents });
   }
   const count = otherLines(parsed);
   if (count > 0) {

@@ -133,10 +133,21 @@ function unreadableValues(placed: readonly PlacedTask[], lines: TextLines): Stor
       const field = matter.fields.find(one => one.key === key);
       return {
         code: 'invalidYaml' as const,
-        message: unreadableValue(key, field?.raw ?? ''),
+        // An "ordinal" is the only one that is not any text.
+        message:
+          typeof valueIn(matter, key) === 'string'
+            ? noNumber(key)
+            : unreadableValue(key, field?.raw ?? ''),
         ...lines.at(part.start + (field?.start ?? 0)),
       };
     }),
+  );
+}
+
+function noNumber(key: string): Message {
+  return say(
+    'The value of "{0}" is not a number, so it does not count. Write it as a number, such as: {0}: 1000',
+    key,
   );
 }
 

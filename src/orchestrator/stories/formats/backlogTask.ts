@@ -57,7 +57,6 @@ export function readBacklogTask(name: string, text: string): BacklogTask | undef
     return undefined;
   }
   const body = text.slice(matter.bodyOffset);
-  const ordinal = wordsOf('ordinal');
   const unreadable = unreadableIn(matter, values);
   return {
     matter,
@@ -75,10 +74,14 @@ export function readBacklogTask(name: string, text: string): BacklogTask | undef
     ].flat(),
     milestone: wordsOf('milestone'),
     parent: wordsOf('parent_task_id'),
-    ordinal: /^-?\d+(?:\.\d+)?$/.test(ordinal) ? Number(ordinal) : undefined,
+    ordinal: numberIn(wordsOf('ordinal')),
     priority: readPriority(values.get('priority')),
     unreadable,
   };
+}
+
+function numberIn(words: string): number | undefined {
+  return /^-?\d+(?:\.\d+)?$/.test(words) ? Number(words) : undefined;
 }
 
 function unreadableIn(
@@ -88,7 +91,11 @@ function unreadableIn(
   const found = fields.filter(({ key }) => {
     const value = values.get(key);
     const isRead = key === 'dependencies' ? listOf(value) !== undefined : typeof value === 'string';
-    return values.has(key) && !isRead;
+    const isNoPlace =
+      key === 'ordinal' &&
+      !/^(?:|null|~)$/.test(textOf(value)) &&
+      numberIn(textOf(value)) === undefined;
+    return values.has(key) && (!isRead || isNoPlace);
   });
   return new Map(found.map(({ key, raw }) => [key, shorten(textOf(raw), MAX_SHOWN)]));
 }

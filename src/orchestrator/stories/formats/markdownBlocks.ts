@@ -29,6 +29,17 @@ export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: bo
   );
 }
 
+/** Whether a line is a checkbox without a text, and the next one looks like its text. */
+export function isTextBelow(line: MarkdownLine, next: MarkdownLine | undefined): boolean {
+  return (
+    [line, next].every(one => one?.kind === 'plain' && !one.isHidden) &&
+    EMPTY.test(line.text) &&
+    next !== undefined &&
+    indentOf(next.text) > indentOf(line.text) &&
+    /^\s*[\p{L}\p{N}`*_"'(]/u.test(next.text)
+  );
+}
+
 /** A task list item. Offsets in UTF-16 units. */
 export interface Checkbox {
   /** The character between the brackets. */
@@ -55,20 +66,22 @@ export interface HidingBlock {
 // line in Markdown.
 const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^]\uFE0F?)\]\*?[\t ]+(\S.*)$/su;
-/** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
+/** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `- [xx] text`, `### [ ] text`. Not a link. */
 const ALMOST =
-  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:(?:[xX~!/]{1,2}|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
 /** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
 const STRAY =
-  /^[\t ]*[\p{L}\p{N}.,;]{1,2}-[\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*[\p{L}\p{N}.,;]{1,2}[-*+][\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /**
  * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
  */
 const ODD =
   /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
+/** Without its text, which may be on the next line. */
+const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
 /** Without a bullet: `[ ] text`. */
 const BARE = /^(?:\[ \]\*?|\u2610)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;

@@ -8,7 +8,13 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { asideWords, itemsAround } from './asideItems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
-import { indentOf, isAlmostCheckbox, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
+import {
+  indentOf,
+  isAlmostCheckbox,
+  isTextBelow,
+  type MarkdownLine,
+  readMarkdown,
+} from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
@@ -187,7 +193,7 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
   return lines
     .filter(
       (line, index) =>
-        isAlmostCheckbox(line, hasCheckboxes) &&
+        (isAlmostCheckbox(line, hasCheckboxes) || isTextBelow(line, lines[index + 1])) &&
         !(line.kind === 'plain' && line.isHidden) &&
         !isTableRow(lines, index),
     )
@@ -195,7 +201,7 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
       code: 'notAStory',
       message: say(
         'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
-        /\[\s*[xX]\s*\\?\]|\u2611|\u2705/.test(text) ? '- [x]' : '- [ ]',
+        /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text) ? '- [x]' : '- [ ]',
       ),
       line,
       column: leadingSpace(text) + 1,

@@ -1,3 +1,5 @@
+import { numberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { appendEntry, listStart, newEntry, nextNumberId } from '../edit/entryAddition.ts';
@@ -100,6 +102,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...unknownEpics(root, array, stories, placeOf),
+      ...unknownChildren(text, root, stories, lines),
       ...findMisnamedNeeds(
         array.entries.map(entry => (isEntry(entry) ? entry : {})),
         (position, key) => placeOf({ position }, [key]),
@@ -367,6 +370,40 @@ function unknownEpics(
               plainText(epic),
             ),
             ...placeOf(story, EPIC_ID_KEYS),
+          },
+        ];
+  });
+}
+
+/** Ids in the list of epics that no story has. Objects there may be stories of their own, and texts are no ids. */
+function unknownChildren(
+  text: string,
+  root: unknown,
+  stories: readonly Story[],
+  lines: TextLines,
+): StoryProblem[] {
+  const epics = isEntry(root) && Array.isArray(root['epics']) ? root['epics'] : [];
+  const known = new Set([...stories.map(({ id }) => id), ...epicsOf(root).map(ownId)]);
+  const spans = once(() => elementsOfMember(text, skipSpace(text, 0), 'epics'));
+  return epics.flatMap((epic: unknown, index): StoryProblem[] => {
+    // As with stories: an epic that is done may have lost them.
+    if (!isEntry(epic) || isDone(epic)) {
+      return [];
+    }
+    const children = CHILD_KEYS.flatMap(key => epic[key] ?? []).filter(child => !isEntry(child));
+    const ids = children.flatMap(child => dependencyId(child) ?? []);
+    const unknown = ids.filter(id => !known.has(id) && !/\s/.test(id));
+    return unknown.length === 0
+      ? []
+      : [
+          {
+            code: 'unknownEpic',
+            message: say(
+              'The epic {0} lists what no story has as its id: {1}. Correct it there, or remove it.',
+              plainText(titleOf(epic) ?? ownId(epic) ?? numberId(index)),
+              unknown.slice(0, 5).map(plainText).join(', '),
+            ),
+            ...lines.at(spans()[index]?.start ?? 0),
           },
         ];
   });
