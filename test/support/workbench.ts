@@ -172,6 +172,9 @@ function serverOptions(options: WorkbenchOptions): VsCodeServerOptions {
     settings: {
       'workbench.colorTheme': themes[options.theme ?? 'dark'].name,
       'workbench.welcomePage.walkthroughs.openOnInstall': false,
+      // As on a desktop. In a browser, VS Code saves a second after the last change: the file of one story may come back
+      // while the next one in this window has none.
+      'files.autoSave': 'off',
       ...options.settings,
     },
     reconnectionGraceSeconds: graceSeconds,
@@ -538,11 +541,11 @@ export class Workbench implements AsyncDisposable {
     await expanded(row, row.locator('.monaco-tl-twistie'), true);
   }
 
-  /** Expands or collapses a view of the side bar, such as "Stories". */
+  /** Expands or collapses a view of the side bar, such as "Stories". A description of the view is part of this name. */
   async showView(name: string, isExpanded: boolean): Promise<void> {
     const header = this.page
       .locator('.part.sidebar')
-      .getByRole('button', { name: new RegExp(`^${escapeRegExp(name)} Section`) });
+      .getByRole('button', { name: new RegExp(`^${escapeRegExp(name)}( .*)? Section`) });
     await expanded(header, header, isExpanded);
   }
 
