@@ -65,6 +65,9 @@ function storySchemaIn(t: SchemaWords) {
         t,
       ),
       ...fields(EPIC_KEYS, t('Groups stories in the list.'), text, t),
+      parentEpic: text()
+        .describe(t('The id or the title of its epic in the list "{0}".', 'epics'))
+        .optional(),
       ...choiceFields(CHOICE_KEYS.maxTurns, t),
       architectVerified: usually(z.boolean())
         .describe(t('Whether the reviewing agent has agreed; written by Ralph Fresh.'))
@@ -91,6 +94,19 @@ function storySchemaIn(t: SchemaWords) {
     });
 }
 
+function epicSchemaIn(t: SchemaWords) {
+  return z.looseObject({
+    id: usually(z.string(), z.number())
+      .describe(t('Names the epic, once in the file: EPIC-1, EPIC-2, …'))
+      .optional(),
+    title: text().describe(t('The name of the group in the list.')).optional(),
+    children: texts().describe(t('Ids of its stories.')).optional(),
+    blockedBy: texts()
+      .describe(t('Ids of epics or stories that must be done before its stories may run.'))
+      .optional(),
+  });
+}
+
 function prdSchemaIn(t: SchemaWords) {
   const stories = z.array(usually(storySchemaIn(t)));
   const lists = Object.fromEntries(
@@ -108,6 +124,9 @@ function prdSchemaIn(t: SchemaWords) {
   return z.union([
     z.looseObject({
       ...lists,
+      epics: usually(z.array(usually(epicSchemaIn(t))))
+        .describe(t('Groups of stories, which can wait for each other.'))
+        .optional(),
       project: text().describe(t('What is being built.')).optional(),
       branchName: text()
         .describe(t('The git branch that the work goes to; a run creates it when it is not there.'))

@@ -8,12 +8,14 @@ export function titleNextTo(id: string, title: string): string {
     return title;
   }
   // Not “T10” for “T1”, “1.2” for “1”, or “US-1-b” for “US-1”; what closes the mark belongs to the id.
-  const [, closed, rest = ''] =
-    /^(?![\p{L}\p{N}_-]|\.\d)([.:)\]`*_]*)\s*(?:[-\u2013\u2014:|]\s+)?(.*)$/su.exec(
+  const [, closed, separator = '', rest = ''] =
+    /^(?![\p{L}\p{N}_/-]|\.\d)([.:)\]`*_]*)\s*([-\u2013\u2014:|]\s+)?(.*)$/su.exec(
       found.slice(id.length),
     ) ?? [];
   const isWhole = closed !== undefined && (mark === '' || closed.includes(closing(mark)));
-  return isWhole && rest !== '' ? rest : title;
+  // A number, or a word, may be the first one of the title: “3 tries”, “A person signs in”.
+  const isWord = /^(?:\d+|\P{N}+)$/u.test(id) && closed === '' && separator === '';
+  return isWhole && !isWord && rest !== '' ? rest : title;
 }
 
 /** The id of a story with its title behind it; the id alone if the title says nothing else. */

@@ -455,6 +455,8 @@ suite('A folder of Backlog.md', () => {
       { id: 'task-2', title: 'B', more: ['ordinal: null'] },
       { id: 'task-3', title: 'C', more: ['ordinal:'] },
       { id: 'task-4', title: 'D', more: ['ordinal: -1.5'] },
+      { id: 'task-5', title: 'E', more: ['ordinal: 9.5e-7'] },
+      { id: 'task-6', title: 'F', more: ['ordinal: NULL'] },
     ]);
     assert.deepEqual(
       problemsOf(await list()).map(problem => problem.replace(/^.*?\.md/, '')),
@@ -484,7 +486,7 @@ suite('A folder of Backlog.md', () => {
       'invalidYaml tasks/task-1 - A.md:3 The value of "title" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: title: "Prices"',
       'invalidYaml tasks/task-1 - A.md:4 The value of "status" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: status: "In Progress"',
       'invalidYaml tasks/task-1 - A.md:6 The dependencies cannot be read, so no agent gets the task. Write them with both brackets, such as: dependencies: [task-2, task-9]',
-      'invalidYaml tasks/task-1 - A.md:8 The value of "ordinal" cannot be read, so it does not count. Write it with a quotation mark at both ends, such as: ordinal: "1000"',
+      'invalidYaml tasks/task-1 - A.md:8 The value of "ordinal" is not a number, so it does not count. Write it as a number, such as: ordinal: 1000',
     ];
     const found = await list();
     assert.deepEqual(problemsOf(found), said);

@@ -418,28 +418,35 @@ test('an epic that the list of epics does not have is a problem with its line', 
 });
 
 test('an id in the list of epics that no story has is a problem with its line', () => {
-  const userStories = [{ id: 'a', title: 'Do a', passes: false }];
-  const epics = [
-    { id: 'E1', title: 'Login', children: ['a', 'gone', 'E2'] },
-    { id: 'E2', stories: ['a', 7, 'a text, not an id', { id: 'x' }] },
-    { id: 'E3', status: 'done', children: ['archived'] },
+  const userStories = [
+    { id: 'US-1', title: 'Do it', passes: false, subtasks: [{ id: 'US-1.1', title: 'A part' }] },
   ];
-  const list = parseList('prd.json', JSON.stringify({ epics, userStories }, null, 1));
+  const problems = (epics: readonly object[], others: object = {}) =>
+    parseList('prd.json', JSON.stringify({ epics, userStories, ...others }, null, 1))
+      .problems.filter(({ code }) => code === 'unknownEpic')
+      .map(({ line, message }) => `${line} ${englishOf(message)}`);
   assert.deepEqual(
-    list.problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+    problems([
+      { id: 'E1', title: 'Login', children: ['US-1', 'gone', 'gone'] },
+      { id: 'E2', stories: ['US-7'] },
+    ]),
     [
-      [
-        'unknownEpic',
-        3,
-        'The epic Login lists what no story has as its id: gone. Correct it there, or remove it.',
-      ],
-      [
-        'unknownEpic',
-        12,
-        'The epic E2 lists what no story has as its id: 7. Correct it there, or remove it.',
-      ],
+      '8 The epic Login lists ids that no story has: gone. Correct or remove them there.',
+      '15 The epic E2 lists ids that no story has: US-7. Correct or remove them there.',
     ],
   );
+  // Numbers, ways, steps, parts, other epics and lists, and what may have lost its stories.
+  for (const epic of [
+    { id: 'E', stories: 2, tasks: 'docs/epic-1.md' },
+    { id: 'E', tasks: ['Design', 'Build', 'a text, not an id'] },
+    { id: 'E', children: ['US-1.1', 'E', { id: 'US-8' }, 'US-8'] },
+    { id: 'E', children: ['US-9'] },
+    { id: 'E', status: 'done', children: ['US-7'] },
+    { id: 'E', status: 'cancelled', children: ['US-7'] },
+  ]) {
+    assert.deepEqual(problems([epic], { completedStories: [{ id: 'US-9', passes: true }] }), []);
+  }
+  assert.deepEqual(problems([{ id: 'E', children: ['US-7'] }], { userStories: [] }), []);
 });
 
 test('a line that is almost a checkbox is a problem with its line', () => {
@@ -486,7 +493,7 @@ test('other spellings of a checkbox are problems with their lines, and legends a
   const almost = [
     ...['[ ] a', '- - [ ] b', '* - [ ] c', '1. - [ ] d', 'a. [ ] e', '- ☐ f', '• [ ] g'],
     ...['– [ ] h', '- \\[ \\] i', '- **[ ]** j', '- [ ]\u00A0k', '-\u00A0[ ] l', '☐ m'],
-    ...[' b- [x] 7. n', '1- [ ] o', 'b* [ ] p', '- [xx] q', '- [✅ ] r', '- [✔️]s'],
+    ...[' b- [x] 7. n', '1- [ ] o', '- [xx] p', '- [✅ ] q', '- [✔️]r'],
   ];
   const others = [
     ...[
@@ -503,7 +510,8 @@ test('other spellings of a checkbox are problems with their lines, and legends a
       '~~- [ ] struck~~',
       'a- [ ] = open',
       '"- [ ] item"',
-      '- [xx](link)',
+      ...['- [xx](link)', '- [✅ ] = done', '### [✅] Part', '- [!!] warning', '- [~/] home'],
+      ...['b* [ ] item', 'A+ [ ] mark'],
     ],
     ...[
       '',
@@ -541,9 +549,28 @@ test('a checkbox whose text is on the next line is a problem with its line, and 
     list.stories.map(({ title }) => title),
     ['one'],
   );
-  for (const below of ['two', '  - two', '  ```', '# Part', '  > two']) {
-    assert.deepEqual(codes(parseList('plan.md', `- [ ] one\n- [ ]\n${below}`)), []);
+  const others = [
+    'two',
+    '  - two',
+    '  * two',
+    '  1. two',
+    '  2) two',
+    '  ***',
+    '  _ _ _',
+    '  a | b',
+  ];
+  for (const below of [...others, '  ```', '# Part', '  > two', '  <!-- two -->']) {
+    assert.deepEqual(codes(parseList('plan.md', `- [ ] one\n- [ ]\n${below}`)), [], below);
   }
+  // The next line is one, and named itself.
+  assert.deepEqual(codes(parseList('plan.md', '- [ ] one\n- [ ]\n  a. [ ] two')), [
+    ['notAStory', 3],
+  ]);
+  const [problem] = parseList('plan.md', '- [ ] one\n- [ ]\n  [two](a.md)').problems;
+  assert.equal(
+    problem && englishOf(problem.message),
+    'The text of this checkbox is on the next line, so it is not read. Write it on this line: "- [ ] …".',
+  );
 });
 
 test('a long line that begins like a checkbox is read', () => {

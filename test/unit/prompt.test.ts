@@ -126,10 +126,9 @@ describe('the prompt of an iteration', () => {
   test('names its story once, where a plan has the id in the title', () => {
     const heading = (id: string, title: string) =>
       /^## Your Story\n\*\*(.*)\*\*$/m.exec(prompt({ story: { ...story, id, title } }))?.[1];
-    assert.equal(heading('T003', 'T003 [P] List todos'), 'T003 [P] List todos');
-    assert.equal(heading('1.2', '1.2. List todos'), '1.2. List todos');
-    assert.equal(heading('1', '1.2 lists'), '1: 1.2 lists');
-    assert.equal(heading('List', 'Lists of todos'), 'List: Lists of todos');
+    assert.equal(heading('T003', 'T003 [P] List todos'), 'T003: [P] List todos');
+    assert.equal(heading('1.2', '**1.2.** List todos'), '1.2: List todos');
+    assert.equal(heading('3', '3 tries'), '3: 3 tries');
   });
 
   test('names what its story is part of', () => {

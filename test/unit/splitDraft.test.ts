@@ -46,6 +46,19 @@ describe('applySplit', () => {
     assert.ok(after.endsWith(before.slice(before.indexOf('"more"'))));
   });
 
+  test('the parts take the place of the story in its epic', () => {
+    const epics = [
+      { id: 'E1', title: 'Login', children: ['A', 'B'] },
+      { id: 'E2', children: ['C'] },
+    ];
+    const before = JSON.stringify({ epics, userStories: [story('A'), story('B'), story('C')] });
+    const after = JSON.parse(applySplit(before, 'B', parts));
+    assert.deepEqual(after.epics, [
+      { id: 'E1', title: 'Login', children: ['A', 'B.1', 'B.2'] },
+      { id: 'E2', children: ['C'] },
+    ]);
+  });
+
   test('a byte order mark is kept', () => {
     const before = fileOf(story('A'));
     assert.equal(

@@ -681,7 +681,6 @@ describe('other formats', () => {
     ['- **[x]** three', '- [x] three'],
     ['- **[ ] three** 3', '- [ ] **three** 3'],
     ['- [ ]\u00A0three', '- [ ] three'],
-    [' b* [ ] three', ' * [ ] three'],
     ['- [xx] three', '- [x] three'],
     ['- [✅ ]three', '- [✅] three'],
     ['- [ ]\r\n  three', '- [ ] three'],

@@ -21,6 +21,12 @@ test('a title that begins with the id of its story is shown without it', () => {
     ['T1', '**T1 Begin** now', '**T1 Begin** now'],
     ['T1', 'T1', 'T1'],
     ['T1', 'Begin', 'Begin'],
+    // A word of the title.
+    ['3', '3 tries', '3 tries'],
+    ['1', '1/2 is done', '1/2 is done'],
+    ['A', 'A person signs in', 'A person signs in'],
+    ['A', 'A: Sign in', 'Sign in'],
+    ['api', 'api/v2 answers', 'api/v2 answers'],
   ] as const) {
     assert.equal(titleNextTo(id, title), shown);
   }

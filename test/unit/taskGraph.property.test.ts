@@ -156,4 +156,44 @@ describe('import', () => {
       { numRuns: 500 },
     );
   });
+
+  test('what is ready stays ready, and what waits for a title, a number or an epic still does', () => {
+    const names = fc.constantFrom('T-0', 'T-1', 'T-2', 'Do 0', 'Do 1', 'E-0', 'Group 1', '#1', 2);
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            hasId: fc.boolean(),
+            passes: fc.boolean(),
+            dependsOn: fc.array(names, { maxLength: 2 }),
+            parentEpic: fc.constantFrom(undefined, 'E-0', 'E-1', 'Group 0'),
+            parked: fc.constantFrom(undefined, true),
+          }),
+          { minLength: 1, maxLength: 5 },
+        ),
+        fc.array(fc.array(names, { maxLength: 1 }), { minLength: 2, maxLength: 2 }),
+        (drawn, needs) => {
+          const userStories = drawn.map(({ hasId, ...facts }, n) => ({
+            ...(hasId && { id: `T-${n}` }),
+            title: `Do ${n}`,
+            ...facts,
+          }));
+          const epics = needs.map((blockedBy, n) => ({
+            ...{ id: `E-${n}`, title: `Group ${n}`, blockedBy },
+          }));
+          const text = JSON.stringify({ epics, userStories });
+          const made = importTasks({ path: 'prd.json', text }, new Set(), NOW);
+          const from = parseStoryFile('prd.json', text);
+          const to = parseStoryFile(FILE, made.lines);
+          assert.ok(from.kind === 'stories' && to.kind === 'stories');
+          assert.deepEqual(ready(to.stories), ready(from.stories));
+          assert.deepEqual(
+            to.stories.map(({ epic }) => epic),
+            from.stories.map(({ epic }) => epic),
+          );
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
 });

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { type Message, say } from '../../base/say.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { gitOutput, writeGit } from '../git/runGit.ts';
 import { trailersNamed, withTrailers } from '../git/trailers.ts';
 import { KEEPER } from '../places/placeHolding.ts';
-import { storyLabel } from '../stories/story.ts';
 import type { Conflict } from './conflict.ts';
 import {
   hasEntries,
@@ -266,7 +266,7 @@ function messageOf(
   if (form === 'commit' && others.length === 0) {
     return withTrailers(last.message.trim() === '' ? subject : last.message, trailers);
   }
-  const title = shorten(story?.title ?? '', MAX_SUBJECT);
+  const title = shorten(titleNextTo(story?.id ?? '', story?.title ?? ''), MAX_SUBJECT);
   const body =
     form === 'merge'
       ? id === undefined
@@ -285,7 +285,7 @@ function storySubject(story: LandingStory | undefined): string {
   const [id = '', title = ''] = [story?.id, story?.title].map(text =>
     text?.replace(/\s+/g, ' ').trim(),
   );
-  const words = id === '' || title === '' ? id + title : storyLabel(id, title);
+  const words = id === '' || title === '' ? id + title : `${id}: ${titleNextTo(id, title)}`;
   return shorten(words || 'Work of an agent', MAX_SUBJECT);
 }
 

@@ -7,6 +7,7 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
+import { CHILD_KEYS } from '../stories/formats/prdFormat.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../stories/formats/prdRoot.ts';
 import type { Story, StoryList } from '../stories/story.ts';
@@ -75,7 +76,8 @@ export function applySplit(content: string, storyId: string, parts: readonly Spl
 function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[]): string {
   const file = parseStoryFile('prd.json', fileText);
   const story = openStory(file, storyId);
-  const array = findStoryArray(JSON.parse(fileText));
+  const root: unknown = JSON.parse(fileText);
+  const array = findStoryArray(root);
   const entry = array?.entries[story.position];
   if (file.kind !== 'stories' || array === undefined || !isRecord(entry)) {
     throw cannotSplit(storyId);
@@ -93,6 +95,19 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
     const waiting = array.entries[other.position];
     if (other.dependsOn.includes(storyId) && isRecord(waiting)) {
       set([...list, other.position, dependencyKey(waiting)], withParts(other, storyId, ids));
+    }
+  }
+  const epics: readonly unknown[] =
+    isRecord(root) && Array.isArray(root['epics']) ? root['epics'] : [];
+  for (const [index, epic] of epics.entries()) {
+    for (const key of CHILD_KEYS) {
+      const children = isRecord(epic) ? epic[key] : undefined;
+      if (Array.isArray(children) && children.includes(storyId)) {
+        set(
+          ['epics', index, key],
+          children.flatMap((id: unknown) => (id === storyId ? ids : id)),
+        );
+      }
     }
   }
   set([...list, story.position], entries[0]);

@@ -1,8 +1,9 @@
 import { fenced } from '../../base/fenced.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
+import { titleNextTo } from '../../base/storyTitle.ts';
 import { shortenBlock } from '../../base/text.ts';
-import { descriptionBelow, type Story, storyLabel } from '../stories/story.ts';
+import { descriptionBelow, type Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
@@ -74,7 +75,7 @@ export async function draftSplit(
 /** The prompt of the splitting agent. Pure. */
 function splitPrompt(story: Story, hint: string, problems: readonly Message[]): string {
   const told = [
-    storyLabel(story.id, story.title),
+    `${story.id}: ${titleNextTo(story.id, story.title)}`,
     descriptionBelow(story),
     ...story.criteria.map(criterion => `- ${criterion.text}`),
   ].join('\n');

@@ -66,12 +66,6 @@ export interface Story extends CallChoice {
   readonly line: number;
 }
 
-/** A story in one line: its id and its title. In a plan, the title often begins with the id, which is then there once. */
-export function storyLabel(id: string, title: string): string {
-  const isLonger = /^(?:[\p{L}\p{N}]|[.-]\d)/u.test(title.slice(id.length));
-  return title.startsWith(id) && !isLonger ? title : `${id}: ${title}`;
-}
-
 /**
  * The description without its first line, if that is the title again.
  * @param shown the title as it is shown; if that is shortened, all of the description is left
@@ -100,7 +94,7 @@ export interface StoryProblem {
     /** A number so large that it is read as another one, so that the story has no id of its own. */
     | 'inexactId'
     | 'unknownDependency'
-    /** A story names an epic that the list of epics does not have. */
+    /** A story names an epic that the list of epics does not have, or an epic lists an id that no story has. */
     | 'unknownEpic'
     | 'circularDependency'
     /** A code fence or comment that hides the checkboxes after it because it is not closed. */

@@ -105,11 +105,14 @@ export function isNamedLikeStories(path: string): boolean {
   return NAMES.has(file.slice(file.lastIndexOf('/') + 1).toLowerCase()) || isAtStoryPlace(file);
 }
 
-/** What tools write next to their tasks. */
+/** What tools write next to their tasks, what tells most first. */
 const DOCUMENTS: readonly (readonly [list: RegExp, names: readonly string[]])[] = [
   [/(?:^|\/)\.kiro\/specs\/[^/]+\/tasks\.md$/, ['requirements.md', 'design.md']],
-  [/(?:^|\/)openspec\/changes\/[^/]+\/tasks\.md$/, ['proposal.md', 'design.md']],
-  [/(?:^|\/)specs\/[^/]+\/tasks\.md$/, ['spec.md', 'plan.md']],
+  [/(?:^|\/)openspec\/changes\/[^/]+\/tasks\.md$/, ['proposal.md', 'design.md', 'specs']],
+  [
+    /(?:^|\/)(?<!openspec\/)specs\/[^/]+\/tasks\.md$/,
+    ['spec.md', 'plan.md', 'research.md', 'data-model.md', 'quickstart.md', 'contracts'],
+  ],
 ];
 
 /** The names of the documents that the tool of a list writes next to it. They need not exist. */

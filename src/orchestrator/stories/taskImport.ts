@@ -1,4 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
+import { isNumberId } from '../../base/numberId.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { plainText } from './formats/plainText.ts';
@@ -6,7 +7,8 @@ import { type Entry, isEntry, ownId, readStory } from './formats/prdEntry.ts';
 import { DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './formats/prdKeys.ts';
 import { findStoryArray } from './formats/prdRoot.ts';
 import { meaningOf } from './formats/statusWord.ts';
-import { GRAPH_TYPE } from './formats/tasksFormat.ts';
+import { GRAPH_TYPE, isParkedTask } from './formats/tasksFormat.ts';
+import type { Story } from './story.ts';
 import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 
 /** Maximum number of ids in a message. */
@@ -64,7 +66,8 @@ export function importTasks(
       ),
     );
   }
-  const ids = idsFor(entries.filter(isEntry), known);
+  const needs = file.stories.flatMap(({ dependsOn }) => dependsOn);
+  const ids = idsFor(entries.filter(isEntry), [...known, ...needs]);
   const taken = ids.filter(id => known.has(id));
   if (taken.length > 0) {
     throw new HumanError(
@@ -74,9 +77,14 @@ export function importTasks(
       ),
     );
   }
-  const tasks = entries
-    .filter(isEntry)
-    .map((entry, position) => taskOf(entry, ids[position] ?? '', position, now));
+  const read = new Map(file.stories.map(story => [story.position, story]));
+  const given = new Map(file.stories.map(story => [story.id, ids[story.position]]));
+  const tasks = entries.filter(isEntry).map((entry, position) => {
+    const story = read.get(position) ?? readStory(entry, position, 1);
+    // What the file names by title or number, and what its epics wait for, are ids in the graph.
+    const dependsOn = story.dependsOn.map(id => (isNumberId(id) ? (given.get(id) ?? id) : id));
+    return taskOf(entry, { ...story, id: ids[position] ?? story.id, dependsOn }, now);
+  });
   const { [key ?? '']: _, ...rest } = isEntry(root) ? root : {};
   const heading =
     Object.keys(rest).length === 0 ? [] : [{ type: GRAPH_TYPE, ...rest, ...typed(rest) }];
@@ -92,9 +100,12 @@ function typed(rest: Entry): object {
   return Object.hasOwn(rest, 'type') ? { type: GRAPH_TYPE, imported: { type: rest['type'] } } : {};
 }
 
-/** The stories' own ids; those without one get the next free number. */
-function idsFor(entries: readonly Entry[], known: ReadonlySet<string>): string[] {
-  const used = new Set([...known, ...entries.flatMap(entry => ownId(entry) ?? [])]);
+/**
+ * The stories' own ids; those without one get the next free number.
+ * @param others what must not become an id: that of another task, or one that a story waits for in vain
+ */
+function idsFor(entries: readonly Entry[], others: readonly string[]): string[] {
+  const used = new Set([...others, ...entries.flatMap(entry => ownId(entry) ?? [])]);
   let next = 1;
   return entries.map(entry => {
     const own = ownId(entry);
@@ -109,10 +120,13 @@ function idsFor(entries: readonly Entry[], known: ReadonlySet<string>): string[]
   });
 }
 
-function taskOf(entry: Entry, id: string, position: number, now: Date) {
-  const { dependsOn, done, title } = readStory(entry, position, 1);
+/** @param story what the file says of the entry, with its id in the graph */
+function taskOf(entry: Entry, story: Story, now: Date) {
+  const { dependsOn, done, epic, id, parked, title } = story;
   const word = STATUS_KEYS.map(key => entry[key]).find(value => typeof value === 'string');
-  const status = word !== undefined && isDoneWord(word) === done ? word : done ? 'done' : 'ready';
+  const own = word !== undefined && isDoneWord(word) === done ? word : done ? 'done' : 'ready';
+  // What is put aside in another way than by its status.
+  const status = parked === true && !isParkedTask(own) ? 'deferred' : own;
   const stated: Record<string, unknown> = { status, blockedBy: dependsOn };
   // Not objects yet: a key `__proto__` would be lost.
   const others = new Map<string, unknown>();
@@ -134,12 +148,19 @@ function taskOf(entry: Entry, id: string, position: number, now: Date) {
     }
   }
   const at = now.toISOString();
+  // The graph has no list of epics: the title of its epic is the group of a task.
+  const isOtherEpic = epic !== undefined && epic !== readStory(entry, 0, 1).epic;
+  if (isOtherEpic && others.has('epic')) {
+    imported.set('epic', others.get('epic'));
+    others.delete('epic');
+  }
   const rest: Record<string, unknown> = Object.fromEntries(others);
   return {
     // A number stays one.
     id: ownId(entry) === undefined ? id : entry.id,
     ...(Object.hasOwn(rest, 'title') ? {} : { title }),
     ...rest,
+    ...(isOtherEpic && { epic }),
     status,
     blockedBy: dependsOn,
     created: rest['created'] ?? at,

@@ -104,7 +104,7 @@ function documentsText(storyFile: string): string {
   const names = documentsNextTo(storyFile);
   return names.length === 0
     ? ''
-    : ` and the documents next to it, such as ${names.join(' and ')}, if there are any`;
+    : ` and the documents next to it, such as ${names.slice(0, 2).join(' and ')}, if there are any`;
 }
 
 /** The story as its file names it. In Task Master, those of another tag have that tag in front of their id here. */

@@ -1,7 +1,8 @@
 import { fenced } from '../../../base/fenced.ts';
 import { englishOf, type Message } from '../../../base/say.ts';
+import { titleNextTo } from '../../../base/storyTitle.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
-import { descriptionBelow, type Story, storyLabel } from '../../stories/story.ts';
+import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { StoryWork } from './storyWork.ts';
 import type { WorkDiff } from './workDiff.ts';
 
@@ -73,7 +74,7 @@ function storyText(story: Story, id: string): string {
   );
   return fenced(
     [
-      storyLabel(id, title),
+      `${id}: ${titleNextTo(id, title)}`,
       ...(description === '' ? [] : ['', description]),
       '',
       ...(criteria.length === 0

@@ -9,7 +9,8 @@ export function withOwnIds(
   stories: readonly Story[],
   idOf: (number: number) => string,
 ): readonly Story[] {
-  const used = new Set(stories.map(({ id }) => id));
+  // Also not what a story waits for in vain: it would wait for another one.
+  const used = new Set(stories.flatMap(({ dependsOn, id }) => [id, ...dependsOn]));
   const given = new Map<string, string>();
   let next = 1;
   for (const { id } of stories) {

@@ -133,11 +133,7 @@ function unreadableValues(placed: readonly PlacedTask[], lines: TextLines): Stor
       const field = matter.fields.find(one => one.key === key);
       return {
         code: 'invalidYaml' as const,
-        // An "ordinal" is the only one that is not any text.
-        message:
-          typeof valueIn(matter, key) === 'string'
-            ? noNumber(key)
-            : unreadableValue(key, field?.raw ?? ''),
+        message: key === 'ordinal' ? noNumber(key) : unreadableValue(key, field?.raw ?? ''),
         ...lines.at(part.start + (field?.start ?? 0)),
       };
     }),

@@ -81,7 +81,7 @@ export function readBacklogTask(name: string, text: string): BacklogTask | undef
 }
 
 function numberIn(words: string): number | undefined {
-  return /^-?\d+(?:\.\d+)?$/.test(words) ? Number(words) : undefined;
+  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(words) ? Number(words) : undefined;
 }
 
 function unreadableIn(
@@ -93,7 +93,7 @@ function unreadableIn(
     const isRead = key === 'dependencies' ? listOf(value) !== undefined : typeof value === 'string';
     const isNoPlace =
       key === 'ordinal' &&
-      !/^(?:|null|~)$/.test(textOf(value)) &&
+      !/^(?:|null|~)$/i.test(textOf(value)) &&
       numberIn(textOf(value)) === undefined;
     return values.has(key) && (!isRead || isNoPlace);
   });

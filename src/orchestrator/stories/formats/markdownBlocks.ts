@@ -22,21 +22,22 @@ export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: bo
     kind !== 'checkbox' &&
     (ALMOST.test(text) ||
       QUOTED.test(text) ||
-      [ODD, STRAY, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
+      [ODD, ODD_MARK, STRAY, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
         const rest = spelling.exec(text)?.[1];
         return rest !== undefined && !LEGEND.test(rest);
       }))
   );
 }
 
-/** Whether a line is a checkbox without a text, and the next one looks like its text. */
+/** Whether a line is a checkbox without a text, and the next one is its text: no list, table, quotation or rule. */
 export function isTextBelow(line: MarkdownLine, next: MarkdownLine | undefined): boolean {
   return (
     [line, next].every(one => one?.kind === 'plain' && !one.isHidden) &&
     EMPTY.test(line.text) &&
     next !== undefined &&
     indentOf(next.text) > indentOf(line.text) &&
-    /^\s*[\p{L}\p{N}`*_"'(]/u.test(next.text)
+    BELOW.test(next.text) &&
+    !isAlmostCheckbox(next, true)
   );
 }
 
@@ -66,14 +67,17 @@ export interface HidingBlock {
 // line in Markdown.
 const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^]\uFE0F?)\]\*?[\t ]+(\S.*)$/su;
-/** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `- [xx] text`, `### [ ] text`. Not a link. */
+/** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
 const ALMOST =
-  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:(?:[xX~!/]{1,2}|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
+/** With a mark that is written twice, or a check mark that does not stand alone: `- [xx] text`, `- [✅ ] text`. */
+const ODD_MARK =
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[\t ]*(?:xx|XX|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*\]\*?[\t ]*([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
 const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
 /** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
 const STRAY =
-  /^[\t ]*[\p{L}\p{N}.,;]{1,2}[-*+][\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*[\p{L}\p{N}.,;]{1,2}-[\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /**
  * With another bullet or several, with a box, or with marks around the brackets: `- - [ ] text`, `a. [ ] text`, `• [ ] text`,
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
@@ -82,6 +86,7 @@ const ODD =
   /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** Without its text, which may be on the next line. */
 const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
+const BELOW = /^\s*(?!(?:[-*+]|\d{1,9}[.)])[\t ])(?!(?:[-*_][\t ]*){3,}$)[^\s<>#|=][^|]*$/;
 /** Without a bullet: `[ ] text`. */
 const BARE = /^(?:\[ \]\*?|\u2610)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;

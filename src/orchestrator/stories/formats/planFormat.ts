@@ -190,22 +190,33 @@ function read(
 
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
-  return lines
-    .filter(
-      (line, index) =>
-        (isAlmostCheckbox(line, hasCheckboxes) || isTextBelow(line, lines[index + 1])) &&
-        !(line.kind === 'plain' && line.isHidden) &&
-        !isTableRow(lines, index),
-    )
-    .map(({ line, text }) => ({
-      code: 'notAStory',
-      message: say(
-        'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
-        /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text) ? '- [x]' : '- [ ]',
-      ),
-      line,
-      column: leadingSpace(text) + 1,
-    }));
+  return lines.flatMap((line, index): StoryProblem[] => {
+    const isBelow = isTextBelow(line, lines[index + 1]);
+    const isItem =
+      (isBelow || isAlmostCheckbox(line, hasCheckboxes)) &&
+      !(line.kind === 'plain' && line.isHidden) &&
+      !isTableRow(lines, index);
+    const { text } = line;
+    const mark = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text) ? '- [x]' : '- [ ]';
+    return isItem
+      ? [
+          {
+            code: 'notAStory',
+            message: isBelow
+              ? say(
+                  'The text of this checkbox is on the next line, so it is not read. Write it on this line: "{0} …".',
+                  mark,
+                )
+              : say(
+                  'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
+                  mark,
+                ),
+            line: line.line,
+            column: leadingSpace(text) + 1,
+          },
+        ]
+      : [];
+  });
 }
 
 /** A table may have rows without a bar at their start. */

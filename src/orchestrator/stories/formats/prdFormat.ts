@@ -30,7 +30,7 @@ import {
   readStory,
   titleOf,
 } from './prdEntry.ts';
-import { DEPENDENCY_KEYS, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, isParkedWord, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { findStoryArray, isListedStory, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -42,7 +42,7 @@ import type { TextLines } from './textLines.ts';
 const EPIC_ID_KEYS = ['parentEpic', 'parent_epic', 'epicId', 'epic_id'];
 /** The last one may also be the name of a group that is not listed. */
 const PARENT_KEYS = [...EPIC_ID_KEYS, 'epic'];
-const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
+export const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
 
 /** Keys of lists of groups, each of which may have stories. */
 const GROUP_KEYS = ['phases', 'sprints', 'epics', 'milestones'];
@@ -375,38 +375,74 @@ function unknownEpics(
   });
 }
 
-/** Ids in the list of epics that no story has. Objects there may be stories of their own, and texts are no ids. */
+/**
+ * Ids that epics list and nothing in the file has. Texts in such a list may be something else, so only what looks like
+ * the id of a story counts, or stands next to one. An epic that is done or put aside may have lost its stories.
+ */
 function unknownChildren(
   text: string,
   root: unknown,
   stories: readonly Story[],
   lines: TextLines,
 ): StoryProblem[] {
-  const epics = isEntry(root) && Array.isArray(root['epics']) ? root['epics'] : [];
-  const known = new Set([...stories.map(({ id }) => id), ...epicsOf(root).map(ownId)]);
+  const known = once(() => new Set(idsBelow(root)));
+  const shapes = once(() => new Set(stories.map(({ id }) => shapeOf(id))));
   const spans = once(() => elementsOfMember(text, skipSpace(text, 0), 'epics'));
-  return epics.flatMap((epic: unknown, index): StoryProblem[] => {
-    // As with stories: an epic that is done may have lost them.
-    if (!isEntry(epic) || isDone(epic)) {
+  const epics: readonly unknown[] =
+    isEntry(root) && Array.isArray(root['epics']) ? root['epics'] : [];
+  return epics.flatMap((epic, index): StoryProblem[] => {
+    if (!isEntry(epic) || isDone(epic) || isParkedWord(epic['status']) || stories.length === 0) {
       return [];
     }
-    const children = CHILD_KEYS.flatMap(key => epic[key] ?? []).filter(child => !isEntry(child));
-    const ids = children.flatMap(child => dependencyId(child) ?? []);
-    const unknown = ids.filter(id => !known.has(id) && !/\s/.test(id));
-    return unknown.length === 0
+    const children = CHILD_KEYS.flatMap(key => {
+      const list: readonly unknown[] = Array.isArray(epic[key]) ? epic[key] : [];
+      return list.flatMap((child, at) => {
+        const id = isEntry(child) || Array.isArray(child) ? undefined : dependencyId(child);
+        return id === undefined ? [] : [{ id, key, at }];
+      });
+    });
+    const isId = ({ id }: { readonly id: string }) => known().has(id);
+    const unknown = children.filter(
+      child =>
+        !isId(child) &&
+        !/\s/.test(child.id) &&
+        ((/\d/.test(child.id) && shapes().has(shapeOf(child.id))) || children.some(isId)),
+    );
+    const [first] = unknown;
+    const place = () => elementsOfMember(text, spans()[index]?.start ?? 0, first?.key ?? '');
+    return first === undefined
       ? []
       : [
           {
             code: 'unknownEpic',
             message: say(
-              'The epic {0} lists what no story has as its id: {1}. Correct it there, or remove it.',
+              'The epic {0} lists ids that no story has: {1}. Correct or remove them there.',
               plainText(titleOf(epic) ?? ownId(epic) ?? numberId(index)),
-              unknown.slice(0, 5).map(plainText).join(', '),
+              [...new Set(unknown.map(({ id }) => plainText(id)))].slice(0, 5).join(', '),
             ),
-            ...lines.at(spans()[index]?.start ?? 0),
+            ...lines.at(place()[first.at]?.start ?? 0),
           },
         ];
   });
+}
+
+/** The ids of all objects in a value of a file, which is not nested deeper than a stack. */
+function* idsBelow(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) {
+    return;
+  }
+  const id = isEntry(value) ? ownId(value) : undefined;
+  if (id !== undefined) {
+    yield id;
+  }
+  for (const inner of Object.values(value)) {
+    yield* idsBelow(inner);
+  }
+}
+
+/** What ids of the same kind have in common: `US-001` and `US-12` do. */
+function shapeOf(id: string): string {
+  return id.replaceAll(/\d+/g, '0').replaceAll(/\p{L}+/gu, 'a');
 }
 
 /** Shared by the reader and the editor, which has a fix for it. */

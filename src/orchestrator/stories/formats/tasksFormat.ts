@@ -108,6 +108,11 @@ function appendTask(text: string, found: readonly JsonLine[], story: NewStory): 
     found.map(({ entry }) => entry),
     { key: 'status', word: 'ready' },
   );
+  // An import writes both, and compaction asks for them.
+  if (story.at !== undefined) {
+    values.set('created', story.at.toISOString());
+    values.set('updated', story.at.toISOString());
+  }
   const model = found.at(-1) ?? { start: 0, end: 0 };
   return appendLine(text, entryText(text, model, values));
 }
