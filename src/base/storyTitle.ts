@@ -13,9 +13,18 @@ export function titleNextTo(id: string, title: string): string {
       found.slice(id.length),
     ) ?? [];
   const isWhole = closed !== undefined && (mark === '' || closed.includes(closing(mark)));
-  // A number, or a word, may be the first one of the title: “3 tries”, “A person signs in”.
-  const isWord = /^(?:\d+|\P{N}+)$/u.test(id) && closed === '' && separator === '';
+  const isAlone = closed === '' && separator === '';
+  // A number, or a word, may be the first one of the title: “3 tries”, “A person signs in”. So is “US-3's cart”.
+  const isWord = isAlone && (/^(?:\d+|\P{N}+)$/u.test(id) || !/^\s/.test(found.slice(id.length)));
   return isWhole && !isWord && rest !== '' ? rest : title;
+}
+
+/** What follows the id of a story where it is named with its title: `: Title`, or nothing if the title says no more. */
+export function titleAfterId(id: string, title: string): string {
+  const shown = titleNextTo(id, title).trim();
+  return [id, ''].includes(shown.replace(/^[*_`[(]{1,2}|[*_`\]).:]{1,3}$/g, ''))
+    ? ''
+    : `: ${shown}`;
 }
 
 /** The id of a story with its title behind it; the id alone if the title says nothing else. */

@@ -257,6 +257,15 @@ phases:
   });
 });
 
+test('a story without an id gets none that another one waits for', () => {
+  const prd = '[{"title": "One", "dependsOn": ["T-1"]}, {"title": "Two", "passes": true}]';
+  const { text } = convert('prd.json', prd, 'tasks');
+  assert.deepEqual(
+    text.split('\n').flatMap(line => (line === '' ? [] : JSON.parse(line).id)),
+    ['T-2', 'T-3'],
+  );
+});
+
 test('a task graph gives ids to stories without one, and their dependents follow', () => {
   const prd =
     '[{"title": "One"}, {"title": "Two", "dependsOn": ["#1"]}, {"id": "T-1", "title": "X"}]';

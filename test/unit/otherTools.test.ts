@@ -443,9 +443,18 @@ test('an id in the list of epics that no story has is a problem with its line', 
     { id: 'E', children: ['US-9'] },
     { id: 'E', status: 'done', children: ['US-7'] },
     { id: 'E', status: 'cancelled', children: ['US-7'] },
+    { id: 'E', state: 'deferred', children: ['US-7'] },
+    { id: 'E', children: ['US-1', 'US-6'] },
+    { id: 'E', tasks: ['api', 'docs'] },
   ]) {
-    assert.deepEqual(problems([epic], { completedStories: [{ id: 'US-9', passes: true }] }), []);
+    const others = {
+      ...{ completedStories: [{ id: 'US-9', passes: true }], completed: ['US-6'] },
+      labels: [{ id: 'api' }],
+    };
+    assert.deepEqual(problems([epic], others), []);
   }
+  const unnamed = [{ title: 'One' }, { title: 'Two', passes: true }];
+  assert.deepEqual(problems([{ id: 'E', children: ['#1'] }], { userStories: unnamed }), []);
   assert.deepEqual(problems([{ id: 'E', children: ['US-7'] }], { userStories: [] }), []);
 });
 
@@ -550,14 +559,8 @@ test('a checkbox whose text is on the next line is a problem with its line, and 
     ['one'],
   );
   const others = [
-    'two',
-    '  - two',
-    '  * two',
-    '  1. two',
-    '  2) two',
-    '  ***',
-    '  _ _ _',
-    '  a | b',
+    ...['two', '  - two', '  * two', '  1. two', '  2) two', '  • two', '  [ ] two', '  ***'],
+    ...['  _ _ _', '  a | b', '  ...', '  {{task}}'],
   ];
   for (const below of [...others, '  ```', '# Part', '  > two', '  <!-- two -->']) {
     assert.deepEqual(codes(parseList('plan.md', `- [ ] one\n- [ ]\n${below}`)), [], below);

@@ -59,6 +59,23 @@ describe('applySplit', () => {
     ]);
   });
 
+  test('also where the epic names it as a number, an object or alone, and where an epic waits for it', () => {
+    for (const [id, children, expected] of [
+      ['2', [1, 2], [1, '2.1', '2.2']],
+      ['B', [{ id: 'B' }], ['B.1', 'B.2']],
+      ['B', 'B', ['B.1', 'B.2']],
+    ] as const) {
+      const epics = [{ id: 'E1', children }];
+      const before = JSON.stringify({ epics, userStories: [story('1'), story(id)] });
+      const after = JSON.parse(applySplit(before, id, parts));
+      assert.deepEqual(after.epics, [{ id: 'E1', children: expected }]);
+    }
+    const epics = [{ id: 'E2', blockedBy: ['B'] }];
+    const userStories = [story('B'), story('C', { parentEpic: 'E2' })];
+    const after = JSON.parse(applySplit(JSON.stringify({ epics, userStories }), 'B', parts));
+    assert.deepEqual(after.epics, [{ id: 'E2', blockedBy: ['B.1', 'B.2'] }]);
+  });
+
   test('a byte order mark is kept', () => {
     const before = fileOf(story('A'));
     assert.equal(

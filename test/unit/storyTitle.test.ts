@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { idWithTitle, titleNextTo } from '../../src/base/storyTitle.ts';
+import { idWithTitle, titleAfterId, titleNextTo } from '../../src/base/storyTitle.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { storyName } from '../../src/views/folders/storyName.ts';
 import { recorded } from '../support/recordedJournals.ts';
@@ -27,8 +27,26 @@ test('a title that begins with the id of its story is shown without it', () => {
     ['A', 'A person signs in', 'A person signs in'],
     ['A', 'A: Sign in', 'Sign in'],
     ['api', 'api/v2 answers', 'api/v2 answers'],
+    ['US-3', "US-3's cart", "US-3's cart"],
+    ['T1', 'T1, T2 merge', 'T1, T2 merge'],
+    ['T4', 'T4+T5', 'T4+T5'],
+    ['T6', 'T6? maybe', 'T6? maybe'],
   ] as const) {
     assert.equal(titleNextTo(id, title), shown);
+  }
+});
+
+test('a title that says nothing but the id does not follow it', () => {
+  for (const [id, title, shown] of [
+    ['T1', 'T1 Begin', ': Begin'],
+    ['T1', 'Begin', ': Begin'],
+    ['T1', 'T1', ''],
+    ['T1', ' **T1**: ', ''],
+    ['T1', '', ''],
+    ['#3', '#3', ''],
+    ['T1', '**Begin**', ': **Begin**'],
+  ] as const) {
+    assert.equal(titleAfterId(id, title), shown);
   }
 });
 

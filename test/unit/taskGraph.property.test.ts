@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { addToText } from '../../src/orchestrator/stories/edit/addStory.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { compactTasks } from '../../src/orchestrator/stories/taskCompaction.ts';
@@ -114,7 +115,29 @@ const story = fc.record(
   { requiredKeys: ['title', 'passes'] },
 );
 
+test('accepted work gets the dates by which a compaction knows how old it is', () => {
+  const text = '{"id":"T-1","title":"Do it","status":"done"}\n';
+  const story = { id: 'DISC-1', title: 'Found', from: 'T-1', at: NOW };
+  const { text: after } = addToText(FILE, text, story);
+  const { created, updated } = JSON.parse(lines(after)[1] ?? '');
+  assert.deepEqual([created, updated], [NOW.toISOString(), NOW.toISOString()]);
+});
+
 describe('import', () => {
+  test('a new id is none that a task waits for, and an entry without a title gets it', () => {
+    const text = '[{"passes": true}, {"id": "T-3", "title": "Do it"}]';
+    const { ids, lines: made } = importTasks({ path: 'prd.json', text }, new Set(['A']), NOW, [
+      'T-1',
+    ]);
+    assert.deepEqual(ids, ['T-2', 'T-3']);
+    assert.equal(JSON.parse(lines(made)[0] ?? '').title, 'T-2');
+  });
+
+  test('a number that cannot be read exactly is refused', () => {
+    const text = '[{"id": 9007199254740993, "title": "Do it"}]';
+    assert.throws(() => importTasks({ path: 'prd.json', text }, new Set(), NOW), /prd\.json/);
+  });
+
   test('the tasks have the content of the stories, and no key is lost', () => {
     fc.assert(
       fc.property(
@@ -168,6 +191,8 @@ describe('import', () => {
             dependsOn: fc.array(names, { maxLength: 2 }),
             parentEpic: fc.constantFrom(undefined, 'E-0', 'E-1', 'Group 0'),
             parked: fc.constantFrom(undefined, true),
+            status: fc.constantFrom(undefined, 'blocked', 'todo', 'deferred'),
+            discoveredFrom: fc.constantFrom(undefined, '#1', 'T-0'),
           }),
           { minLength: 1, maxLength: 5 },
         ),
@@ -187,10 +212,12 @@ describe('import', () => {
           const to = parseStoryFile(FILE, made.lines);
           assert.ok(from.kind === 'stories' && to.kind === 'stories');
           assert.deepEqual(ready(to.stories), ready(from.stories));
-          assert.deepEqual(
-            to.stories.map(({ epic }) => epic),
-            from.stories.map(({ epic }) => epic),
-          );
+          const facts = (stories: readonly Story[]) =>
+            stories.map(({ discoveredFrom: id, epic, parked = false }) => ({
+              ...{ epic, parked },
+              from: stories.find(one => one.id === id)?.title,
+            }));
+          assert.deepEqual(facts(to.stories), facts(from.stories));
         },
       ),
       { numRuns: 1000 },

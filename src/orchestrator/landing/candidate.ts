@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Message, say } from '../../base/say.ts';
-import { titleNextTo } from '../../base/storyTitle.ts';
+import { titleAfterId } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError } from '../git/gitErrors.ts';
 import { gitOutput, writeGit } from '../git/runGit.ts';
@@ -266,12 +266,12 @@ function messageOf(
   if (form === 'commit' && others.length === 0) {
     return withTrailers(last.message.trim() === '' ? subject : last.message, trailers);
   }
-  const title = shorten(titleNextTo(story?.id ?? '', story?.title ?? ''), MAX_SUBJECT);
+  const title = shorten(titleAfterId(story?.id ?? '', story?.title ?? ''), MAX_SUBJECT);
   const body =
     form === 'merge'
       ? id === undefined
         ? ''
-        : `Story ${id}${title === '' ? '' : `: ${title}`}`
+        : `Story ${id}${title}`
       : others.map(({ message }) => `- ${subjectOf(message) || '(no message)'}`).join('\n');
   const authors = [last, ...others].flatMap(({ message }) =>
     trailersNamed(message, 'Co-Authored-By'),
@@ -285,7 +285,7 @@ function storySubject(story: LandingStory | undefined): string {
   const [id = '', title = ''] = [story?.id, story?.title].map(text =>
     text?.replace(/\s+/g, ' ').trim(),
   );
-  const words = id === '' || title === '' ? id + title : `${id}: ${titleNextTo(id, title)}`;
+  const words = id === '' ? title : `${id}${titleAfterId(id, title)}`;
   return shorten(words || 'Work of an agent', MAX_SUBJECT);
 }
 

@@ -15,7 +15,7 @@ import { shorten } from '../../base/text.ts';
 import { relative, requireArchive, withArchive } from '../planner/placeStories.ts';
 import { editFile, replaceUnchanged } from '../stories/edit/fileEdit.ts';
 import { formatOf } from '../stories/formats/formatOf.ts';
-import { ownId } from '../stories/formats/prdEntry.ts';
+import { ownId, readDependencies } from '../stories/formats/prdEntry.ts';
 import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { MAX_STORY_FILE_BYTES, requireReadableSize } from '../stories/storyFile.ts';
@@ -59,7 +59,7 @@ export async function importIntoGraph(
   if (known.trim() !== '') {
     requireGraph(graph, known);
   }
-  let made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, known), now);
+  let made = importTasks({ path: source, text: text ?? '' }, ...namesIn(graph, known, now));
   requireGraph(graph, known + made.lines);
   requireReadableSize(
     graph,
@@ -77,7 +77,7 @@ export async function importIntoGraph(
   await editFile(graph, before => {
     const content = before.toString();
     requireGraph(graph, content.trim() === '' ? made.lines : content);
-    made = importTasks({ path: source, text: text ?? '' }, idsOf(graph, content), now);
+    made = importTasks({ path: source, text: text ?? '' }, ...namesIn(graph, content, now));
     return Buffer.from(
       content === '' || content.endsWith('\n') ? content + made.lines : `${content}\n${made.lines}`,
     );
@@ -209,12 +209,18 @@ function requireGraph(graph: string, text: string): void {
   }
 }
 
-function idsOf(graph: string, text: string): ReadonlySet<string> {
+/** What an import into a graph must know: the ids that it has, and those that its tasks wait for. */
+function namesIn(
+  graph: string,
+  text: string,
+  now: Date,
+): [known: ReadonlySet<string>, now: Date, waitedFor: readonly string[]] {
   const read = readTaskGraph(text.replace(/^\uFEFF/, ''));
   if (!('tasks' in read)) {
     throw new HumanError(say('{0}: {1}', graph, say('Line {0}: {1}', read.line, read.message)));
   }
-  return new Set([...read.compacted, ...read.tasks.flatMap(({ entry }) => ownId(entry) ?? [])]);
+  const ids = [...read.compacted, ...read.tasks.flatMap(({ entry }) => ownId(entry) ?? [])];
+  return [new Set(ids), now, read.tasks.flatMap(({ entry }) => readDependencies(entry))];
 }
 
 async function textOf(source: string): Promise<string | undefined> {

@@ -7,6 +7,7 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
+import { dependencyId } from '../stories/formats/prdEntry.ts';
 import { CHILD_KEYS } from '../stories/formats/prdFormat.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../stories/formats/prdRoot.ts';
@@ -100,12 +101,12 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
   const epics: readonly unknown[] =
     isRecord(root) && Array.isArray(root['epics']) ? root['epics'] : [];
   for (const [index, epic] of epics.entries()) {
-    for (const key of CHILD_KEYS) {
-      const children = isRecord(epic) ? epic[key] : undefined;
-      if (Array.isArray(children) && children.includes(storyId)) {
+    for (const key of [...CHILD_KEYS, ...DEPENDENCY_KEYS]) {
+      const named: unknown[] = isRecord(epic) ? [epic[key] ?? []].flat() : [];
+      if (named.some(one => dependencyId(one) === storyId)) {
         set(
           ['epics', index, key],
-          children.flatMap((id: unknown) => (id === storyId ? ids : id)),
+          named.flatMap(one => (dependencyId(one) === storyId ? ids : [one])),
         );
       }
     }
@@ -196,14 +197,14 @@ function requireJustThat(
   parts: readonly SplitPart[],
   ids: readonly string[],
 ): void {
-  const saying = ({ id, title, criteria, done, dependsOn }: Story) => ({
-    ...{ id, title, done, dependsOn },
+  const saying = ({ id, title, criteria, done, dependsOn, epic }: Story) => ({
+    ...{ id, title, done, dependsOn, epic },
     criteria: criteria.map(criterion => criterion.text),
   });
   const expected = before.stories.flatMap(other =>
     other === story
       ? parts.map(({ acceptanceCriteria, after: earlier = [], title }, index) => ({
-          ...{ id: ids[index], title, done: false, criteria: acceptanceCriteria },
+          ...{ id: ids[index], title, done: false, criteria: acceptanceCriteria, epic: story.epic },
           dependsOn: [...story.dependsOn, ...[...new Set(earlier)].map(n => ids[n - 1])],
         }))
       : [{ ...saying(other), dependsOn: withParts(other, story.id, ids) }],

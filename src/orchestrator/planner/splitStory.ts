@@ -1,7 +1,7 @@
 import { fenced } from '../../base/fenced.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { englishOf, type Message, say, sentences } from '../../base/say.ts';
-import { titleNextTo } from '../../base/storyTitle.ts';
+import { titleAfterId } from '../../base/storyTitle.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { descriptionBelow, type Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
@@ -75,7 +75,7 @@ export async function draftSplit(
 /** The prompt of the splitting agent. Pure. */
 function splitPrompt(story: Story, hint: string, problems: readonly Message[]): string {
   const told = [
-    `${story.id}: ${titleNextTo(story.id, story.title)}`,
+    `${story.id}${titleAfterId(story.id, story.title)}`,
     descriptionBelow(story),
     ...story.criteria.map(criterion => `- ${criterion.text}`),
   ].join('\n');

@@ -4,7 +4,13 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { plainText } from './formats/plainText.ts';
 import { type Entry, isEntry, ownId, readStory } from './formats/prdEntry.ts';
-import { DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './formats/prdKeys.ts';
+import {
+  DEPENDENCY_KEYS,
+  DISCOVERED_KEYS,
+  DONE_KEYS,
+  isDoneWord,
+  STATUS_KEYS,
+} from './formats/prdKeys.ts';
 import { findStoryArray } from './formats/prdRoot.ts';
 import { meaningOf } from './formats/statusWord.ts';
 import { GRAPH_TYPE, isParkedTask } from './formats/tasksFormat.ts';
@@ -27,12 +33,14 @@ export interface TaskImport {
  *
  * @param source its path, for messages, and its text
  * @param known ids that the graph has already, also those that were compacted
+ * @param waitedFor ids that tasks of the graph wait for, whether or not there are such tasks
  * @throws {HumanError} if it is no `prd.json` with stories, or an id is taken
  */
 export function importTasks(
   { path, text }: { readonly path: string; readonly text: string },
   known: ReadonlySet<string>,
   now: Date,
+  waitedFor: readonly string[] = [],
 ): TaskImport {
   const file = parseStoryFile(path, text);
   if (file.kind === 'invalid') {
@@ -50,7 +58,8 @@ export function importTasks(
       ),
     );
   }
-  const lost = file.problems.find(({ code }) => code === 'repeatedKey');
+  // What cannot be read exactly would not be written exactly either.
+  const lost = file.problems.find(({ code }) => code === 'repeatedKey' || code === 'inexactId');
   if (lost !== undefined) {
     throw new HumanError(problemOfFile(path, problemWords(lost)));
   }
@@ -67,7 +76,7 @@ export function importTasks(
     );
   }
   const needs = file.stories.flatMap(({ dependsOn }) => dependsOn);
-  const ids = idsFor(entries.filter(isEntry), [...known, ...needs]);
+  const ids = idsFor(entries.filter(isEntry), [...known, ...needs, ...waitedFor]);
   const taken = ids.filter(id => known.has(id));
   if (taken.length > 0) {
     throw new HumanError(
@@ -82,8 +91,14 @@ export function importTasks(
   const tasks = entries.filter(isEntry).map((entry, position) => {
     const story = read.get(position) ?? readStory(entry, position, 1);
     // What the file names by title or number, and what its epics wait for, are ids in the graph.
-    const dependsOn = story.dependsOn.map(id => (isNumberId(id) ? (given.get(id) ?? id) : id));
-    return taskOf(entry, { ...story, id: ids[position] ?? story.id, dependsOn }, now);
+    const inGraph = (id: string) => (isNumberId(id) ? (given.get(id) ?? id) : id);
+    const { dependsOn, discoveredFrom, id, title } = story;
+    const facts = {
+      ...{ id: ids[position] ?? id, dependsOn: dependsOn.map(inGraph) },
+      title: title === id ? inGraph(title) : title,
+      discoveredFrom: discoveredFrom === undefined ? undefined : inGraph(discoveredFrom),
+    };
+    return taskOf(entry, { ...story, ...facts }, now);
   });
   const { [key ?? '']: _, ...rest } = isEntry(root) ? root : {};
   const heading =
@@ -122,11 +137,15 @@ function idsFor(entries: readonly Entry[], others: readonly string[]): string[] 
 
 /** @param story what the file says of the entry, with its id in the graph */
 function taskOf(entry: Entry, story: Story, now: Date) {
-  const { dependsOn, done, epic, id, parked, title } = story;
+  const { dependsOn, discoveredFrom, done, epic, id, parked, title } = story;
   const word = STATUS_KEYS.map(key => entry[key]).find(value => typeof value === 'string');
-  const own = word !== undefined && isDoneWord(word) === done ? word : done ? 'done' : 'ready';
-  // What is put aside in another way than by its status.
-  const status = parked === true && !isParkedTask(own) ? 'deferred' : own;
+  const open = parked === true ? 'deferred' : 'ready';
+  // A word that means something else in a graph is not kept: a blocked task would be put aside there.
+  const isKept =
+    word !== undefined &&
+    isDoneWord(word) === done &&
+    (done || isParkedTask(word) === (parked === true));
+  const status = isKept ? word : done ? 'done' : open;
   const stated: Record<string, unknown> = { status, blockedBy: dependsOn };
   // Not objects yet: a key `__proto__` would be lost.
   const others = new Map<string, unknown>();
@@ -153,6 +172,11 @@ function taskOf(entry: Entry, story: Story, now: Date) {
   if (isOtherEpic && others.has('epic')) {
     imported.set('epic', others.get('epic'));
     others.delete('epic');
+  }
+  for (const key of DISCOVERED_KEYS) {
+    if (others.has(key) && discoveredFrom !== undefined) {
+      others.set(key, discoveredFrom);
+    }
   }
   const rest: Record<string, unknown> = Object.fromEntries(others);
   return {

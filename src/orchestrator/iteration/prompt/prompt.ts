@@ -1,5 +1,5 @@
 import { fenced } from '../../../base/fenced.ts';
-import { titleNextTo } from '../../../base/storyTitle.ts';
+import { titleAfterId } from '../../../base/storyTitle.ts';
 import { MANY_UNCLAIMED } from '../../journal/storyRecord.ts';
 import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
@@ -285,7 +285,7 @@ function story({ story: found }: PromptInput): string {
     return '';
   }
   const title = shortenToTokens(found.title, PART.title);
-  const lines = [`**${idText(found.id)}: ${titleNextTo(found.id, title)}**`];
+  const lines = [`**${idText(found.id)}${titleAfterId(found.id, title)}**`];
   const group = groupOf(found);
   if (group !== '') {
     lines.push('', `Part of: ${group}`);

@@ -1,6 +1,6 @@
 import { fenced } from '../../../base/fenced.ts';
 import { englishOf, type Message } from '../../../base/say.ts';
-import { titleNextTo } from '../../../base/storyTitle.ts';
+import { titleAfterId } from '../../../base/storyTitle.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
 import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { StoryWork } from './storyWork.ts';
@@ -74,7 +74,7 @@ function storyText(story: Story, id: string): string {
   );
   return fenced(
     [
-      `${id}: ${titleNextTo(id, title)}`,
+      `${id}${titleAfterId(id, title)}`,
       ...(description === '' ? [] : ['', description]),
       '',
       ...(criteria.length === 0

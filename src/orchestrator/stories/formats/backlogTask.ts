@@ -81,7 +81,7 @@ export function readBacklogTask(name: string, text: string): BacklogTask | undef
 }
 
 function numberIn(words: string): number | undefined {
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(words) ? Number(words) : undefined;
+  return /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(words) ? Number(words) : undefined;
 }
 
 function unreadableIn(

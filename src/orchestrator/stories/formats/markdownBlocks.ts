@@ -37,6 +37,7 @@ export function isTextBelow(line: MarkdownLine, next: MarkdownLine | undefined):
     next !== undefined &&
     indentOf(next.text) > indentOf(line.text) &&
     BELOW.test(next.text) &&
+    /[\p{L}\p{N}]/u.test(next.text) &&
     !isAlmostCheckbox(next, true)
   );
 }
@@ -86,7 +87,8 @@ const ODD =
   /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** Without its text, which may be on the next line. */
 const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
-const BELOW = /^\s*(?!(?:[-*+]|\d{1,9}[.)])[\t ])(?!(?:[-*_][\t ]*){3,}$)[^\s<>#|=][^|]*$/;
+const BELOW =
+  /^\s*(?!(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)])[\t ])(?!\[[ xX]?\])[^\s<>#|={\u2610\u2611][^|]*$/u;
 /** Without a bullet: `[ ] text`. */
 const BARE = /^(?:\[ \]\*?|\u2610)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;

@@ -30,7 +30,7 @@ import {
   readStory,
   titleOf,
 } from './prdEntry.ts';
-import { DEPENDENCY_KEYS, isParkedWord, LIST_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { DEPENDENCY_KEYS, isParkedWord, LIST_KEYS, STATUS_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { findStoryArray, isListedStory, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -385,13 +385,23 @@ function unknownChildren(
   stories: readonly Story[],
   lines: TextLines,
 ): StoryProblem[] {
-  const known = once(() => new Set(idsBelow(root)));
+  const ids = new Set(stories.map(({ id }) => id));
+  // Finished stories, for example, may be in other lists, as texts.
+  const known = once(() => {
+    const { epics: own = [], ...others } = isEntry(root) ? (root as { epics?: unknown }) : {};
+    return new Set([...namesBelow(others, true), ...namesBelow(own, false)]);
+  });
   const shapes = once(() => new Set(stories.map(({ id }) => shapeOf(id))));
   const spans = once(() => elementsOfMember(text, skipSpace(text, 0), 'epics'));
   const epics: readonly unknown[] =
     isEntry(root) && Array.isArray(root['epics']) ? root['epics'] : [];
   return epics.flatMap((epic, index): StoryProblem[] => {
-    if (!isEntry(epic) || isDone(epic) || isParkedWord(epic['status']) || stories.length === 0) {
+    if (
+      !isEntry(epic) ||
+      isDone(epic) ||
+      STATUS_KEYS.some(key => isParkedWord(epic[key])) ||
+      stories.length === 0
+    ) {
       return [];
     }
     const children = CHILD_KEYS.flatMap(key => {
@@ -401,12 +411,13 @@ function unknownChildren(
         return id === undefined ? [] : [{ id, key, at }];
       });
     });
-    const isId = ({ id }: { readonly id: string }) => known().has(id);
+    const hasStories = children.some(({ id }) => ids.has(id));
     const unknown = children.filter(
-      child =>
-        !isId(child) &&
-        !/\s/.test(child.id) &&
-        ((/\d/.test(child.id) && shapes().has(shapeOf(child.id))) || children.some(isId)),
+      ({ id }) =>
+        !ids.has(id) &&
+        !/\s/.test(id) &&
+        (hasStories || (/\d/.test(id) && shapes().has(shapeOf(id)))) &&
+        !known().has(id),
     );
     const [first] = unknown;
     const place = () => elementsOfMember(text, spans()[index]?.start ?? 0, first?.key ?? '');
@@ -426,8 +437,11 @@ function unknownChildren(
   });
 }
 
-/** The ids of all objects in a value of a file, which is not nested deeper than a stack. */
-function* idsBelow(value: unknown): Generator<string> {
+/**
+ * The ids of all objects in a value; it is not nested deep, or the file is not read.
+ * @param withTexts also the texts and numbers in its lists
+ */
+function* namesBelow(value: unknown, withTexts: boolean): Generator<string> {
   if (typeof value !== 'object' || value === null) {
     return;
   }
@@ -436,7 +450,10 @@ function* idsBelow(value: unknown): Generator<string> {
     yield id;
   }
   for (const inner of Object.values(value)) {
-    yield* idsBelow(inner);
+    if (withTexts && Array.isArray(value) && typeof inner !== 'object') {
+      yield String(inner);
+    }
+    yield* namesBelow(inner, withTexts);
   }
 }
 
