@@ -7,16 +7,28 @@ export function titleNextTo(id: string, title: string): string {
   if (id === '' || found?.startsWith(id) !== true) {
     return title;
   }
-  // Not “T10” for “T1”, “1.2” for “1”, or “US-1-b” for “US-1”; what closes the mark belongs to the id.
+  // Not “T10” for “T1”, “1.2” for “1”, or “US-3's” for “US-3”; what closes the mark belongs to the id.
   const [, closed, separator = '', rest = ''] =
-    /^(?![\p{L}\p{N}_/-]|\.\d)([.:)\]`*_]*)\s*([-\u2013\u2014:|]\s+)?(.*)$/su.exec(
-      found.slice(id.length),
-    ) ?? [];
+    /^([.:)\]`*_]*)(?=\s|$)\s*([-\u2013\u2014:|]\s+)?(.*)$/su.exec(found.slice(id.length)) ?? [];
   const isWhole = closed !== undefined && (mark === '' || closed.includes(closing(mark)));
-  const isAlone = closed === '' && separator === '';
-  // A number, or a word, may be the first one of the title: “3 tries”, “A person signs in”. So is “US-3's cart”.
-  const isWord = isAlone && (/^(?:\d+|\P{N}+)$/u.test(id) || !/^\s/.test(found.slice(id.length)));
-  return isWhole && !isWord && rest !== '' ? rest : title;
+  return isWhole && rest !== '' && !isOfTitle(id, { closed, separator, rest }) ? rest : title;
+}
+
+/** Whether the id is a part of what the title says: “3 tries”, “A person signs in”, “T4 - T6: Set up”, “T1 and T2”. */
+function isOfTitle(
+  id: string,
+  { closed, separator, rest }: Readonly<Record<'closed' | 'separator' | 'rest', string>>,
+): boolean {
+  if (closed !== '') {
+    return false;
+  }
+  if (/^(?:\d+|\P{N}+)$/u.test(id)) {
+    return separator === '';
+  }
+  const kind = id.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\d+/g, '\\d+');
+  return new RegExp(`^(?:(?:and|or|to|[&+/,\u2192]|->)\\s+)?${kind}(?![\\p{L}\\p{N}])`, 'iu').test(
+    rest,
+  );
 }
 
 /** What follows the id of a story where it is named with its title: `: Title`, or nothing if the title says no more. */

@@ -446,9 +446,15 @@ test('an id in the list of epics that no story has is a problem with its line', 
     { id: 'E', state: 'deferred', children: ['US-7'] },
     { id: 'E', children: ['US-1', 'US-6'] },
     { id: 'E', tasks: ['api', 'docs'] },
+    { id: 'E', children: ['US-1', 'US-5'], completedStories: ['US-5'] },
+    { id: 'E', title: 'Checkout', children: ['US-1', 'Checkout', 'US-4'] },
   ]) {
     const others = {
-      ...{ completedStories: [{ id: 'US-9', passes: true }], completed: ['US-6'] },
+      ...{
+        completedStories: [{ id: 'US-9', passes: true }],
+        completed: ['US-6'],
+        archive: { 'US-4': '2024' },
+      },
       labels: [{ id: 'api' }],
     };
     assert.deepEqual(problems([epic], others), []);
@@ -569,6 +575,9 @@ test('a checkbox whose text is on the next line is a problem with its line, and 
   assert.deepEqual(codes(parseList('plan.md', '- [ ] one\n- [ ]\n  a. [ ] two')), [
     ['notAStory', 3],
   ]);
+  for (const below of ['  #12 two', '  Use `a | b`', '  {id} is two', '  `two']) {
+    assert.deepEqual(codes(parseList('plan.md', `- [ ] one\n- [ ]\n${below}`)), [['notAStory', 2]]);
+  }
   const [problem] = parseList('plan.md', '- [ ] one\n- [ ]\n  [two](a.md)').problems;
   assert.equal(
     problem && englishOf(problem.message),

@@ -74,6 +74,28 @@ describe('applySplit', () => {
     const userStories = [story('B'), story('C', { parentEpic: 'E2' })];
     const after = JSON.parse(applySplit(JSON.stringify({ epics, userStories }), 'B', parts));
     assert.deepEqual(after.epics, [{ id: 'E2', blockedBy: ['B.1', 'B.2'] }]);
+    assert.equal(after.userStories[2].dependsOn, undefined);
+  });
+
+  test('what names an epic still names it', () => {
+    const epics = [
+      { id: '1', title: 'Base', children: ['1', '2'] },
+      { id: '2', title: 'Shop', dependencies: ['1'], children: ['3', '4'] },
+    ];
+    const userStories = [story('1'), story('2'), story('3'), story('4', { dependsOn: ['Base'] })];
+    const split = (id: string) =>
+      JSON.parse(applySplit(JSON.stringify({ epics, userStories }), id, parts));
+    const first = split('1');
+    assert.deepEqual(first.epics[1], epics[1]);
+    assert.deepEqual(first.userStories.slice(-2), userStories.slice(-2));
+    // Nor does a part get what its epic waits for.
+    assert.equal(split('3').userStories[2].dependsOn, undefined);
+  });
+
+  test('a story that waits by the title waits for the parts', () => {
+    const before = fileOf(story('A'), story('B', { blockedBy: ['title of a'], dependsOn: [] }));
+    const after = JSON.parse(applySplit(before, 'A', parts));
+    assert.deepEqual(after.userStories[2].blockedBy, ['A.1', 'A.2']);
   });
 
   test('a byte order mark is kept', () => {

@@ -31,6 +31,14 @@ test('a title that begins with the id of its story is shown without it', () => {
     ['T1', 'T1, T2 merge', 'T1, T2 merge'],
     ['T4', 'T4+T5', 'T4+T5'],
     ['T6', 'T6? maybe', 'T6? maybe'],
+    ['T4', 'T4 - T6: Set up', 'T4 - T6: Set up'],
+    ['1.2', '1.2 - 1.4 Set up', '1.2 - 1.4 Set up'],
+    ['T1', 'T1 and T2 share a cart', 'T1 and T2 share a cart'],
+    ['US-8', 'US-8 → US-9 redirect', 'US-8 → US-9 redirect'],
+    ['T50', '[T50](docs/t50.md) Cart', '[T50](docs/t50.md) Cart'],
+    ['US-1', 'US-1.a Cart', 'US-1.a Cart'],
+    ['api', 'api.example.com answers', 'api.example.com answers'],
+    ['T1', 'T1: T2 is next to it', 'T2 is next to it'],
   ] as const) {
     assert.equal(titleNextTo(id, title), shown);
   }

@@ -192,7 +192,7 @@ describe('import', () => {
             parentEpic: fc.constantFrom(undefined, 'E-0', 'E-1', 'Group 0'),
             parked: fc.constantFrom(undefined, true),
             status: fc.constantFrom(undefined, 'blocked', 'todo', 'deferred'),
-            discoveredFrom: fc.constantFrom(undefined, '#1', 'T-0'),
+            discoveredFrom: fc.constantFrom(undefined, '#1', 'T-0', 'T-4'),
           }),
           { minLength: 1, maxLength: 5 },
         ),

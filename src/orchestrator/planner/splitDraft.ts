@@ -7,10 +7,11 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
-import { dependencyId } from '../stories/formats/prdEntry.ts';
+import { dependencyId, readDependencies, titleOf } from '../stories/formats/prdEntry.ts';
 import { CHILD_KEYS } from '../stories/formats/prdFormat.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../stories/formats/prdRoot.ts';
+import { StoryNames } from '../stories/formats/storyNames.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
@@ -85,31 +86,51 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
   }
   const list: JSONPath = array.key === undefined ? [] : [array.key];
   const ids = partIds(file, storyId, parts.length);
-  const entries = parts.map((part, index) => partEntry(entry, story, part, ids, index));
+  const entries = parts.map((part, index) => partEntry(entry, part, ids, index));
   let after = fileText;
   const set = (path: JSONPath, value: unknown, isArrayInsertion = false) => {
     const formattingOptions = { insertSpaces: !/^\t/m.test(fileText), tabSize: indentOf(fileText) };
     after = applyEdits(after, modify(after, path, value, { formattingOptions, isArrayInsertion }));
   };
-  // From the end, so that earlier offsets remain valid.
-  for (const other of [...file.stories].reverse()) {
-    const waiting = array.entries[other.position];
-    if (other.dependsOn.includes(storyId) && isRecord(waiting)) {
-      set([...list, other.position, dependencyKey(waiting)], withParts(other, storyId, ids));
-    }
-  }
-  const epics: readonly unknown[] =
-    isRecord(root) && Array.isArray(root['epics']) ? root['epics'] : [];
-  for (const [index, epic] of epics.entries()) {
-    for (const key of [...CHILD_KEYS, ...DEPENDENCY_KEYS]) {
-      const named: unknown[] = isRecord(epic) ? [epic[key] ?? []].flat() : [];
-      if (named.some(one => dependencyId(one) === storyId)) {
+  const replace = (
+    path: JSONPath,
+    owner: unknown,
+    keys: readonly string[],
+    isMeant: (name: string) => boolean,
+  ) => {
+    const isStory = (one: unknown) => isMeant(dependencyId(one) ?? '');
+    for (const key of isRecord(owner) ? keys.filter(one => one in owner) : []) {
+      const named: unknown[] = isRecord(owner) ? [owner[key]].flat() : [];
+      if (named.some(isStory)) {
         set(
-          ['epics', index, key],
-          named.flatMap(one => (dependencyId(one) === storyId ? ids : [one])),
+          [...path, key],
+          named.flatMap(one => (isStory(one) ? ids : [one])),
         );
       }
     }
+  };
+  const epics: readonly unknown[] =
+    isRecord(root) && Array.isArray(root['epics']) ? root['epics'] : [];
+  const names = new StoryNames(file.stories);
+  // Who names an epic waits for all of its stories, whichever they are.
+  const isEpic = (name: string) =>
+    epics.some(
+      (epic, index) =>
+        isRecord(epic) && [dependencyId(epic), titleOf(epic), String(index + 1)].includes(name),
+    );
+  const isTheStory = (name: string) =>
+    !isEpic(name) && isDeepStrictEqual(names.meantBy(name), [storyId]);
+  for (const other of file.stories) {
+    replace(
+      [...list, other.position],
+      array.entries[other.position],
+      DEPENDENCY_KEYS,
+      name => name === storyId || isTheStory(name),
+    );
+  }
+  for (const [index, epic] of epics.entries()) {
+    replace(['epics', index], epic, CHILD_KEYS, name => name === storyId);
+    replace(['epics', index], epic, DEPENDENCY_KEYS, isTheStory);
   }
   set([...list, story.position], entries[0]);
   for (const [index, part] of entries.slice(1).entries()) {
@@ -142,12 +163,11 @@ export function openStory(file: ReturnType<typeof parseStoryFile>, storyId: stri
 
 function partEntry(
   entry: Readonly<Record<string, unknown>>,
-  story: Story,
   { acceptanceCriteria, after = [], description, title }: SplitPart,
   ids: readonly string[],
   index: number,
 ): object {
-  const dependsOn = [...story.dependsOn, ...[...new Set(after)].map(n => ids[n - 1] ?? '')];
+  const dependsOn = [...readDependencies(entry), ...[...new Set(after)].map(n => ids[n - 1] ?? '')];
   return {
     ...entry,
     id: ids[index],
@@ -198,16 +218,19 @@ function requireJustThat(
   ids: readonly string[],
 ): void {
   const saying = ({ id, title, criteria, done, dependsOn, epic }: Story) => ({
-    ...{ id, title, done, dependsOn, epic },
+    ...{ id, title, done, epic, dependsOn: dependsOn.toSorted() },
     criteria: criteria.map(criterion => criterion.text),
   });
   const expected = before.stories.flatMap(other =>
     other === story
       ? parts.map(({ acceptanceCriteria, after: earlier = [], title }, index) => ({
           ...{ id: ids[index], title, done: false, criteria: acceptanceCriteria, epic: story.epic },
-          dependsOn: [...story.dependsOn, ...[...new Set(earlier)].map(n => ids[n - 1])],
+          dependsOn: [
+            ...story.dependsOn,
+            ...[...new Set(earlier)].flatMap(n => ids[n - 1] ?? []),
+          ].toSorted(),
         }))
-      : [{ ...saying(other), dependsOn: withParts(other, story.id, ids) }],
+      : [{ ...saying(other), dependsOn: withParts(other, story.id, ids).toSorted() }],
   );
   const file = parseStoryFile('prd.json', after);
   if (file.kind !== 'stories' || !isDeepStrictEqual(file.stories.map(saying), expected)) {

@@ -75,7 +75,10 @@ export function importTasks(
       ),
     );
   }
-  const needs = file.stories.flatMap(({ dependsOn }) => dependsOn);
+  const needs = file.stories.flatMap(({ dependsOn, discoveredFrom }) => [
+    ...dependsOn,
+    ...(discoveredFrom === undefined ? [] : [discoveredFrom]),
+  ]);
   const ids = idsFor(entries.filter(isEntry), [...known, ...needs, ...waitedFor]);
   const taken = ids.filter(id => known.has(id));
   if (taken.length > 0) {

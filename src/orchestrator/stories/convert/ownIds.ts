@@ -9,8 +9,10 @@ export function withOwnIds(
   stories: readonly Story[],
   idOf: (number: number) => string,
 ): readonly Story[] {
-  // Also not what a story waits for in vain: it would wait for another one.
-  const used = new Set(stories.flatMap(({ dependsOn, id }) => [id, ...dependsOn]));
+  // Also not what a story waits for in vain, or was discovered from: it would be another one.
+  const used = new Set(
+    stories.flatMap(({ dependsOn, discoveredFrom = '', id }) => [id, discoveredFrom, ...dependsOn]),
+  );
   const given = new Map<string, string>();
   let next = 1;
   for (const { id } of stories) {

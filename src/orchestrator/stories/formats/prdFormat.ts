@@ -386,10 +386,11 @@ function unknownChildren(
   lines: TextLines,
 ): StoryProblem[] {
   const ids = new Set(stories.map(({ id }) => id));
-  // Finished stories, for example, may be in other lists, as texts.
+  // Finished stories, for example, may be in other lists, as texts or keys.
   const known = once(() => {
     const { epics: own = [], ...others } = isEntry(root) ? (root as { epics?: unknown }) : {};
-    return new Set([...namesBelow(others, true), ...namesBelow(own, false)]);
+    const titles = epicsOf(root).flatMap(epic => titleOf(epic) ?? []);
+    return new Set([...namesBelow(others, []), ...namesBelow(own, CHILD_KEYS), ...titles]);
   });
   const shapes = once(() => new Set(stories.map(({ id }) => shapeOf(id))));
   const spans = once(() => elementsOfMember(text, skipSpace(text, 0), 'epics'));
@@ -438,22 +439,28 @@ function unknownChildren(
 }
 
 /**
- * The ids of all objects in a value; it is not nested deep, or the file is not read.
- * @param withTexts also the texts and numbers in its lists
+ * What may be an id in a value: those of objects, keys, and the texts of lists. Files that are nested deep are not read.
+ * @param others keys of lists whose texts are left out
  */
-function* namesBelow(value: unknown, withTexts: boolean): Generator<string> {
-  if (typeof value !== 'object' || value === null) {
-    return;
-  }
-  const id = isEntry(value) ? ownId(value) : undefined;
-  if (id !== undefined) {
-    yield id;
-  }
-  for (const inner of Object.values(value)) {
-    if (withTexts && Array.isArray(value) && typeof inner !== 'object') {
-      yield String(inner);
+function* namesBelow(
+  value: unknown,
+  others: readonly string[],
+  withTexts = true,
+): Generator<string> {
+  if (Array.isArray(value)) {
+    for (const inner of value as readonly unknown[]) {
+      if (withTexts && typeof inner !== 'object') {
+        yield String(inner);
+      }
+      yield* namesBelow(inner, others);
     }
-    yield* namesBelow(inner, withTexts);
+  } else if (isEntry(value)) {
+    const id = ownId(value);
+    yield* id === undefined ? [] : [id];
+    for (const [key, inner] of Object.entries(value)) {
+      yield key;
+      yield* namesBelow(inner, others, !others.includes(key));
+    }
   }
 }
 
