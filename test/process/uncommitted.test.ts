@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+import { fakeAgent, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
 
@@ -29,6 +30,26 @@ function gitAtWork(t: TestContext, folder: string): void {
 }
 
 describe('uncommitted work of a done story', { concurrency: 3 }, () => {
+  test('can be committed after the loop was killed, and its agent ended in the middle of a commit', {
+    skip: process.platform !== 'linux',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const lock = path.join(workspace.folder, '.git', 'index.lock');
+    const first = workspace.script([[{ write: ['.git/index.lock', ''] }, 'stay']]);
+    await until('the lock file', async () => existsSync(lock));
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const { code, stderr } = await workspace.script([['work']], '--resume').finished;
+    assert.equal(code, 0, stderr);
+    const removed = (await workspace.events('warning')).filter(
+      event => event.code === 'gitLockRemoved',
+    );
+    assert.deepEqual(
+      removed.map(({ detail }) => detail),
+      [lock],
+    );
+  });
+
   for (const name of process.platform === 'linux' ? LOCKS : []) {
     test(`can be committed after its git process was killed, which left ${name}`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });

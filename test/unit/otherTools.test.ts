@@ -392,6 +392,25 @@ describe('a second list of stories is a problem with its line and the number of 
   });
 });
 
+test('what waits for an epic without stories waits, unless the epic is done', () => {
+  const userStories = [
+    { id: 'a', title: 'Do a', passes: false, blockedBy: ['E1'] },
+    { id: 'b', title: 'Do b', passes: false, parentEpic: 'E2' },
+  ];
+  const waiting = (more: object) => {
+    const epics = [
+      { id: 'E1', title: 'Login', ...more },
+      { id: 'E2', title: 'Shop', blockedBy: ['Login'] },
+    ];
+    const list = parseList('prd.json', JSON.stringify({ epics, userStories }));
+    const known = list.problems.filter(({ code }) => code === 'unknownDependency');
+    return [list.stories.map(({ dependsOn }) => dependsOn.join()), known.length];
+  };
+  assert.deepEqual(waiting({ stories: [{ id: 'x', passes: false }] }), [['E1', 'E1'], 2]);
+  assert.deepEqual(waiting({ children: ['gone-1'] }), [['E1', 'E1'], 2]);
+  assert.deepEqual(waiting({ status: 'done' }), [['', ''], 0]);
+});
+
 test('an epic that the list of epics does not have is a problem with its line', () => {
   const story = (id: string, parentEpic: string) => ({
     id,

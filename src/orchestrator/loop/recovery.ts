@@ -8,6 +8,8 @@ import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { answerOfCutOff, callsCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
 import { GitRepository } from '../git/git.ts';
+import { gitDirOf } from '../git/gitDir.ts';
+import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
 import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
@@ -19,6 +21,7 @@ import type { RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
+import { warn } from '../run/warn.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { isItsLoopRunning } from '../workspace/livingRun.ts';
 import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
@@ -83,6 +86,9 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       });
     }
     await reportFoundWork(journal, events, { files, runId, state });
+    if (leftovers > 0) {
+      await removeLockOf(files, journal);
+    }
     const head = await recordWhatWasLeft(journal, { files, runId, state });
     journal.append({
       type: 'run.ended',
@@ -97,6 +103,21 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.close();
   }
   await markInactive(files, runId, 'interrupted');
+}
+
+/** An agent that was ended in the middle of a commit leaves a lock file, and the next one could commit nothing. */
+async function removeLockOf({ workspace }: RunFiles, journal: JournalWriter): Promise<void> {
+  const gitDir = gitDirOf(workspace);
+  const git = new GitRepository(workspace);
+  // Without them, what starts next says what is wrong.
+  const [root, branch] = await Promise.all([git.root(), git.branch()]).catch(() => []);
+  if (gitDir === undefined || root === undefined || branch === undefined) {
+    return;
+  }
+  const lock = await leftLock(gitDir, branch);
+  if (lock !== undefined && (await removeLeftLock(lock, root)) === 'removed') {
+    warn(journal, 'gitLockRemoved', lock);
+  }
 }
 
 /** Records the work that agents reported just before the loop was killed. */

@@ -299,7 +299,10 @@ export function unreadEntries({
             'No agent works on entries of the story file that are not read as stories: {0}.',
             places,
           ),
-    next: first.message,
+    // What to do about this one may be wrong for others.
+    next: rest.every(({ message }) => message.key === first.message.key)
+      ? first.message
+      : say('Line {0}: {1}', first.line, first.message),
   };
 }
 

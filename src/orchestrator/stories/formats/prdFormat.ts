@@ -186,7 +186,10 @@ function withEpics(
     return stories;
   }
   const epics = listed.map(epic => readEpic(epic, stories, parents));
-  const names = new StoryNames(stories, epics);
+  const names = new StoryNames(
+    stories,
+    epics.map((epic, index) => waitingFor(epic, listed[index] ?? {})),
+  );
   return stories.map(story => {
     const epic = epics.find(({ stories: own }) => own.includes(story.id));
     const needs = [
@@ -199,6 +202,14 @@ function withEpics(
       epic: epic?.name ?? epic?.id ?? story.epic ?? parents.get(story),
     };
   });
+}
+
+/** What waits for an epic none of whose stories are read waits for a story that does not exist, unless the epic is done. */
+function waitingFor(epic: Epic, entry: Entry): Epic {
+  const own = epic.id ?? epic.name;
+  return epic.stories.length > 0 || own === undefined || isDone(entry)
+    ? epic
+    : { ...epic, stories: [own] };
 }
 
 function epicsOf(root: unknown): readonly Entry[] {
