@@ -45,8 +45,10 @@ let endsWrites = false;
  */
 export async function answerInTime<T>(git: GitProcess, answer: Promise<T>): Promise<T> {
   let end: () => void = () => undefined;
+  let isEnded = false;
   const silence = new Promise<never>((_, reject) => {
     end = () => {
+      isEnded = true;
       limitMs = AFTER_SILENCE_MS;
       hurriedMs =
         hurriedMs === undefined ? undefined : Math.min(hurriedMs, HURRIED_AFTER_SILENCE_MS);
@@ -67,6 +69,9 @@ export async function answerInTime<T>(git: GitProcess, answer: Promise<T>): Prom
     const found = await Promise.race([answer, silence]);
     limitMs = LIMIT_MS;
     return found;
+  } catch (error) {
+    // Git may have failed of that before all that it had started is ended.
+    throw isEnded ? silent(git) : error;
   } finally {
     clearTimeout(timer);
     underWay.delete(waiting);
