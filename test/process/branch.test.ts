@@ -162,6 +162,11 @@ describe('a run is complete only if its commits are on its branch', {
     const work: readonly Step[] = [
       { write: ['main.txt', 'work\n'] },
       { commit: 'feat: on main' },
+      // Git tells seconds: the next iteration must not begin in that of the attempt.
+      {
+        shell:
+          'until [ "$(date +%s)" -gt "$(($(git log -1 --format=%ct side) + 1))" ]; do sleep 0.1; done',
+      },
       done,
     ];
     const attempt = [switchTo('-c', 'side'), ...onSide, switchTo('main'), done];
