@@ -25,10 +25,13 @@ function isOfTitle(
   if (/^(?:\d+|\P{N}+)$/u.test(id)) {
     return separator === '';
   }
-  const kind = id.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\d+/g, '\\d+');
-  return new RegExp(`^(?:(?:and|or|to|[&+/,\u2192]|->)\\s+)?${kind}(?![\\p{L}\\p{N}])`, 'iu').test(
-    rest,
-  );
+  const next = kindOf(rest.replace(/^(?:and|or|to|[&+/,\u2192]|->)\s+/i, ''));
+  return next.startsWith(kindOf(id)) && !/^[\p{L}\p{N}]/u.test(next.slice(kindOf(id).length));
+}
+
+/** What a text has in common with others that have other numbers. */
+function kindOf(text: string): string {
+  return text.toLowerCase().replaceAll(/\d+/g, '0');
 }
 
 /** What follows the id of a story where it is named with its title: `: Title`, or nothing if the title says no more. */

@@ -35,16 +35,44 @@ export async function leftLock(gitDir: string, branch: string): Promise<string |
 }
 
 /**
+ * Removes the lock files of {@link leftLock} that no git process can hold.
+ * @param rootOf gives the real path of the work tree; `undefined` if nobody can know who works in it
+ * @param removed told of each one
+ * @returns the absolute path of one that stays
+ */
+export async function removeLeftLocks(
+  gitDir: string,
+  branch: string,
+  rootOf: () => Promise<string | undefined>,
+  removed: (lock: string) => void,
+): Promise<string | undefined> {
+  const gone = new Set<string>();
+  for (;;) {
+    const lock = await leftLock(gitDir, branch);
+    const root = lock === undefined ? undefined : await rootOf();
+    // Something that leaves it again and again would keep the run here.
+    if (lock === undefined || root === undefined || gone.has(lock)) {
+      return lock;
+    }
+    const left = await removeLeftLock(lock, root);
+    if (left === 'held') {
+      return lock;
+    }
+    if (left === 'removed') {
+      gone.add(lock);
+      removed(lock);
+    }
+  }
+}
+
+/**
  * Removes a lock file of {@link leftLock} if no git process can hold it: one that does has been running since before the
  * processes are looked at.
  * @param root real path of the work tree
  * @returns `held` if it stays: a git process works here, such as a commit whose message a person is writing, or the lock
  * cannot be removed, or nobody can know who holds it, as on other systems than Linux
  */
-export async function removeLeftLock(
-  lock: string,
-  root: string,
-): Promise<'removed' | 'gone' | 'held'> {
+async function removeLeftLock(lock: string, root: string): Promise<'removed' | 'gone' | 'held'> {
   // It may be in the folder that all work trees share.
   const folders = [root, path.dirname(lock)];
   for (let waited = 0; worksIn(folders); waited += STEP_MS) {

@@ -13,6 +13,7 @@ const MAX_ANSWER = 256 * 1024;
 /** The text may be wrapped, up to an empty line, an item of a list or another tag. */
 const TAG =
   '<discovered>((?:(?!</?discovered>|\\n[\\t ]*(?:\\n|<(?!/discovered>)|[-*+][\\t ])).)+)</discovered>';
+const ONE = new RegExp(TAG, 'gs');
 /**
  * Nothing else is on the lines of one or several, but for the mark of an item, and marks of bold text or punctuation
  * around each.
@@ -35,7 +36,7 @@ export interface FoundWork {
 export function readFoundWork(answer: string): readonly FoundWork[] {
   const found: FoundWork[] = [];
   const lines = withoutQuotations(answer.slice(-MAX_ANSWER)).matchAll(LINES);
-  const tags = [...lines].flatMap(([text]) => [...text.matchAll(new RegExp(TAG, 'gs'))]);
+  const tags = [...lines].flatMap(([text]) => [...text.matchAll(ONE)]);
   for (const [, content = ''] of tags) {
     const [first = '', ...rest] = content.split('|');
     const [title, why] = [shorten(first, MAX_TITLE), shorten(rest.join('|'), MAX_WHY)];

@@ -1,7 +1,7 @@
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { Tip } from '../git/commitsElsewhere.ts';
-import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
+import { removeLeftLocks } from '../git/lockFiles.ts';
 import { runningIteration, storyNotes } from '../journal/runState.ts';
 import type { StoryNotes } from '../journal/storyNotes.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
@@ -164,32 +164,22 @@ async function lockLeft(
   if (gitDir === undefined || lane !== undefined || run.stop.endSignal.aborted) {
     return undefined;
   }
-  const removed = new Set<string>();
-  for (;;) {
-    const lock = await leftLock(gitDir, branch ?? '');
-    if (lock === undefined) {
-      return undefined;
-    }
-    // Without its root, who works in the work tree is unknown.
-    const root = await place.git.root().catch(() => undefined);
-    // Something that leaves it again and again would keep the run here.
-    const isHeld = root === undefined || removed.has(lock);
-    const left = isHeld ? 'held' : await removeLeftLock(lock, root);
-    if (left === 'held') {
-      return {
+  const held = await removeLeftLocks(
+    gitDir,
+    branch ?? '',
+    () => place.git.root().catch(() => undefined),
+    lock => warn(scope, 'gitLockRemoved', lock),
+  );
+  return held === undefined
+    ? undefined
+    : {
         kind: 'astray',
         message: say(
           'Since iteration {0}, the lock file {1} is here, so nothing can be committed: its agent, a check or another git process has left it. If no git process is running here, remove that file, and run again to continue: then the work is checked.',
           iteration,
-          lock,
+          held,
         ),
       };
-    }
-    if (left === 'removed') {
-      removed.add(lock);
-      warn(scope, 'gitLockRemoved', lock);
-    }
-  }
 }
 
 /**

@@ -9,7 +9,7 @@ import { say } from '../../base/say.ts';
 import { answerOfCutOff, callsCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
 import { GitRepository } from '../git/git.ts';
 import { gitDirOf } from '../git/gitDir.ts';
-import { leftLock, removeLeftLock } from '../git/lockFiles.ts';
+import { removeLeftLocks } from '../git/lockFiles.ts';
 import { reportedIn } from '../iteration/discoveries.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
@@ -109,14 +109,15 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
 async function removeLockOf({ workspace }: RunFiles, journal: JournalWriter): Promise<void> {
   const gitDir = gitDirOf(workspace);
   const git = new GitRepository(workspace);
-  // Without them, what starts next says what is wrong.
-  const [root, branch] = await Promise.all([git.root(), git.branch()]).catch(() => []);
-  if (gitDir === undefined || root === undefined || branch === undefined) {
-    return;
-  }
-  const lock = await leftLock(gitDir, branch);
-  if (lock !== undefined && (await removeLeftLock(lock, root)) === 'removed') {
-    warn(journal, 'gitLockRemoved', lock);
+  const branch = await git.branch().catch(() => undefined);
+  // Without it, and with a lock that stays, what starts next says what is wrong.
+  if (gitDir !== undefined && branch !== undefined) {
+    await removeLeftLocks(
+      gitDir,
+      branch,
+      () => git.root().catch(() => undefined),
+      lock => warn(journal, 'gitLockRemoved', lock),
+    );
   }
 }
 

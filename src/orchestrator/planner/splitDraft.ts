@@ -7,8 +7,8 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
-import { dependencyId, readDependencies, titleOf } from '../stories/formats/prdEntry.ts';
-import { CHILD_KEYS } from '../stories/formats/prdFormat.ts';
+import { dependencyId, ownId, readDependencies, titleOf } from '../stories/formats/prdEntry.ts';
+import { CHILD_KEYS, epicsOf, listedEpics } from '../stories/formats/prdEpics.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../stories/formats/prdRoot.ts';
 import { StoryNames } from '../stories/formats/storyNames.ts';
@@ -109,28 +109,18 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
       }
     }
   };
-  const epics: readonly unknown[] =
-    isRecord(root) && Array.isArray(root['epics']) ? root['epics'] : [];
-  const names = new StoryNames(file.stories);
-  // Who names an epic waits for all of its stories, whichever they are.
-  const isEpic = (name: string) =>
-    epics.some(
-      (epic, index) =>
-        isRecord(epic) && [dependencyId(epic), titleOf(epic), String(index + 1)].includes(name),
-    );
-  const isTheStory = (name: string) =>
-    !isEpic(name) && isDeepStrictEqual(names.meantBy(name), [storyId]);
+  // Who names an epic waits for all of its stories, whichever they are: to the names, they have none.
+  const groups = epicsOf(root).map(epic => ({ id: ownId(epic), name: titleOf(epic), stories: [] }));
+  const names = new StoryNames(file.stories, groups);
+  const isTheStory = (meant: readonly string[]) => isDeepStrictEqual(meant, [storyId]);
   for (const other of file.stories) {
-    replace(
-      [...list, other.position],
-      array.entries[other.position],
-      DEPENDENCY_KEYS,
-      name => name === storyId || isTheStory(name),
+    replace([...list, other.position], array.entries[other.position], DEPENDENCY_KEYS, name =>
+      isTheStory(names.meantBy(name)),
     );
   }
-  for (const [index, epic] of epics.entries()) {
+  for (const [index, epic] of listedEpics(root).entries()) {
     replace(['epics', index], epic, CHILD_KEYS, name => name === storyId);
-    replace(['epics', index], epic, DEPENDENCY_KEYS, isTheStory);
+    replace(['epics', index], epic, DEPENDENCY_KEYS, name => isTheStory(names.meantByGroup(name)));
   }
   set([...list, story.position], entries[0]);
   for (const [index, part] of entries.slice(1).entries()) {
