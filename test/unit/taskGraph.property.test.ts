@@ -8,6 +8,7 @@ import { compactTasks } from '../../src/orchestrator/stories/taskCompaction.ts';
 import { importTasks } from '../../src/orchestrator/stories/taskImport.ts';
 
 const FILE = 'tasks.jsonl';
+const EMPTY = { ids: new Set<string>(), needs: [] };
 const NOW = new Date('2026-03-01T10:00:00Z');
 const id = fc.integer({ min: 0, max: 12 }).map(n => `T-${n}`);
 const task = fc.record(
@@ -126,16 +127,15 @@ test('accepted work gets the dates by which a compaction knows how old it is', (
 describe('import', () => {
   test('a new id is none that a task waits for, and an entry without a title gets it', () => {
     const text = '[{"passes": true}, {"id": "T-3", "title": "Do it"}]';
-    const { ids, lines: made } = importTasks({ path: 'prd.json', text }, new Set(['A']), NOW, [
-      'T-1',
-    ]);
+    const graph = { ids: new Set(['A']), needs: ['T-1'] };
+    const { ids, lines: made } = importTasks({ path: 'prd.json', text }, graph, NOW);
     assert.deepEqual(ids, ['T-2', 'T-3']);
     assert.equal(JSON.parse(lines(made)[0] ?? '').title, 'T-2');
   });
 
   test('a number that cannot be read exactly is refused', () => {
     const text = '[{"id": 9007199254740993, "title": "Do it"}]';
-    assert.throws(() => importTasks({ path: 'prd.json', text }, new Set(), NOW), /prd\.json/);
+    assert.throws(() => importTasks({ path: 'prd.json', text }, EMPTY, NOW), /prd\.json/);
   });
 
   test('the tasks have the content of the stories, and no key is lost', () => {
@@ -146,7 +146,7 @@ describe('import', () => {
         (userStories, heading) => {
           const text = JSON.stringify({ ...heading, userStories }, null, 2);
           const from = parseStoryFile('prd.json', text);
-          const made = importTasks({ path: 'prd.json', text }, new Set(), NOW);
+          const made = importTasks({ path: 'prd.json', text }, EMPTY, NOW);
           const to = parseStoryFile(FILE, made.lines);
           assert.ok(from.kind === 'stories' && to.kind === 'stories');
           const facts = (stories: readonly Story[]) =>
@@ -207,7 +207,7 @@ describe('import', () => {
             ...{ id: `E-${n}`, title: `Group ${n}`, blockedBy },
           }));
           const text = JSON.stringify({ epics, userStories });
-          const made = importTasks({ path: 'prd.json', text }, new Set(), NOW);
+          const made = importTasks({ path: 'prd.json', text }, EMPTY, NOW);
           const from = parseStoryFile('prd.json', text);
           const to = parseStoryFile(FILE, made.lines);
           assert.ok(from.kind === 'stories' && to.kind === 'stories');

@@ -21,7 +21,7 @@ import { requireInside } from '../stories/outsideLinks.ts';
 import { MAX_STORY_FILE_BYTES, requireReadableSize } from '../stories/storyFile.ts';
 import { isSameFile, requireTarget } from '../stories/targetFile.ts';
 import { compactTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
-import { importTasks, type TaskImport } from '../stories/taskImport.ts';
+import { type GraphNames, importTasks, type TaskImport } from '../stories/taskImport.ts';
 import { RunHistory } from '../workspace/history.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
@@ -59,7 +59,7 @@ export async function importIntoGraph(
   if (known.trim() !== '') {
     requireGraph(graph, known);
   }
-  let made = importTasks({ path: source, text: text ?? '' }, ...namesIn(graph, known, now));
+  let made = importTasks({ path: source, text: text ?? '' }, namesIn(graph, known), now);
   requireGraph(graph, known + made.lines);
   requireReadableSize(
     graph,
@@ -77,7 +77,7 @@ export async function importIntoGraph(
   await editFile(graph, before => {
     const content = before.toString();
     requireGraph(graph, content.trim() === '' ? made.lines : content);
-    made = importTasks({ path: source, text: text ?? '' }, ...namesIn(graph, content, now));
+    made = importTasks({ path: source, text: text ?? '' }, namesIn(graph, content), now);
     return Buffer.from(
       content === '' || content.endsWith('\n') ? content + made.lines : `${content}\n${made.lines}`,
     );
@@ -209,18 +209,13 @@ function requireGraph(graph: string, text: string): void {
   }
 }
 
-/** What an import into a graph must know: the ids that it has, and those that its tasks wait for. */
-function namesIn(
-  graph: string,
-  text: string,
-  now: Date,
-): [known: ReadonlySet<string>, now: Date, waitedFor: readonly string[]] {
+function namesIn(graph: string, text: string): GraphNames {
   const read = readTaskGraph(text.replace(/^\uFEFF/, ''));
   if (!('tasks' in read)) {
     throw new HumanError(say('{0}: {1}', graph, say('Line {0}: {1}', read.line, read.message)));
   }
   const ids = [...read.compacted, ...read.tasks.flatMap(({ entry }) => ownId(entry) ?? [])];
-  return [new Set(ids), now, read.tasks.flatMap(({ entry }) => readDependencies(entry))];
+  return { ids: new Set(ids), needs: read.tasks.flatMap(({ entry }) => readDependencies(entry)) };
 }
 
 async function textOf(source: string): Promise<string | undefined> {

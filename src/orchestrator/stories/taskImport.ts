@@ -1,7 +1,7 @@
 import { HumanError } from '../../base/humanError.ts';
-import { isNumberId } from '../../base/numberId.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
+import { withOwnIds } from './convert/ownIds.ts';
 import { plainText } from './formats/plainText.ts';
 import { type Entry, isEntry, ownId, readStory } from './formats/prdEntry.ts';
 import {
@@ -20,6 +20,14 @@ import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 /** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
 
+/** What an import must know of the graph. */
+export interface GraphNames {
+  /** The ids that it has, also those that were compacted. */
+  readonly ids: ReadonlySet<string>;
+  /** Those that its tasks wait for, whether or not there are such tasks. */
+  readonly needs: readonly string[];
+}
+
 export interface TaskImport {
   /** Complete lines to append. */
   readonly lines: string;
@@ -32,15 +40,12 @@ export interface TaskImport {
  * `imported`, and what the file says besides its stories is a line of its own. Pure.
  *
  * @param source its path, for messages, and its text
- * @param known ids that the graph has already, also those that were compacted
- * @param waitedFor ids that tasks of the graph wait for, whether or not there are such tasks
  * @throws {HumanError} if it is no `prd.json` with stories, or an id is taken
  */
 export function importTasks(
   { path, text }: { readonly path: string; readonly text: string },
-  known: ReadonlySet<string>,
+  graph: GraphNames,
   now: Date,
-  waitedFor: readonly string[] = [],
 ): TaskImport {
   const file = parseStoryFile(path, text);
   if (file.kind === 'invalid') {
@@ -75,12 +80,10 @@ export function importTasks(
       ),
     );
   }
-  const needs = file.stories.flatMap(({ dependsOn, discoveredFrom }) => [
-    ...dependsOn,
-    ...(discoveredFrom === undefined ? [] : [discoveredFrom]),
-  ]);
-  const ids = idsFor(entries.filter(isEntry), [...known, ...needs, ...waitedFor]);
-  const taken = ids.filter(id => known.has(id));
+  // What the file names by title or number, and what its epics wait for, are ids in the graph.
+  const stories = withOwnIds(file.stories, number => `T-${number}`, [...graph.ids, ...graph.needs]);
+  const ids = stories.map(({ id }) => id);
+  const taken = ids.filter(id => graph.ids.has(id));
   if (taken.length > 0) {
     throw new HumanError(
       say(
@@ -89,20 +92,7 @@ export function importTasks(
       ),
     );
   }
-  const read = new Map(file.stories.map(story => [story.position, story]));
-  const given = new Map(file.stories.map(story => [story.id, ids[story.position]]));
-  const tasks = entries.filter(isEntry).map((entry, position) => {
-    const story = read.get(position) ?? readStory(entry, position, 1);
-    // What the file names by title or number, and what its epics wait for, are ids in the graph.
-    const inGraph = (id: string) => (isNumberId(id) ? (given.get(id) ?? id) : id);
-    const { dependsOn, discoveredFrom, id, title } = story;
-    const facts = {
-      ...{ id: ids[position] ?? id, dependsOn: dependsOn.map(inGraph) },
-      title: title === id ? inGraph(title) : title,
-      discoveredFrom: discoveredFrom === undefined ? undefined : inGraph(discoveredFrom),
-    };
-    return taskOf(entry, { ...story, ...facts }, now);
-  });
+  const tasks = stories.map(story => taskOf(entries[story.position] as Entry, story, now));
   const { [key ?? '']: _, ...rest } = isEntry(root) ? root : {};
   const heading =
     Object.keys(rest).length === 0 ? [] : [{ type: GRAPH_TYPE, ...rest, ...typed(rest) }];
@@ -118,29 +108,11 @@ function typed(rest: Entry): object {
   return Object.hasOwn(rest, 'type') ? { type: GRAPH_TYPE, imported: { type: rest['type'] } } : {};
 }
 
-/**
- * The stories' own ids; those without one get the next free number.
- * @param others what must not become an id: that of another task, or one that a story waits for in vain
- */
-function idsFor(entries: readonly Entry[], others: readonly string[]): string[] {
-  const used = new Set([...others, ...entries.flatMap(entry => ownId(entry) ?? [])]);
-  let next = 1;
-  return entries.map(entry => {
-    const own = ownId(entry);
-    if (own !== undefined) {
-      return own;
-    }
-    while (used.has(`T-${next}`)) {
-      next++;
-    }
-    used.add(`T-${next}`);
-    return `T-${next}`;
-  });
-}
-
 /** @param story what the file says of the entry, with its id in the graph */
 function taskOf(entry: Entry, story: Story, now: Date) {
   const { dependsOn, discoveredFrom, done, epic, id, parked, title } = story;
+  // A number stays one.
+  const hasOwn = ownId(entry) === id;
   const word = STATUS_KEYS.map(key => entry[key]).find(value => typeof value === 'string');
   const open = parked === true ? 'deferred' : 'ready';
   // A word that means something else in a graph is not kept: a blocked task would be put aside there.
@@ -154,7 +126,7 @@ function taskOf(entry: Entry, story: Story, now: Date) {
   const others = new Map<string, unknown>();
   const imported = new Map<string, unknown>();
   for (const [key, value] of Object.entries(entry)) {
-    if (key === 'id' && ownId(entry) !== undefined) {
+    if (key === 'id' && hasOwn) {
       continue;
     }
     if (
@@ -183,8 +155,7 @@ function taskOf(entry: Entry, story: Story, now: Date) {
   }
   const rest: Record<string, unknown> = Object.fromEntries(others);
   return {
-    // A number stays one.
-    id: ownId(entry) === undefined ? id : entry.id,
+    id: hasOwn ? entry.id : id,
     ...(Object.hasOwn(rest, 'title') ? {} : { title }),
     ...rest,
     ...(isOtherEpic && { epic }),

@@ -4,15 +4,22 @@ import type { Story } from '../story.ts';
 /**
  * Stories of which each has an id of its own, by which it can be named; the ids of the others are kept.
  * @param idOf the id with this number
+ * @param others further ids that none of them may get
  */
 export function withOwnIds(
   stories: readonly Story[],
   idOf: (number: number) => string,
+  others: readonly string[] = [],
 ): readonly Story[] {
   // Also not what a story waits for in vain, or was discovered from: it would be another one.
-  const used = new Set(
-    stories.flatMap(({ dependsOn, discoveredFrom = '', id }) => [id, discoveredFrom, ...dependsOn]),
-  );
+  const used = new Set([
+    ...others,
+    ...stories.flatMap(({ dependsOn, discoveredFrom = '', id }) => [
+      id,
+      discoveredFrom,
+      ...dependsOn,
+    ]),
+  ]);
   const given = new Map<string, string>();
   let next = 1;
   for (const { id } of stories) {
