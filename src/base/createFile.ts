@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, renameSync } from 'node:fs';
-import { link, mkdir, open, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { createFolder } from './createFolder.ts';
 
 /** What follows the name of a file while {@link createFile} writes it: the pid, and something that is unique. */
 export const UNFINISHED = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
@@ -14,7 +15,7 @@ export const UNFINISHED = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
  * @throws the system's error if it cannot be written; nothing is left behind then
  */
 export async function createFile(file: string, content: string | Buffer): Promise<boolean> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await createFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeNew(temporary, content);

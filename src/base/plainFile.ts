@@ -8,9 +8,10 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { createFolder } from './createFolder.ts';
 import { HumanError } from './humanError.ts';
 import { say } from './say.ts';
 
@@ -194,7 +195,7 @@ async function openNew(file: string, mode: number): Promise<number> {
       throw error;
     }
   }
-  await mkdir(path.dirname(file), { recursive: true });
+  await createFolder(path.dirname(file));
   return openFile(file, NEW_FILE, mode);
 }
 

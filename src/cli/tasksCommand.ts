@@ -2,15 +2,22 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { exclusively } from '../orchestrator/loop/exclusiveWork.ts';
 import { compactGraph, importIntoGraph, TASK_GRAPH } from '../orchestrator/loop/taskGraphFile.ts';
 import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
+import type { StoryProblem } from '../orchestrator/stories/story.ts';
+import { problemOfFile, problemWords } from '../orchestrator/stories/storyFile.ts';
+import { isSameFile } from '../orchestrator/stories/targetFile.ts';
 import { KEPT_TASKS } from '../orchestrator/stories/taskCompaction.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tell, tellWarning } from './print.ts';
+
+/** Maximum number of problems that an import names. */
+const MAX_PROBLEMS = 5;
 
 interface TaskFlags extends Flags {
   readonly dryRun?: true;
@@ -61,7 +68,8 @@ async function importTasks(named: string | undefined, flags: TaskFlags): Promise
   }
   const now = new Date();
   const work = () => importIntoGraph(files, graph, source, { dryRun, now });
-  const { done, ids, lines } = dryRun ? await work() : await exclusively(files, work);
+  const { done, ids, lines, problems } = dryRun ? await work() : await exclusively(files, work);
+  tellProblems(source, problems);
   if (json) {
     printJson({ file: graph, source, imported: ids, done, text: dryRun ? lines : null });
     return;
@@ -69,8 +77,35 @@ async function importTasks(named: string | undefined, flags: TaskFlags): Promise
   print(
     dryRun
       ? lines.trimEnd()
-      : `Imported ${ids.length} ${ids.length === 1 ? 'task' : 'tasks'} (done: ${done}) into ${graph}. ${source} stays as it is; while it is there, a run takes it first: name the graph with --file.`,
+      : `Imported ${tasksOf(ids.length)} (done: ${done}) into ${graph}. ${source} stays as it is.${await whatIsUsed(files.workspace, graph)}`,
   );
+}
+
+function tasksOf(count: number): string {
+  return count === 1 ? '1 task' : `${count} tasks`;
+}
+
+/** What the graph does not say any more: afterwards, only the old file shows it. */
+function tellProblems(source: string, problems: readonly StoryProblem[]): void {
+  for (const problem of problems.slice(0, MAX_PROBLEMS)) {
+    tellWarning(problemOfFile(source, problemWords(problem)));
+  }
+  const more = problems.length - MAX_PROBLEMS;
+  if (more > 0) {
+    tell(`And ${more} more: ralph-fresh stories --file ${shellWord(source)}`);
+  }
+}
+
+/** That a run does not find the graph by itself; empty if it does. */
+async function whatIsUsed(workspace: string, graph: string): Promise<string> {
+  const used = await findStoryFile(workspace);
+  if (used !== undefined && (await isSameFile(used, graph))) {
+    return '';
+  }
+  const named = `--file ${shellWord(path.relative(workspace, graph))}`;
+  return used === undefined
+    ? ` A run finds the graph with ${named}`
+    : ` While ${path.relative(workspace, used)} is there, a run takes that: name the graph with ${named}`;
 }
 
 async function compact(flags: TaskFlags): Promise<void> {
@@ -92,10 +127,12 @@ async function compact(flags: TaskFlags): Promise<void> {
     const list = made.tasks
       .map(({ id, title }) => `  ${shorten(id, 80)}  ${shorten(title, 120)}`)
       .join('\n');
+    const finished =
+      made.tasks.length === 1 ? '1 finished task' : `${made.tasks.length} finished tasks`;
     print(
       dryRun
-        ? `Would move ${made.tasks.length} finished tasks from ${graph} to the archive:\n${list}`
-        : `Moved ${made.tasks.length} finished tasks from ${graph} to ${made.archive}:\n${list}`,
+        ? `Would move ${finished} from ${graph} to the archive:\n${list}`
+        : `Moved ${finished} from ${graph} to ${made.archive}:\n${list}`,
     );
   }
 }

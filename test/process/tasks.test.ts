@@ -30,6 +30,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     const imported = await workspace.cli('tasks', 'import', 'plans/old.json', '--json').finished;
     assert.equal(imported.code, 0, imported.stderr);
     assert.deepEqual(JSON.parse(imported.stdout).imported, ['US-001', 'US-002']);
+    assert.equal(imported.stderr, '');
     assert.equal(await workspace.read('plans/old.json'), prd);
     assert.match(await workspace.read(GRAPH), /"note":\{"kept":1\},.*"status":"done"/);
     assert.match(await workspace.read('.ralph/context.json'), /"compactionLevel": 0/);
@@ -45,7 +46,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     const whole = (await workspace.read(GRAPH)) + extra;
     await workspace.write(GRAPH, whole);
     const would = await workspace.cli('tasks', 'compact', '--keep', '1', '--dry-run').finished;
-    assert.match(would.stdout, /^Would move 1 finished tasks.*\n {2}US-001 {2}First/);
+    assert.match(would.stdout, /^Would move 1 finished task from.*\n {2}US-001 {2}First/);
     assert.equal(await workspace.read(GRAPH), whole);
     const made = await workspace.cli('tasks', 'compact', '--keep', '1', '--json').finished;
     assert.equal(made.code, 0, made.stderr);
@@ -57,12 +58,39 @@ describe('the task graph', { concurrency: 2 }, () => {
     }
     assert.match(
       await workspace.read('.ralph/compaction.log'),
-      /Compacted 1 finished tasks .*US-001 First/,
+      /Compacted 1 finished task .*US-001 First/,
     );
     assert.match(await workspace.read('.ralph/context.json'), /"compactionLevel": 1/);
     // Its blocker is in the archive.
     assert.match((await workspace.cli('next').finished).stdout, /^T-3/);
     assert.match((await workspace.cli('tasks', 'compact').finished).stdout, /^Nothing to compact/);
+  });
+
+  test('an import says what is not read, and which file a run takes', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const [story] = openStories(1);
+    const prd = (blockedBy: string[]) =>
+      JSON.stringify({ userStories: [{ ...story, blockedBy }], epics: { E1: {} } });
+    await mkdir(path.join(workspace.folder, 'plans'));
+    await workspace.write('plans/old.json', prd(['gone']));
+    const found = await workspace.cli('tasks', 'import', 'plans/old.json').finished;
+    assert.match(found.stderr, /^ralph-fresh: \S*old\.json: Line 1: .*waits for gone/m);
+    assert.match(found.stderr, /^ralph-fresh: \S*old\.json: Line 1: Epics are only read/m);
+    assert.match(found.stdout, /^Imported 1 task \(done: 0\) into \S+ \S+ stays as it is\.\n$/);
+    await workspace.write('prd.json', prd(Array.from({ length: 7 }, (_, n) => `gone ${n}`)));
+    const other = await workspace.cli('tasks', 'import', '--file', 'more.jsonl').finished;
+    assert.equal(other.code, 0, other.stderr);
+    assert.match(
+      other.stdout,
+      /While prd\.json is there, a run takes that: name the graph with --file more\.jsonl$/m,
+    );
+    const folder = await workspace.cli('tasks', 'import', 'plans').finished;
+    assert.match(folder.stderr, /plans is a folder\. Name the prd\.json to import\.$/m);
+    if (process.platform === 'linux') {
+      const nowhere = await workspace.cli('tasks', 'import', '--file', '/proc/no/tasks.jsonl')
+        .finished;
+      assert.match(nowhere.stderr, /^ralph-fresh: There is no place for a folder at \/proc\/no /);
+    }
   });
 
   test('is not compacted on a full disk, and no copy stays in the archive', async t => {

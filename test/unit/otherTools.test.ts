@@ -436,6 +436,44 @@ test('an epic that the list of epics does not have is a problem with its line', 
   }
 });
 
+test('epics that cannot be read as they are meant are problems with their lines', () => {
+  const told = (root: object) =>
+    parseList('prd.json', JSON.stringify(root, null, 1)).problems.map(
+      ({ line, message }) => `${line} ${englishOf(message)}`,
+    );
+  const story = { id: 'US-1', title: 'Do it', passes: false, acceptanceCriteria: ['a'] };
+  const epic = { id: 'E1', title: 'Login' };
+  assert.deepEqual(told({ epics: { E1: { title: 'Login' } }, userStories: [story] }), [
+    '2 Epics are only read from a list: "epics": [{"id": "…", "title": "…"}].',
+  ]);
+  assert.deepEqual(told({ epics: [epic, { ...epic, title: 'Shop' }], userStories: [story] }), [
+    '7 The id E1 is that of another epic above, too, so what waits for it waits for that one: give this epic an id of its own.',
+  ]);
+  assert.deepEqual(
+    told({
+      epics: [epic],
+      userStories: [
+        { ...story, parentEpic: ['E1'] },
+        { ...story, id: 'B' },
+      ],
+    }),
+    ['16 The value of "parentEpic" is not read: write the id of one epic, in quotes.'],
+  );
+  // The epic waits for it, and not the story.
+  assert.deepEqual(
+    told({
+      epics: [{ ...epic, blockedBy: ['gone'] }],
+      userStories: [{ ...story, parentEpic: 'E1' }],
+    }),
+    [
+      '6 US-1 waits for gone, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
+    ],
+  );
+  for (const epics of [null, {}, { total: 3 }, 'docs/epics.md', [epic, { title: 'No id' }]]) {
+    assert.deepEqual(told({ epics, userStories: [{ ...story, parentEpic: null }] }), []);
+  }
+});
+
 test('an id in the list of epics that no story has is a problem with its line', () => {
   const userStories = [
     { id: 'US-1', title: 'Do it', passes: false, subtasks: [{ id: 'US-1.1', title: 'A part' }] },
@@ -568,23 +606,26 @@ test('other spellings of a checkbox are problems with their lines, and legends a
   assert.equal(list.stories.length, 1);
 });
 
-test('a checkbox whose text is on the next line is a problem with its line, and one without a text is none', () => {
+test('a checkbox whose text is below it is a problem with its line, and one without a text is none', () => {
   const list = parseList(
     'plan.md',
-    ['- [ ] one', '- [ ]', '  two', '- [x] ', '    `three`', '- [ ]', '- [ ]', '', '  four'].join(
-      '\n',
-    ),
+    [
+      ...['- [ ] one', '- [ ]', '  two', '- [x] ', '    `three`', '- [ ]', '- [ ]', '', '  four'],
+      ...['- [ ]', 'five', '- [ ]', '', 'Not its text', '- [ ]', '', '', '  Nor this'],
+    ].join('\n'),
   );
   assert.deepEqual(codes(list), [
     ['notAStory', 2],
     ['notAStory', 4],
+    ['notAStory', 7],
+    ['notAStory', 10],
   ]);
   assert.deepEqual(
     list.stories.map(({ title }) => title),
     ['one'],
   );
   const others = [
-    ...['two', '  - two', '  * two', '  1. two', '  2) two', '  • two', '  [ ] two', '  ***'],
+    ...['  - two', '  * two', '  1. two', '  2) two', '  • two', '  [ ] two', '  ***'],
     ...['  _ _ _', '  a | b', '  ...', '  {{task}}'],
   ];
   for (const below of [...others, '  ```', '# Part', '  > two', '  <!-- two -->']) {
@@ -600,7 +641,7 @@ test('a checkbox whose text is on the next line is a problem with its line, and 
   const [problem] = parseList('plan.md', '- [ ] one\n- [ ]\n  [two](a.md)').problems;
   assert.equal(
     problem && englishOf(problem.message),
-    'The text of this checkbox is on the next line, so it is not read. Write it on this line: "- [ ] …".',
+    'The text of this checkbox is below it, so it is not read. Write it on this line: "- [ ] …".',
   );
 });
 
@@ -690,6 +731,14 @@ test('stories that cannot be read are not taken for settings, whatever their nam
   assert.equal(problem?.code, 'invalidYaml');
   assert.doesNotMatch(englishOf(problem.message), /settings/);
   assert.ok(problem.line > 1);
+});
+
+test('an item that is almost one is named in a file of any name', () => {
+  for (const item of ['- [xx] one', '☐ one', '- - [ ] one', 'a. [ ] one', '- **[ ]** one']) {
+    const [problem] = parseStoryFile('notes.md', `# Notes\n\n${item}\n`).problems;
+    assert.deepEqual([problem?.code, problem?.line], ['noStories', 3], item);
+    assert.match(englishOf(problem?.message ?? ''), /^This looks like a checkbox/, item);
+  }
 });
 
 test('an empty list of tasks names its tool and the form of a task', () => {

@@ -684,6 +684,8 @@ describe('other formats', () => {
     ['- [xx] three', '- [x] three'],
     ['- [✅ ]three', '- [✅] three'],
     ['- [ ]\r\n  three', '- [ ] three'],
+    ['- [ ]\r\nthree', '- [ ] three'],
+    ['- [ ]\r\n\r\n  three', '- [ ] three'],
   ] as const) {
     test(`“${almost.replace('\r\n', '↵')}” becomes an item`, () => {
       const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;

@@ -138,6 +138,20 @@ describe('import', () => {
     assert.throws(() => importTasks({ path: 'prd.json', text }, EMPTY, NOW), /prd\.json/);
   });
 
+  test('values stay as they are written, also those that JavaScript would change', () => {
+    const [size, limits] = ['12345678901234567890', '{"max":1e400,"max":0.10000000000000000001}'];
+    const text = `{"size": ${size}, "userStories": [
+      {"id": "T-1", "//": "a", "//": "b", "title": "Do \\ud800 it", "passes": ${size}, "limits": ${limits.replaceAll(/[:,]/g, '$&\n ')}}
+    ]}`;
+    const made = importTasks({ path: 'prd.json', text }, EMPTY, NOW);
+    const at = '"2026-03-01T10:00:00.000Z"';
+    assert.deepEqual(lines(made.lines), [
+      `{"type":"graph","size":${size}}`,
+      `{"id":"T-1","//":"a","//":"b","title":"Do \\ud800 it","limits":${limits},"status":"ready","blockedBy":[],"created":${at},"updated":${at},"imported":{"passes":${size}}}`,
+    ]);
+    assert.equal(made.problems.length, 1);
+  });
+
   test('the tasks have the content of the stories, and no key is lost', () => {
     fc.assert(
       fc.property(

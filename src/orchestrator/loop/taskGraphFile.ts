@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createFolder } from '../../base/createFolder.ts';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
 import {
@@ -71,7 +72,7 @@ export async function importIntoGraph(
   if (dryRun) {
     return made;
   }
-  await mkdir(path.dirname(graph), { recursive: true });
+  await createFolder(path.dirname(graph));
   requireNoLink(graph);
   await writeFile(graph, '', { flag: 'a' });
   await editFile(graph, before => {
@@ -148,7 +149,7 @@ async function log(
     .join('; ');
   await appendPlainFile(
     file,
-    `${now.toISOString()} Compacted ${tasks.length} finished tasks (${archive}): ${named}\n`,
+    `${now.toISOString()} Compacted ${tasks.length === 1 ? '1 finished task' : `${tasks.length} finished tasks`} (${archive}): ${named}\n`,
   );
 }
 
@@ -221,7 +222,11 @@ function namesIn(graph: string, text: string): GraphNames {
 async function textOf(source: string): Promise<string | undefined> {
   const handle = await openPlainFile(source);
   if (handle === undefined) {
-    throw new HumanError(say('There is no file at {0}: name the prd.json to import.', source));
+    throw new HumanError(
+      lstatSync(source, { throwIfNoEntry: false })?.isDirectory()
+        ? say('{0} is a folder. Name the prd.json to import.', source)
+        : say('There is no file at {0}: name the prd.json to import.', source),
+    );
   }
   await handle.close();
   return decoded(source, await readFile(source));

@@ -3,6 +3,7 @@ import { access, constants, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFile, writeNew } from '../../base/createFile.ts';
+import { createFolder } from '../../base/createFolder.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { openPlainFile } from '../../base/plainFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -41,7 +42,7 @@ export async function placeStories(stories: NewStories): Promise<{ archived?: st
   const archiving: Archiving = { files, now, unneeded: [] };
   try {
     requirePlace(files, storyFile);
-    await mkdir(path.dirname(storyFile), { recursive: true });
+    await createFolder(path.dirname(storyFile));
     const progressFile = progressFileOf(storyFile);
     const archived = await archive(archiving, [storyFile, progressFile]);
     // The stories first: new stories with an old log only mean that an agent reads more than it needs.

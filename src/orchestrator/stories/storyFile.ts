@@ -365,7 +365,9 @@ function advised(
   const isUnknown =
     (code === 'noStories' && !OF_ONE_TOOL.has(format)) ||
     (code === 'invalidJson' && !isMeantAsJson(path, text));
-  return isUnknown && !isNamedLikeStories(path) && !hasPlaceForStories(path, text)
+  // An item that is almost one shows what the file is meant as.
+  const isMeantAsPlan = format === 'plan' && problem.isPlaced === true;
+  return isUnknown && !isMeantAsPlan && !isNamedLikeStories(path) && !hasPlaceForStories(path, text)
     ? { code: 'noStories' as const, message: unknownFileAdvice(), line: 1, column: 1 }
     : problem;
 }

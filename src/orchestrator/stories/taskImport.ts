@@ -1,9 +1,11 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { withOwnIds } from './convert/ownIds.ts';
+import { type Member, membersOf, skipSpace } from './formats/jsonOutline.ts';
 import { plainText } from './formats/plainText.ts';
 import { type Entry, isEntry, ownId, readStory } from './formats/prdEntry.ts';
+import { findEntries } from './formats/prdFormat.ts';
 import {
   DEPENDENCY_KEYS,
   DISCOVERED_KEYS,
@@ -14,11 +16,16 @@ import {
 import { findStoryArray } from './formats/prdRoot.ts';
 import { meaningOf } from './formats/statusWord.ts';
 import { GRAPH_TYPE, isParkedTask } from './formats/tasksFormat.ts';
-import type { Story } from './story.ts';
+import type { Story, StoryProblem } from './story.ts';
 import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 
 /** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
+/** Keys of a story that a task has in a way of its own. */
+const OTHERWISE_SAID: ReadonlySet<string> = new Set([
+  ...[...DONE_KEYS, ...STATUS_KEYS, ...DEPENDENCY_KEYS],
+  ...['id', 'imported', 'type'],
+]);
 
 /** What an import must know of the graph. */
 export interface GraphNames {
@@ -33,6 +40,8 @@ export interface TaskImport {
   readonly lines: string;
   readonly ids: readonly string[];
   readonly done: number;
+  /** What of the `prd.json` is not read, or looks wrong. */
+  readonly problems: readonly StoryProblem[];
 }
 
 /**
@@ -68,7 +77,8 @@ export function importTasks(
   if (lost !== undefined) {
     throw new HumanError(problemOfFile(path, problemWords(lost)));
   }
-  const root: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+  const json = text.replace(/^\uFEFF/, '');
+  const root: unknown = JSON.parse(json);
   const { entries, key } = findStoryArray(root) ?? { entries: [] };
   const odd = entries.findIndex(entry => !isEntry(entry));
   if (odd !== -1) {
@@ -88,28 +98,85 @@ export function importTasks(
     throw new HumanError(
       say(
         'The task graph has tasks with these ids already: {0}. Give the stories other ids, or remove them; nothing was written.',
-        taken.slice(0, MAX_NAMED).map(plainText).join(', '),
+        named(taken),
       ),
     );
   }
-  const tasks = stories.map(story => taskOf(entries[story.position] as Entry, story, now));
-  const { [key ?? '']: _, ...rest } = isEntry(root) ? root : {};
-  const heading =
-    Object.keys(rest).length === 0 ? [] : [{ type: GRAPH_TYPE, ...rest, ...typed(rest) }];
+  const spans = findEntries(json, key);
+  const tasks = stories.map(story =>
+    taskOf(entries[story.position] as Entry, {
+      story,
+      members: exactMembers(json, spans[story.position]?.start ?? 0),
+      now,
+    }),
+  );
+  const rest = isEntry(root)
+    ? exactMembers(json, skipSpace(json, 0)).filter(member => member.key !== key)
+    : [];
   return {
-    lines: [...heading, ...tasks].map(value => `${JSON.stringify(value)}\n`).join(''),
+    lines: [...(rest.length === 0 ? [] : [headingLine(rest)]), ...tasks.map(({ line }) => line)]
+      .map(line => `${line}\n`)
+      .join(''),
     ids,
-    done: tasks.filter(({ status }) => isDoneWord(status)).length,
+    done: tasks.filter(({ isDone }) => isDone).length,
+    problems: file.problems.filter(({ severity }) => severity !== 'info'),
   };
 }
 
-/** A key `type` of the file itself would say that the line is something else. */
-function typed(rest: Entry): object {
-  return Object.hasOwn(rest, 'type') ? { type: GRAPH_TYPE, imported: { type: rest['type'] } } : {};
+function named(ids: readonly string[]): Words {
+  const shown = ids.slice(0, MAX_NAMED).map(plainText).join(', ');
+  const more = ids.length - MAX_NAMED;
+  return more > 0 ? say('{0} and {1} more', shown, more) : shown;
 }
 
-/** @param story what the file says of the entry, with its id in the graph */
-function taskOf(entry: Entry, story: Story, now: Date) {
+/** A key and its value as JSON. */
+interface ExactMember {
+  readonly key: string;
+  readonly json: string;
+}
+
+/**
+ * The members of an object with the text of their values, on one line: JavaScript would round large numbers, and forget
+ * keys that an inner object has twice.
+ */
+function exactMembers(json: string, start: number): ExactMember[] {
+  return membersOf(json, start).map(({ key, value }: Member) => ({
+    key,
+    json: json
+      .slice(value.start, value.end)
+      .replaceAll(
+        /("[^"\\]*(?:\\.[^"\\]*)*")|\s+/g,
+        (_, literal: string | undefined) => literal ?? '',
+      ),
+  }));
+}
+
+function objectLine(members: readonly ExactMember[]): string {
+  return `{${members.map(({ key, json }) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
+}
+
+/** A key `type` of the file itself would say that the line is something else. */
+function headingLine(rest: readonly ExactMember[]): string {
+  const types = rest.filter(({ key }) => key === 'type');
+  return objectLine([
+    { key: 'type', json: JSON.stringify(GRAPH_TYPE) },
+    ...rest.filter(member => !types.includes(member)),
+    ...(types.length === 0 ? [] : [{ key: 'imported', json: objectLine(types) }]),
+  ]);
+}
+
+/**
+ * @param story what the file says of the entry, with its id in the graph
+ * @param members of the entry
+ */
+function taskOf(
+  entry: Entry,
+  {
+    members,
+    now,
+    story,
+  }: { readonly members: readonly ExactMember[]; readonly now: Date; readonly story: Story },
+): { readonly line: string; readonly isDone: boolean } {
   const { dependsOn, discoveredFrom, done, epic, id, parked, title } = story;
   // A number stays one.
   const hasOwn = ownId(entry) === id;
@@ -121,57 +188,52 @@ function taskOf(entry: Entry, story: Story, now: Date) {
     isDoneWord(word) === done &&
     (done || isParkedTask(word) === (parked === true));
   const status = isKept ? word : done ? 'done' : open;
-  const stated: Record<string, unknown> = { status, blockedBy: dependsOn };
-  // Not objects yet: a key `__proto__` would be lost.
-  const others = new Map<string, unknown>();
-  const imported = new Map<string, unknown>();
-  for (const [key, value] of Object.entries(entry)) {
+  const stated = { status, blockedBy: dependsOn, done };
+  // The graph has no list of epics: the title of its epic is the group of a task.
+  const isOtherEpic = epic !== undefined && epic !== readStory(entry, 0, 1).epic;
+  const others: ExactMember[] = [];
+  const imported: ExactMember[] = [];
+  for (const member of members) {
+    const { key } = member;
     if (key === 'id' && hasOwn) {
       continue;
     }
-    if (
-      [...DONE_KEYS, ...STATUS_KEYS, ...DEPENDENCY_KEYS, 'id', 'imported', 'type'].some(
-        one => one === key,
-      )
-    ) {
-      if (!isSaid(key, value, { ...stated, done })) {
-        imported.set(key, value);
+    if (OTHERWISE_SAID.has(key)) {
+      if (!isSaid(key, entry[key], stated)) {
+        imported.push(member);
       }
+    } else if (key === 'epic' && isOtherEpic) {
+      imported.push(member);
+    } else if (discoveredFrom !== undefined && DISCOVERED_KEYS.some(one => one === key)) {
+      others.push({ key, json: JSON.stringify(discoveredFrom) });
     } else {
-      others.set(key, value);
+      others.push(member);
     }
   }
-  const at = now.toISOString();
-  // The graph has no list of epics: the title of its epic is the group of a task.
-  const isOtherEpic = epic !== undefined && epic !== readStory(entry, 0, 1).epic;
-  if (isOtherEpic && others.has('epic')) {
-    imported.set('epic', others.get('epic'));
-    others.delete('epic');
-  }
-  for (const key of DISCOVERED_KEYS) {
-    if (others.has(key) && discoveredFrom !== undefined) {
-      others.set(key, discoveredFrom);
-    }
-  }
-  const rest: Record<string, unknown> = Object.fromEntries(others);
-  return {
-    id: hasOwn ? entry.id : id,
-    ...(Object.hasOwn(rest, 'title') ? {} : { title }),
-    ...rest,
-    ...(isOtherEpic && { epic }),
-    status,
-    blockedBy: dependsOn,
-    created: rest['created'] ?? at,
-    updated: rest['updated'] ?? at,
-    ...(imported.size > 0 && { imported: Object.fromEntries(imported) }),
-  };
+  const has = (key: string) => others.some(other => other.key === key);
+  const own = (key: string, value: unknown) => ({ key, json: JSON.stringify(value) });
+  const line = objectLine([
+    own('id', hasOwn ? entry.id : id),
+    ...(has('title') ? [] : [own('title', title)]),
+    ...others,
+    ...(isOtherEpic ? [own('epic', epic)] : []),
+    own('status', status),
+    own('blockedBy', dependsOn),
+    ...(['created', 'updated'] as const).filter(key => !has(key)).map(key => own(key, now)),
+    ...(imported.length > 0 ? [{ key: 'imported', json: objectLine(imported) }] : []),
+  ]);
+  return { line, isDone: isDoneWord(status) };
 }
 
 /** Whether the task says the same with its own keys. */
 function isSaid(
   key: string,
   value: unknown,
-  task: { readonly status?: unknown; readonly blockedBy?: unknown; readonly done: boolean },
+  task: {
+    readonly status: string;
+    readonly blockedBy: readonly string[];
+    readonly done: boolean;
+  },
 ): boolean {
   if (DONE_KEYS.some(one => one === key)) {
     return value === task.done && meaningOf(value) === task.done;

@@ -2,6 +2,7 @@ import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createFile, UNFINISHED } from '../../base/createFile.ts';
+import { createFolder } from '../../base/createFolder.ts';
 import { PLAIN, readPlainFile, requirePlainFolders } from '../../base/plainFile.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -18,7 +19,7 @@ const MAX_BYTES = 1024 * 1024;
  */
 export async function ignoreStateDir(files: RunFiles): Promise<void> {
   requirePlainFolders(files.stateDir);
-  await mkdir(files.stateDir, { recursive: true });
+  await createFolder(files.stateDir);
   const file = path.join(files.stateDir, '.gitignore');
   await createOnce(file, IGNORE_ALL);
   if ((await readPlainFile(file, MAX_BYTES))?.toString('utf8') === IGNORE_ALL) {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { createFolder } from '../../base/createFolder.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
@@ -20,7 +20,7 @@ export async function takeFileLock(
   folder = stateDir,
 ): Promise<() => Promise<void>> {
   try {
-    await mkdir(stateDir, { recursive: true });
+    await createFolder(stateDir);
     await prepare();
     const { lockAround } = await import('../../base/fileLock.ts');
     return await lockAround(folder, file);

@@ -6,10 +6,10 @@ import type { StoryFix } from './storyDiagnosis.ts';
 
 /**
  * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one,
- * its mark, what is bold, and the end of a line before its text.
+ * its mark, what is bold, and the ends of lines before its text.
  */
 const ALMOST =
-  /^(?:[\t ]*>)*[\t ]*(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t ]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d+[.)]|[A-Za-z][.)])[\t \u00A0]+)*(?:([-*+]|\d+[.)])|[\u2022\u2023\u25E6\u25AA\u2013\u2014]|[A-Za-z][.)])|#+)?[\t \u00A0]*(?:\u2610|(\u2611)|(\*\*|__)?\\?\[[\t \u00A0]*(?:([^\s\]\\])[^\s\]\\]?[\t ]*)?\\?\](\3)?(\*?))(?:[\t \u00A0]*(?:\r\n|\n|\r))?[\t \u00A0]*/u;
+  /^(?:[\t ]*>)*[\t ]*(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t ]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d+[.)]|[A-Za-z][.)])[\t \u00A0]+)*(?:([-*+]|\d+[.)])|[\u2022\u2023\u25E6\u25AA\u2013\u2014]|[A-Za-z][.)])|#+)?[\t \u00A0]*(?:\u2610|(\u2611)|(\*\*|__)?\\?\[[\t \u00A0]*(?:([^\s\]\\])[^\s\]\\]?[\t ]*)?\\?\](\3)?(\*?))(?:[\t \u00A0]*(?:\r\n|\n|\r)){0,2}[\t \u00A0]*/u;
 
 /**
  * The fix that makes a line a checkbox. It was tried: with it, the list has one more item, and no other one is changed.

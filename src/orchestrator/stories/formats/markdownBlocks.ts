@@ -29,16 +29,22 @@ export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: bo
   );
 }
 
-/** Whether a line is a checkbox without a text, and the next one is its text: no list, table, quotation or rule. */
-export function isTextBelow(line: MarkdownLine, next: MarkdownLine | undefined): boolean {
+/**
+ * Whether a line is a checkbox without a text, and the one below is its text: no list, table, quotation or rule. It may
+ * stand at the margin; below an empty line only if it is indented.
+ */
+export function isTextBelow(line: MarkdownLine, below: readonly MarkdownLine[]): boolean {
+  const [next, afterNext] = below;
+  const isApart = next?.kind === 'plain' && next.text.trim() === '';
+  const text = isApart ? afterNext : next;
   return (
-    [line, next].every(one => one?.kind === 'plain' && !one.isHidden) &&
+    [line, text].every(one => one?.kind === 'plain' && !one.isHidden) &&
     EMPTY.test(line.text) &&
-    next !== undefined &&
-    indentOf(next.text) > indentOf(line.text) &&
-    BELOW.test(next.text) &&
-    /[\p{L}\p{N}]/u.test(next.text) &&
-    !isAlmostCheckbox(next, true)
+    text !== undefined &&
+    (!isApart || indentOf(text.text) > indentOf(line.text)) &&
+    BELOW.test(text.text) &&
+    /[\p{L}\p{N}]/u.test(text.text) &&
+    !isAlmostCheckbox(text, true)
   );
 }
 

@@ -191,7 +191,7 @@ function read(
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   return lines.flatMap((line, index): StoryProblem[] => {
-    const isBelow = isTextBelow(line, lines[index + 1]);
+    const isBelow = isTextBelow(line, lines.slice(index + 1, index + 3));
     const isItem =
       (isBelow || isAlmostCheckbox(line, hasCheckboxes)) &&
       !(line.kind === 'plain' && line.isHidden) &&
@@ -204,7 +204,7 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
             code: 'notAStory',
             message: isBelow
               ? say(
-                  'The text of this checkbox is on the next line, so it is not read. Write it on this line: "{0} …".',
+                  'The text of this checkbox is below it, so it is not read. Write it on this line: "{0} …".',
                   mark,
                 )
               : say(

@@ -18,7 +18,8 @@ import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from '.
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
 import { type Entry, isDone, isEntry, ownId, readStory, titleOf } from './prdEntry.ts';
-import { CHILD_KEYS, listOf, unknownChildren, unknownEpics, withEpics } from './prdEpics.ts';
+import { epicNeeds, findEpicProblems } from './prdEpicProblems.ts';
+import { CHILD_KEYS, listOf, withEpics } from './prdEpics.ts';
 import { DEPENDENCY_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { findStoryArray, isListedStory, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -70,21 +71,26 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         : [],
     ),
   );
-  const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
+  const needsOfEpic = epicNeeds(text, root);
+  const placeOf = (
+    story: Pick<Story, 'position'>,
+    keys: readonly string[],
+    otherwise = startOf(story),
+  ) => {
     const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
-    return lines.at(member?.name.start ?? startOf(story));
+    return lines.at(member?.name.start ?? otherwise);
   };
   const problems = findStoryProblems(
     stories,
-    (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
+    (story, fact) =>
+      fact === 'id' ? placeOf(story, ['id']) : placeOf(story, DEPENDENCY_KEYS, needsOfEpic(story)),
     [
       ...array.entries.flatMap((entry, position) =>
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
-      ...unknownEpics(root, array, stories, placeOf),
-      ...unknownChildren(text, root, stories, lines),
+      ...findEpicProblems({ text, root, lines }, array, stories, placeOf),
       ...findMisnamedNeeds(
         array.entries.map(entry => (isEntry(entry) ? entry : {})),
         (position, key) => placeOf({ position }, [key]),

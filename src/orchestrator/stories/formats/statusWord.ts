@@ -116,6 +116,12 @@ function unknownStatusMessage(status: unknown, { done, open }: UsualWords): Mess
 
 /** What to write instead of a value in the place of true or false that is neither. */
 export function notBooleanMessage(value: unknown): Message {
+  if (isParkedWord(value)) {
+    return say(
+      '{0} is neither true nor false, so the story counts as not done, and agents work on it: write false, and {0} as its "status" if they should not.',
+      quoted(value),
+    );
+  }
   return typeof value === 'string'
     ? say(
         '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
