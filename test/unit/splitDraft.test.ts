@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { applySplit, checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 const parts = [
   { title: 'Store', acceptanceCriteria: ['It is stored'] },
@@ -62,7 +63,7 @@ describe('applySplit', () => {
   test('also where the epic names it as a number, an object or alone, and where an epic waits for it', () => {
     for (const [id, children, expected] of [
       ['2', [1, 2], [1, '2.1', '2.2']],
-      ['B', [{ id: 'B' }], ['B.1', 'B.2']],
+      ['B', [{ id: 'B', size: 2 }], ['B.1', 'B.2'].map(one => ({ id: one, size: 2 }))],
       ['B', 'B', ['B.1', 'B.2']],
     ] as const) {
       const epics = [{ id: 'E1', children }];
@@ -96,6 +97,99 @@ describe('applySplit', () => {
     const before = fileOf(story('A'), story('B', { blockedBy: ['title of a'], dependsOn: [] }));
     const after = JSON.parse(applySplit(before, 'A', parts));
     assert.deepEqual(after.userStories[2].blockedBy, ['A.1', 'A.2']);
+  });
+
+  test('lists stay on the lines on which they are, and what is not changed is not written again', () => {
+    const more = '"n":12345678901234567890, "m":{"a":1e400,"a":0.10000000000000000001,"\\u0061":2}';
+    const before = `{${more},
+  "userStories" : [
+  {"id":"A","title":"x","passes":false,"dependsOn":["B","C"],${more}},
+  {"id": "B", "title": "y", "passes": false,
+   "acceptanceCriteria": [
+      "old"
+   ], "blockedBy": [{"id":"C",${more}}], ${more}},
+  {"id":"C","title":"z","passes":false, ${more} },
+  {"id":"D","title":"z","passes":false,"depends_on":[ {"why":"x","id":"B",${more}} ]},
+  {"id":"E","title":"z","passes":false,"dependsOn":["A"],"blocked_by":"B"},
+  {"id": "F", "title": "z", "passes": false, "dependsOn": [
+     "A",
+     "B"
+  ]}
+]}
+`;
+    const partOf = (id: string, title: string, criteria: string, blockedBy: string, end = '') =>
+      `{"id": "${id}", "title": "${title}", "passes": false,
+   "acceptanceCriteria": [
+      ${criteria}
+   ], "blockedBy": [{"id":"C",${more}}${blockedBy}], ${more}${end}}`;
+    const expected = before
+      .replace('["B","C"]', '["B.1","B.2","C"]')
+      .replace(
+        partOf('B', 'y', '"old"', ''),
+        [
+          partOf('B.1', 'Store', '"It is stored"', ''),
+          partOf(
+            ...(['B.2', 'List', '"Listed",\n      "Tests pass"'] as const),
+            ...([', "B.1"', ', "description":"Shows them"'] as const),
+          ),
+        ].join(',\n  '),
+      )
+      .replace(
+        `{"why":"x","id":"B",${more}}`,
+        ['B.1', 'B.2'].map(id => `{"why":"x","id":"${id}",${more}}`).join(','),
+      )
+      .replace('"blocked_by":"B"', '"blocked_by":["B.1","B.2"]')
+      .replace('"B"\n  ]', '"B.1",\n     "B.2"\n  ]');
+    assert.equal(applySplit(before, 'B', parts), expected);
+  });
+
+  test('a file on one line stays on one line, with its spaces or without', () => {
+    const before = '[{"id":"A","title":"x","passes":false}]';
+    const [first, second] = [
+      '{"id":"A.1","title":"Store","passes":false,"acceptanceCriteria":["It is stored"]}',
+      '{"id":"A.2","title":"List","passes":false,"description":"Shows them","acceptanceCriteria":["Listed","Tests pass"],"dependsOn":["A.1"]}',
+    ];
+    assert.equal(applySplit(before, 'A', parts), `[${first},${second}]`);
+    const spaced = (text: string) => text.replaceAll(/([,:])/g, '$1 ');
+    assert.equal(applySplit(spaced(before), 'A', parts), spaced(`[${first},${second}]`));
+  });
+
+  test('a part waits under the key of its story, else under the one that the file uses most', () => {
+    const waiting = [story('B', { blockedBy: ['A'] }), story('C', { blockedBy: ['A'] })];
+    const keyOf = (more: object, others: readonly object[]) => {
+      const after = applySplit(fileOf(story('A', more), ...others), 'A', parts);
+      const { id, ...part } = JSON.parse(after).userStories[1];
+      assert.equal(id, 'A.2');
+      return Object.entries(part).filter(([, value]) => JSON.stringify(value).includes('A.1'));
+    };
+    assert.deepEqual(keyOf({}, [story('D', { dependsOn: ['A'] }), ...waiting]), [
+      ['blockedBy', ['A.1']],
+    ]);
+    assert.deepEqual(keyOf({ depends_on: 'D' }, [story('D'), ...waiting]), [
+      ['depends_on', ['D', 'A.1']],
+    ]);
+    assert.deepEqual(keyOf({ depends_on: [] }, waiting), [['depends_on', ['A.1']]]);
+    assert.deepEqual(keyOf({ blockedBy: null }, waiting), [['blockedBy', ['A.1']]]);
+    assert.deepEqual(keyOf({}, [story('D')]), [['dependsOn', ['A.1']]]);
+  });
+
+  test('where a story was discovered stays as it is, and is no problem', () => {
+    const before = fileOf(story('A'), story('B', { discoveredFrom: 'A' }));
+    const after = applySplit(before, 'A', parts);
+    assert.equal(JSON.parse(after).userStories[2].discoveredFrom, 'A');
+    assert.deepEqual(parseStoryFile('prd.json', after).problems, []);
+  });
+
+  test('thousands of stories may wait for the story', () => {
+    const waiting = Array.from({ length: 2000 }, (_, index) => `S${index}`);
+    const before = fileOf(story('A'), ...waiting.map(id => story(id, { dependsOn: ['A'] })));
+    const after = applySplit(before, 'A', parts);
+    const { userStories } = JSON.parse(after);
+    assert.deepEqual(
+      userStories.slice(2),
+      waiting.map(id => story(id, { dependsOn: ['A.1', 'A.2'] })),
+    );
+    assert.equal(`${JSON.stringify(JSON.parse(after), null, 4)}\n`, after);
   });
 
   test('a byte order mark is kept', () => {

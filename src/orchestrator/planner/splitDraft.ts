@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
+import type { Edit } from 'jsonc-parser';
 import * as z from 'zod';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
@@ -7,14 +7,18 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
-import { dependencyId, ownId, readDependencies, titleOf } from '../stories/formats/prdEntry.ts';
+import { type Habits, habitsOf } from '../stories/diagnosis/habits.ts';
+import { PrdDocument } from '../stories/diagnosis/prdDocument.ts';
+import { editedText } from '../stories/edit/editedText.ts';
+import { elementsOfMember, skipSpace } from '../stories/formats/jsonOutline.ts';
+import { dependencyId, type Entry, isEntry, ownId, titleOf } from '../stories/formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../stories/formats/prdEpics.ts';
 import { CRITERIA_KEYS, DEPENDENCY_KEYS, TITLE_KEYS } from '../stories/formats/prdKeys.ts';
-import { findStoryArray } from '../stories/formats/prdRoot.ts';
 import { StoryNames } from '../stories/formats/storyNames.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
+import { partsEdit, partText, referenceEdits } from './splitEdits.ts';
 
 const MIN_PARTS = 2;
 export const MAX_PARTS = 5;
@@ -78,56 +82,67 @@ export function applySplit(content: string, storyId: string, parts: readonly Spl
 function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[]): string {
   const file = parseStoryFile('prd.json', fileText);
   const story = openStory(file, storyId);
-  const root: unknown = JSON.parse(fileText);
-  const array = findStoryArray(root);
-  const entry = array?.entries[story.position];
-  if (file.kind !== 'stories' || array === undefined || !isRecord(entry)) {
+  const document = file.kind === 'stories' ? PrdDocument.read(fileText) : undefined;
+  const entry = document?.entry(story.position);
+  const list = document?.listSpan();
+  if (
+    file.kind !== 'stories' ||
+    document === undefined ||
+    entry === undefined ||
+    list === undefined
+  ) {
     throw cannotSplit(storyId);
   }
-  const list: JSONPath = array.key === undefined ? [] : [array.key];
   const ids = partIds(file, storyId, parts.length);
-  const entries = parts.map((part, index) => partEntry(entry, part, ids, index));
-  let after = fileText;
-  const set = (path: JSONPath, value: unknown, isArrayInsertion = false) => {
-    const formattingOptions = { insertSpaces: !/^\t/m.test(fileText), tabSize: indentOf(fileText) };
-    after = applyEdits(after, modify(after, path, value, { formattingOptions, isArrayInsertion }));
-  };
-  const replace = (
-    path: JSONPath,
-    owner: unknown,
-    keys: readonly string[],
-    isMeant: (name: string) => boolean,
-  ) => {
-    const isStory = (one: unknown) => isMeant(dependencyId(one) ?? '');
-    for (const key of isRecord(owner) ? keys.filter(one => one in owner) : []) {
-      const named: unknown[] = isRecord(owner) ? [owner[key]].flat() : [];
-      if (named.some(isStory)) {
-        set(
-          [...path, key],
-          named.flatMap(one => (isStory(one) ? ids : [one])),
-        );
-      }
-    }
-  };
-  // Who names an epic waits for all of its stories, whichever they are: to the names, they have none.
-  const groups = epicsOf(root).map(epic => ({ id: ownId(epic), name: titleOf(epic), stories: [] }));
-  const names = new StoryNames(file.stories, groups);
-  const isTheStory = (meant: readonly string[]) => isDeepStrictEqual(meant, [storyId]);
-  for (const other of file.stories) {
-    replace([...list, other.position], array.entries[other.position], DEPENDENCY_KEYS, name =>
-      isTheStory(names.meantBy(name)),
-    );
-  }
-  for (const [index, epic] of listedEpics(root).entries()) {
-    replace(['epics', index], epic, CHILD_KEYS, name => name === storyId);
-    replace(['epics', index], epic, DEPENDENCY_KEYS, name => isTheStory(names.meantByGroup(name)));
-  }
-  set([...list, story.position], entries[0]);
-  for (const [index, part] of entries.slice(1).entries()) {
-    set([...list, story.position + 1 + index], part, true);
-  }
+  const span = document.span(story.position);
+  const own = { entry, text: fileText.slice(span.start, span.end) };
+  const habits = habitsOf(document);
+  const texts = parts.map((part, index) => textOf(part, index, own, ids, habits));
+  const after = editedText(fileText, [
+    ...renamingEdits(document, file, story, ids),
+    partsEdit(fileText, list, span, texts),
+  ]);
   requireJustThat(after, file, story, parts, ids);
   return after;
+}
+
+/**
+ * What waits for the story, and its epic, name its parts. Where other stories were discovered stays: the journal and
+ * the commits have the id of the story.
+ */
+function renamingEdits(
+  document: PrdDocument,
+  { stories }: StoryList,
+  story: Story,
+  ids: readonly string[],
+): Edit[] {
+  const { root, text } = document;
+  // Who names an epic waits for all of its stories, whichever they are: to the names, they have none.
+  const groups = epicsOf(root).map(epic => ({ id: ownId(epic), name: titleOf(epic), stories: [] }));
+  const names = new StoryNames(stories, groups);
+  const isStory = (meant: readonly string[]) => meant.length === 1 && meant[0] === story.id;
+  const isMeant = (name: string) => isStory(names.meantBy(name));
+  const isMeantByEpic = (name: string) => isStory(names.meantByGroup(name));
+  const epics = listedEpics(root);
+  const epicSpans = epics.length === 0 ? [] : elementsOfMember(text, skipSpace(text, 0), 'epics');
+  return [
+    ...stories.flatMap(other => {
+      const entry = other === story ? undefined : document.entry(other.position);
+      const { start } = document.span(other.position);
+      return entry === undefined
+        ? []
+        : referenceEdits(text, { entry, start }, DEPENDENCY_KEYS, isMeant, ids);
+    }),
+    ...epics.flatMap((entry, index) => {
+      const epic = isEntry(entry) ? { entry, start: epicSpans[index]?.start ?? 0 } : undefined;
+      return epic === undefined
+        ? []
+        : [
+            ...referenceEdits(text, epic, CHILD_KEYS, name => name === story.id, ids),
+            ...referenceEdits(text, epic, DEPENDENCY_KEYS, isMeantByEpic, ids),
+          ];
+    }),
+  ];
 }
 
 /** @throws {HumanError} if there is no such story, or it is done */
@@ -151,21 +166,26 @@ export function openStory(file: ReturnType<typeof parseStoryFile>, storyId: stri
   return story;
 }
 
-function partEntry(
-  entry: Readonly<Record<string, unknown>>,
+function textOf(
   { acceptanceCriteria, after = [], description, title }: SplitPart,
-  ids: readonly string[],
   index: number,
-): object {
-  const dependsOn = [...readDependencies(entry), ...[...new Set(after)].map(n => ids[n - 1] ?? '')];
-  return {
-    ...entry,
-    id: ids[index],
-    [keyOf(entry, TITLE_KEYS, 'title')]: title,
-    ...(description === undefined ? {} : { description }),
-    [keyOf(entry, CRITERIA_KEYS, 'acceptanceCriteria')]: acceptanceCriteria,
-    ...(dependsOn.length === 0 ? {} : { [dependencyKey(entry)]: dependsOn }),
-  };
+  story: { readonly entry: Entry; readonly text: string },
+  ids: readonly string[],
+  habits: Habits,
+): string {
+  const { entry, text } = story;
+  const values = new Map<string, string | readonly string[]>([
+    ['id', ids[index] ?? ''],
+    [keyOf(entry, TITLE_KEYS, 'title'), title],
+    ...(description === undefined ? [] : [['description', description] as const]),
+    [keyOf(entry, CRITERIA_KEYS, habits.criteriaKey), acceptanceCriteria],
+  ]);
+  const isUsed = (key: string) =>
+    Array.isArray(entry[key]) || dependencyId(entry[key]) !== undefined;
+  return partText(text, values, {
+    key: DEPENDENCY_KEYS.find(isUsed) ?? habits.dependencyKey,
+    ids: [...new Set(after)].flatMap(n => ids[n - 1] ?? []),
+  });
 }
 
 /** `US-003.1`, `US-003.2`, …; longer ones if the file already has such ids. */
@@ -183,16 +203,8 @@ function withParts({ dependsOn }: Story, storyId: string, ids: readonly string[]
   return dependsOn.flatMap(id => (id === storyId ? ids : [id]));
 }
 
-function dependencyKey(entry: Readonly<Record<string, unknown>>): string {
-  return keyOf(entry, DEPENDENCY_KEYS, 'dependsOn');
-}
-
 /** The key that the entry itself uses. */
-function keyOf(
-  entry: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-  usual: string,
-): string {
+function keyOf(entry: Entry, keys: readonly string[], usual: string): string {
   return keys.find(key => key in entry) ?? usual;
 }
 
@@ -235,12 +247,4 @@ function cannotSplit(storyId: string): HumanError {
       shorten(storyId, 80),
     ),
   );
-}
-
-function indentOf(fileText: string): number {
-  return /^( +)\S/m.exec(fileText)?.[1]?.length ?? 2;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,10 +10,19 @@ export function setMembers(
   start: number,
   values: ReadonlyMap<string, JsonValue>,
 ): Edit[] {
+  const literals = [...values].map(([key, value]) => [key, literal(value)] as const);
+  return setLiterals(text, start, new Map(literals));
+}
+
+/** {@link setMembers} with values that are JSON already. */
+export function setLiterals(
+  text: string,
+  start: number,
+  literals: ReadonlyMap<string, string>,
+): Edit[] {
   const members = membersOf(text, start);
-  return [...values].map(([key, value]) => {
+  return [...literals].map(([key, content]) => {
     const member = memberOf(members, key);
-    const content = literal(value);
     return member === undefined
       ? insertion(text, start, members, key, content)
       : { offset: member.value.start, length: member.value.end - member.value.start, content };
