@@ -24,7 +24,10 @@ interface SplitFlags extends Flags {
 export function addSplitCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('split')))
     .description('let a planning agent split a story into two to five smaller ones, and print them')
-    .argument('<story>', 'id of an open story')
+    .argument(
+      '<story>',
+      'id of an open story; only stories in a JSON file such as prd.json can be split',
+    )
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--hint <text>', 'what the planning agent should know')

@@ -64,6 +64,31 @@ describe('split', { concurrency: 3 }, () => {
     );
   });
 
+  test('only stories in a file such as prd.json can be split, and the help says so', async t => {
+    const workspace = await Workspace.create(t);
+    const help = await workspace.cli('split', '--help').finished;
+    assert.match(
+      help.stdout.replaceAll(/\s+/g, ' '),
+      /only stories in a JSON file such as prd\.json can be split/,
+    );
+    await workspace.write('plan.md', '- [ ] A1: Store\n');
+    await workspace.write(
+      'tasks.json',
+      JSON.stringify({
+        master: { tasks: [{ id: 1, title: 'A', status: 'pending', subtasks: [] }] },
+      }),
+    );
+    for (const [file, id] of [
+      ['plan.md', 'A1'],
+      ['tasks.json', '1'],
+    ] as const) {
+      const refused = await split(workspace, [[two]], id, '--file', file);
+      assert.deepEqual([refused.code, refused.stdout], [1, '']);
+      assert.match(refused.stderr, /Only stories in a JSON file such as prd\.json can be split\./);
+    }
+    assert.equal((await workspace.agents()).length, 0);
+  });
+
   test('is refused while an agent is working', async t => {
     const workspace = await Workspace.create(t);
     const run = workspace.script([['stay']]);

@@ -26,15 +26,17 @@ export async function draftSplit(
   hint: string,
 ): Promise<DraftResult> {
   const text = await readStoryText(storyFile);
-  if (text === undefined || !/\.json$/i.test(storyFile)) {
+  const file = text === undefined ? undefined : parseStoryFile(storyFile, text);
+  // Task Master has files in JSON, too, and rules of its own for what is in them.
+  if (text === undefined || file?.format !== 'prd' || !/\.json$/i.test(storyFile)) {
     throw new HumanError(
       say(
-        'Only stories in a JSON file can be split. {0} is not one; split the story by hand.',
+        'Only stories in a JSON file such as prd.json can be split. {0} is not one; split the story by hand.',
         storyFile,
       ),
     );
   }
-  const story = openStory(parseStoryFile(storyFile, text), storyId);
+  const story = openStory(file, storyId);
   const answer = await askPlanner(
     { call, journal },
     {
