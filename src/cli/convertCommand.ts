@@ -59,7 +59,10 @@ async function convert(from: string | undefined, flags: ConvertFlags): Promise<n
       ),
     );
   }
-  const source = await requireStoryFile(files, from);
+  const source = await requireStoryFile(files, from, {
+    flag: `ralph-fresh convert FILE --to ${to}`,
+    of: place => `ralph-fresh convert ${place} --to ${to}`,
+  });
   const out = path.resolve(files.workspace, flags.out ?? usualPlace(to, source));
   const read = await conversionSource(source);
   await requireFree(files, source, out, flags);

@@ -22,7 +22,7 @@ import {
   readStoryFile,
   readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
-import { namedSource } from '../orchestrator/stories/storyFolder.ts';
+import { FILE_FLAG, type Naming, namedSource } from '../orchestrator/stories/storyFolder.ts';
 import { storyMeant } from '../orchestrator/stories/storyMeant.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
 import { readNewestRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -52,17 +52,19 @@ export function fileOption(): Option {
 export async function storyFileOf(
   files: RunFiles,
   named: string | undefined,
+  naming: Naming = FILE_FLAG,
 ): Promise<string | undefined> {
-  return (await startingFile(files, named)) ?? lastRunsFile(files);
+  return (await startingFile(files, named, naming)) ?? lastRunsFile(files);
 }
 
 /** The named story file, the living run's, or the one that a run would find. */
 export async function startingFile(
   files: RunFiles,
   named: string | undefined,
+  naming: Naming = FILE_FLAG,
 ): Promise<string | undefined> {
   if (named !== undefined) {
-    return namedSource(files.workspace, named);
+    return namedSource(files.workspace, named, naming);
   }
   const ofRun = (await activeRun(files))?.storyFile;
   return ofRun === undefined
@@ -80,19 +82,24 @@ async function lastRunsFile(files: RunFiles): Promise<string | undefined> {
   return candidates.find(candidate => candidate.path === absolute)?.path;
 }
 
-/** @throws {HumanError} if there is no story file */
+/**
+ * @param naming how the command can be told which one is meant
+ * @throws {HumanError} if there is no story file
+ */
 export async function requireStoryFile(
   files: RunFiles,
   named: string | undefined,
+  naming: Naming = FILE_FLAG,
 ): Promise<string> {
-  const file = await storyFileOf(files, named);
+  const file = await storyFileOf(files, named, naming);
   if (file === undefined) {
-    const { choice, found } = await whyNoStoryFile(files);
+    const { choice, found } = await whyNoStoryFile(files, naming);
     throw new HumanError(
       choice === undefined
         ? say(
-            '{0} Write .omc/prd.json (docs/story-files.md describes it), or name yours with --file.',
+            '{0} Write .omc/prd.json (docs/story-files.md describes it), or name yours with {1}.',
             found,
+            naming.flag,
           )
         : sentences([found, choice]),
     );
@@ -124,6 +131,7 @@ async function folderAboveWithStories(workspace: string): Promise<string | undef
  */
 export async function whyNoStoryFile(
   files: RunFiles,
+  naming: Naming = FILE_FLAG,
 ): Promise<{ readonly found: Message; readonly choice?: Message }> {
   const { workspace } = files;
   const sources = await knownSources(workspace);
@@ -141,7 +149,10 @@ export async function whyNoStoryFile(
     if (odd !== undefined) {
       return {
         found: foundOdd(workspace, nameOf(odd), odd.kind),
-        choice: say('Put a file with the stories in its place, or name another file with --file.'),
+        choice: say(
+          'Put a file with the stories in its place, or name another file with {0}.',
+          naming.flag,
+        ),
       };
     }
     if ((await readStoryFile(path.join(workspace, TASK_MASTER_PLACE))) !== undefined) {
@@ -152,7 +163,8 @@ export async function whyNoStoryFile(
           TASK_MASTER_PLACE,
         ),
         choice: say(
-          'Let Task Master write them ("task-master parse-prd FILE"), or name another file with --file.',
+          'Let Task Master write them ("task-master parse-prd FILE"), or name another file with {0}.',
+          naming.flag,
         ),
       };
     }
@@ -168,7 +180,8 @@ export async function whyNoStoryFile(
           : say('No story file was found in {0}: {1} has no tasks.', workspace, nameOf(file)),
         choice: isOfTool
           ? say(
-              'Let the tool that it belongs to write it, restore it, or name another file with --file.',
+              'Let the tool that it belongs to write it, restore it, or name another file with {0}.',
+              naming.flag,
             )
           : problem && say('Line {0}: {1}', problem.line, problem.message),
       };
@@ -195,7 +208,8 @@ export async function whyNoStoryFile(
       return {
         found,
         choice: say(
-          'Write each of its stories as "- [ ] …", name another file with --file, or let an agent plan the stories: ralph-fresh plan "your task" --write',
+          'Write each of its stories as "- [ ] …", name another file with {0}, or let an agent plan the stories: ralph-fresh plan "your task" --write',
+          naming.flag,
         ),
       };
     }
@@ -217,8 +231,8 @@ export async function whyNoStoryFile(
     // Nobody should be sent to a list that is finished.
     choice:
       open === undefined
-        ? say('All of their stories are done. Add one, or name a file with --file.')
-        : say('Name the one you mean, such as --file {0}.', shellWord(nameOf(open))),
+        ? say('All of their stories are done. Add one, or name a file with {0}.', naming.flag)
+        : say('Name the one you mean, such as {0}.', naming.of(shellWord(nameOf(open)))),
   };
 }
 

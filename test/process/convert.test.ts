@@ -311,6 +311,32 @@ Words of nobody.
     assert.ok(!stdout.includes('\u001b'));
   });
 
+  test('says how its own command line names a file in a folder', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    for (const folder of ['specs/001-a', 'specs/002-b', 'backlog/tasks']) {
+      await mkdir(path.join(workspace.folder, folder), { recursive: true });
+    }
+    await workspace.write('specs/001-a/tasks.md', '- [ ] T001 One\n');
+    await workspace.write('specs/002-b/tasks.md', '- [ ] T001 Two\n');
+    const told = async (...from: string[]) =>
+      (await workspace.cli('convert', ...from, '--to', 'yaml').finished).stderr;
+    assert.match(
+      await told('specs/001-a'),
+      /Name the file in it: ralph-fresh convert specs.001-a.tasks\.md --to yaml$/m,
+    );
+    assert.match(await told(), /such as ralph-fresh convert specs.001-a.tasks\.md --to yaml\.$/m);
+    const task = 'backlog/tasks/task-1 - First.md';
+    await workspace.write(task, '---\nid: task-1\ntitle: First\n---\n');
+    assert.match(await told(task), /Name the folder: ralph-fresh convert backlog --to yaml$/m);
+    await workspace.write('notes.md', '# Notes\n');
+    for (const from of ['specs', 'notes.md', 'nope']) {
+      assert.doesNotMatch(await told(from), /--file/);
+    }
+    const none = await Workspace.create(t, { stories: undefined });
+    const { stderr } = await none.cli('convert', '--to', 'prd').finished;
+    assert.match(stderr, /or name yours with ralph-fresh convert FILE --to prd\.$/m);
+  });
+
   test('names the missing source before a file that is in the way', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('IMPLEMENTATION_PLAN.md', '- [ ] Mine\n');

@@ -54,13 +54,23 @@ export function tasksProblem(folder: string): Message | undefined {
     : undefined;
 }
 
+/** How a command is told which source it works on. */
+export interface Naming {
+  readonly flag: string;
+  readonly of: (place: string) => string;
+}
+
+/** That of most commands. */
+export const FILE_FLAG: Naming = { flag: '--file', of: place => `--file ${place}` };
+
 /**
  * The source that somebody has named. If they name the folder with the tasks, they mean the one around it.
  *
  * @param dir what the name is relative to
+ * @param naming how another name is given, for advice
  * @throws {HumanError} if it is a part of a source, or a folder that has its source in it
  */
-export function namedSource(dir: string, named: string): string {
+export function namedSource(dir: string, named: string, naming: Naming = FILE_FLAG): string {
   const file = path.resolve(dir, named);
   const around = path.dirname(file);
   if (isStoryFolder(file)) {
@@ -69,20 +79,18 @@ export function namedSource(dir: string, named: string): string {
   if (path.basename(file) === TASKS && isStoryFolder(around)) {
     return around;
   }
-  const place = (found: string) => shellWord(path.relative(dir, found) || '.');
+  const place = (found: string) => naming.of(shellWord(path.relative(dir, found) || '.'));
   const folder = backlogAround(file);
   if (folder !== undefined) {
     throw new HumanError(
-      say('{0} is a file of Backlog.md. Name the folder: --file {1}', file, place(folder)),
+      say('{0} is a file of Backlog.md. Name the folder: {1}', file, place(folder)),
     );
   }
   const inside = isKind(file, 'folder')
     ? LISTS_INSIDE.map(list => path.join(file, list)).find(list => isKind(list, 'file'))
     : undefined;
   if (inside !== undefined) {
-    throw new HumanError(
-      say('{0} is a folder. Name the file in it: --file {1}', file, place(inside)),
-    );
+    throw new HumanError(say('{0} is a folder. Name the file in it: {1}', file, place(inside)));
   }
   return file;
 }

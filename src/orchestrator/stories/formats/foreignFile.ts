@@ -81,7 +81,7 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
  */
 export function unknownFileAdvice(): Message {
   return say(
-    'This file has no stories of a known format. Name another one with --file, or write .omc/prd.json (docs/story-files.md describes it).',
+    'This file has no stories of a known format. Name another one, or write .omc/prd.json (docs/story-files.md describes it).',
   );
 }
 
