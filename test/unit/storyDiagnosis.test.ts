@@ -1105,6 +1105,8 @@ test('hints on the form name their story, and a copy of issues gets none', () =>
       { id: 'US-001', title: 'One', passes: false },
       { id: 'US-002', passes: false, dependsOn: ['gone'] },
       { title: 'Three', passes: false },
+      // It needs none any more.
+      { id: 'US-004', title: 'Four', passes: true },
     ],
   });
   const told = (file: string) =>

@@ -15,6 +15,7 @@ import {
   doneKeyOf,
   type Entry,
   firstText,
+  isDone,
   isEntry,
   ownId,
   readCriteria,
@@ -165,7 +166,9 @@ function* checkTexts(
       () => EXAMPLE_TITLE,
     );
   }
-  if (readCriteria(entry).length === 0 && habits.hasCriteria && !hasOtherCriteria) {
+  // Nobody has to tell of a done story when it is done.
+  const needsCriteria = habits.hasCriteria && !hasOtherCriteria && !isDone(entry);
+  if (needsCriteria && readCriteria(entry).length === 0) {
     yield missing(
       habits.criteriaKey,
       id === undefined
