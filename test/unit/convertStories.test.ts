@@ -147,7 +147,9 @@ Some words.
       // Without the line that is the title already.
       stories: stories.map(story => ({
         ...story,
-        id: story.id === '#3' ? 'US-001' : story.id,
+        // The next id of the file.
+        id: story.id === '#3' ? 'T003' : story.id,
+        title: story.title.replace(/^T00\d /, ''),
         description: descriptions[story.id] ?? '',
       })),
     });
@@ -159,7 +161,8 @@ Some words.
       const { losses, text } = convert('tasks.md', kiro, target);
       assert.deepEqual(losses, []);
       const [story] = listOf(NAMES[target], text).stories;
-      assert.equal(story?.title, '1. Set up');
+      assert.equal(story?.id, '1');
+      assert.equal(story?.title, 'Set up');
       assert.equal(story?.description, '- Write the config\n- _Requirements: 1.1_');
     }
   });

@@ -129,8 +129,14 @@ describe('import', () => {
     const text = '[{"passes": true}, {"id": "T-3", "title": "Do it"}]';
     const graph = { ids: new Set(['A']), needs: ['T-1'] };
     const { ids, lines: made } = importTasks({ path: 'prd.json', text }, graph, NOW);
-    assert.deepEqual(ids, ['T-2', 'T-3']);
-    assert.equal(JSON.parse(lines(made)[0] ?? '').title, 'T-2');
+    assert.deepEqual(ids, ['T-4', 'T-3']);
+    assert.equal(JSON.parse(lines(made)[0] ?? '').title, 'T-4');
+    const idsOf = (stories: unknown) =>
+      importTasks({ path: 'prd.json', text: JSON.stringify(stories) }, graph, NOW).ids;
+    assert.deepEqual(idsOf([{ title: 'One', passes: true }]), ['T-2']);
+    // In the form of the file's own ids.
+    const own = { id: 'US-001', title: 'One', passes: true };
+    assert.deepEqual(idsOf([own, { title: 'Two', passes: false }]), ['US-001', 'US-002']);
   });
 
   test('a number that cannot be read exactly is refused', () => {
@@ -164,10 +170,10 @@ describe('import', () => {
           const to = parseStoryFile(FILE, made.lines);
           assert.ok(from.kind === 'stories' && to.kind === 'stories');
           const facts = (stories: readonly Story[]) =>
-            stories.map(({ criteria, dependsOn, description, done, id, priority, title }) => ({
+            stories.map(({ criteria, dependsOn, description, done, priority, title }, index) => ({
               ...{ criteria, dependsOn, description, done, priority },
               // A story without a title is named after its id, which the import gives.
-              title: title === id ? '' : title,
+              title: from.stories[index]?.title === from.stories[index]?.id ? '' : title,
             }));
           assert.deepEqual(facts(to.stories), facts(from.stories));
           assert.deepEqual([to.project, to.branchName], [from.project, from.branchName]);

@@ -91,7 +91,7 @@ export function importTasks(
     );
   }
   // What the file names by title or number, and what its epics wait for, are ids in the graph.
-  const stories = withOwnIds(file.stories, number => `T-${number}`, [...graph.ids, ...graph.needs]);
+  const stories = withOwnIds(file.stories, 'T-1', [...graph.ids, ...graph.needs]);
   const ids = stories.map(({ id }) => id);
   const taken = ids.filter(id => graph.ids.has(id));
   if (taken.length > 0) {

@@ -5,13 +5,22 @@ import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
-import { parseStoryFile } from '../storyFile.ts';
+import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
-import { isOptional, otherFileKeys, otherKeys, otherLines, otherSections } from './otherText.ts';
+import {
+  datesOf,
+  hasSameKey,
+  isOptional,
+  listedEpicIds,
+  otherFileKeys,
+  otherKeys,
+  otherLines,
+  otherSections,
+} from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
-import { taskGraphText } from './tasksWriter.ts';
+import { type TaskDates, taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
 /** A name by which the target's format is recognized. */
@@ -32,8 +41,15 @@ const FILE_NAMES: Readonly<Record<Target, string>> = {
 export function convertStories(parsed: ConversionSource, target: Target, now: Date): Conversion {
   const { file } = parsed;
   const stories = storiesFor(target, ofItems(file));
-  const text = textOf({ ...file, stories }, target, now);
-  const written = parseStoryFile(FILE_NAMES[target], text);
+  // As the file has them.
+  const own = new Map(file.stories.map(story => [story.position, story]));
+  const ownOf = (story: Story) => own.get(story.position) ?? story;
+  const text = textOf({ ...file, stories }, target, {
+    now,
+    dates: () => stories.map(story => datesOf(parsed, ownOf(story))),
+  });
+  const back = parseStoryText(FILE_NAMES[target], text);
+  const written = back.file;
   const found = written.kind === 'stories' ? written.stories : [];
   if (found.length !== stories.length) {
     // A defect of a writer, which must not cost a story.
@@ -42,18 +58,22 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
     );
   }
   const losses = new Losses();
+  const epics = listedEpicIds(parsed);
   for (const [index, story] of stories.entries()) {
-    const other = found[index];
-    if (other !== undefined) {
-      for (const fact of lostFacts(story, other, target)) {
-        losses.add(story, fact);
-      }
+    const other = found[index] ?? story;
+    for (const fact of lostFacts(story, other, target)) {
+      losses.add(story, fact);
     }
-    // As the file has it.
-    const own = file.stories[story.position] ?? story;
-    losses.addNamed(story, 'keys', otherKeys(parsed, own));
-    losses.addNamed(story, 'sections', otherSections(parsed, own));
-    if (isOptional(parsed, own)) {
+    const before = ownOf(story);
+    const keys = otherKeys(parsed, before, epics);
+    // Only a task graph has keys of which the model has no facts: the dates.
+    const lost =
+      target === 'tasks'
+        ? keys.filter(key => !hasSameKey([parsed, before], [back, other], key))
+        : keys;
+    losses.addNamed(story, 'keys', lost);
+    losses.addNamed(story, 'sections', otherSections(parsed, before));
+    if (isOptional(parsed, before)) {
       losses.add(story, 'optional');
     }
   }
@@ -72,7 +92,7 @@ function ofItems({ format, stories }: StoryList): readonly Story[] {
   return format === 'plan' || format === 'specsIndex'
     ? stories.map(story => ({
         ...story,
-        title: titleOfItem(story.id, story.title),
+        title: titleOfItem(story),
         description: descriptionBelow(story),
       }))
     : stories;
@@ -85,16 +105,20 @@ function storiesFor(target: Target, stories: readonly Story[]): readonly Story[]
       // That of its lines is the only order that a plan has: it has no dependencies.
       return inTurnOrder(stories);
     case 'prd':
-      return withOwnIds(stories, number => `US-${String(number).padStart(3, '0')}`);
+      return withOwnIds(stories, 'US-001');
     case 'yaml':
     case 'tasks':
-      return withOwnIds(stories, number => `T-${number}`);
+      return withOwnIds(stories, 'T-1');
     default:
       return assertNever(target);
   }
 }
 
-function textOf(list: StoryList, target: Target, now: Date): string {
+function textOf(
+  list: StoryList,
+  target: Target,
+  { dates, now }: { readonly dates: () => readonly TaskDates[]; readonly now: Date },
+): string {
   switch (target) {
     case 'prd':
       return prdFileText(list, { numbered: false });
@@ -103,7 +127,7 @@ function textOf(list: StoryList, target: Target, now: Date): string {
     case 'plan':
       return planText(list);
     case 'tasks':
-      return taskGraphText(list, now);
+      return taskGraphText(list, now, dates());
     default:
       return assertNever(target);
   }
@@ -119,10 +143,7 @@ function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
   const isPlan = target === 'plan';
   const ids = [before.id, after.id];
   check('id', ids.every(isNumberId) || before.id === after.id);
-  check(
-    'title',
-    after.title === before.title || (isPlan && after.title === itemText(before.id, before.title)),
-  );
+  check('title', after.title === before.title || (isPlan && after.title === itemText(before)));
   check(
     'description',
     after.description.trim() === before.description.trim() ||
@@ -168,7 +189,7 @@ function lossesOfFile(
     readonly text: string;
     readonly stories: readonly Story[];
     readonly found: readonly Story[];
-    readonly written: ReturnType<typeof parseStoryFile>;
+    readonly written: ParsedStoryFile['file'];
   },
 ): Loss[] {
   const { file } = parsed;

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseDocument, visit } from 'yaml';
 import { unreadOf } from '../formats/backlogTask.ts';
 import { CHOICE_KEYS } from '../formats/callChoice.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
 import { type Entry, isEntry, readCriteria } from '../formats/prdEntry.ts';
+import { PARENT_KEYS } from '../formats/prdEpics.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -16,6 +18,9 @@ import {
 import { findStoryArray } from '../formats/prdRoot.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
+import type { ConversionSource } from './conversionSource.ts';
+import { epicIds, hasValue, otherEpicKeys } from './otherEpics.ts';
+import type { TaskDates } from './tasksWriter.ts';
 
 /** Keys that a story of any format is read from, whatever their values. */
 const READ_KEYS: ReadonlySet<string> = new Set([
@@ -30,12 +35,51 @@ const HEADING_KEYS: ReadonlySet<string> = new Set([
   ...['branchName', 'branch_name', 'branch', 'phases', 'tasks'],
 ]);
 
-/** The keys of a story that its format has and the model has not, in the order of the file. */
-export function otherKeys(parsed: ParsedStoryFile, story: Story): string[] {
+/**
+ * The keys of a story that its format has and the model has not, in the order of the file.
+ * @param epics the ids of listed epics by title
+ */
+export function otherKeys(
+  parsed: ParsedStoryFile,
+  story: Story,
+  epics: ReadonlyMap<string, string>,
+): string[] {
   const entry = entryAt(parsed, story.position);
   return entry === undefined
     ? []
-    : Object.keys(entry).filter(key => hasValue(entry[key]) && !isRead(entry, key, story));
+    : Object.keys(entry).filter(
+        key =>
+          hasValue(entry[key]) && !isRead(entry, key, story) && !isEpic(entry, key, story, epics),
+      );
+}
+
+/** Whether a key says which epic the story belongs to, by its title or id. */
+function isEpic(
+  entry: Entry,
+  key: string,
+  { epic = '' }: Story,
+  epics: ReadonlyMap<string, string>,
+): boolean {
+  return PARENT_KEYS.includes(key) && [epic, epics.get(epic)].includes(String(entry[key]).trim());
+}
+
+/** Whether a story of another file has the same value under a key. */
+export function hasSameKey(
+  [parsed, story]: readonly [ParsedStoryFile, Story],
+  [other, same]: readonly [ParsedStoryFile, Story],
+  key: string,
+): boolean {
+  const [value, kept] = [entryAt(parsed, story.position), entryAt(other, same.position)];
+  return kept !== undefined && isDeepStrictEqual(value?.[key], kept[key]);
+}
+
+/** When a story was made and changed, if its file says so in the words of a task graph. */
+export function datesOf(parsed: ParsedStoryFile, { position }: Story): TaskDates {
+  const { created, updated } = (entryAt(parsed, position) ?? {}) as Record<string, unknown>;
+  return {
+    ...(typeof created === 'string' && created !== '' && { created }),
+    ...(typeof updated === 'string' && updated !== '' && { updated }),
+  };
 }
 
 /** The headings of a story's own file whose text the model has not. */
@@ -54,7 +98,7 @@ function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string 
 }
 
 /** The keys of the file that belong to no story. */
-export function otherFileKeys({ file, text }: ParsedStoryFile): string[] {
+export function otherFileKeys({ file, text }: ConversionSource): string[] {
   const { format } = file;
   if (format !== 'prd' && format !== 'orchestration' && format !== 'taskMaster') {
     return [];
@@ -71,8 +115,17 @@ export function otherFileKeys({ file, text }: ParsedStoryFile): string[] {
   }
   const list = format === 'prd' ? findStoryArray(root)?.key : undefined;
   return isEntry(root)
-    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
+    ? Object.keys(root)
+        .filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
+        .flatMap(key =>
+          key === 'epics' && format === 'prd' ? otherEpicKeys(root, file.stories) : [key],
+        )
     : [];
+}
+
+/** The ids of the epics that a `prd.json` lists, by title. */
+export function listedEpicIds({ file, text }: ParsedStoryFile): ReadonlyMap<string, string> {
+  return file.format === 'prd' ? epicIds(dataIn(text)) : new Map();
 }
 
 /** `shop.metadata` of the tag `shop`. */
@@ -190,9 +243,4 @@ function isRead(entry: Entry, key: string, story: Story): boolean {
 
 function isRealList(entry: Entry, key: string): boolean {
   return readCriteria({ [key]: entry[key] }).length > 0;
-}
-
-/** An empty list or text says nothing. */
-function hasValue(value: unknown): boolean {
-  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }

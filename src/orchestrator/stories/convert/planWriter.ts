@@ -1,7 +1,12 @@
 import { isNumberId } from '../../../base/numberId.ts';
+import { titleNextTo } from '../../../base/storyTitle.ts';
+import { ASIDE_MARK, asideLabel, isAsideText } from '../formats/asideItems.ts';
 import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
-import { descriptionBelow } from '../story.ts';
+import { idInText } from '../formats/planFormat.ts';
+import { descriptionBelow, type Story } from '../story.ts';
+
+type NewStory = NewStoryFile['stories'][number];
 
 /** A plan has no other way to say that stories after an epic belong to none, and its order is that of the work. */
 const NO_EPIC = 'Other stories';
@@ -44,16 +49,40 @@ export function hasParagraphs(plan: string, description: string): boolean {
   );
 }
 
-/** What an item says, so that it is read with its id. */
-export function itemText(id: string, title: string): string {
-  return `${id}: ${title}`;
+/** What an item says, so that it is read with its id, and as put aside if its story is. */
+export function itemText(story: NewStory): string {
+  const { id, status, title } = story;
+  const text = withId(id, title);
+  if (!isAside(story)) {
+    return text;
+  }
+  const label = asideLabel(status);
+  const bare = idInText(title) === id ? titleNextTo(id, title) : title;
+  // Behind an id of an unusual form the word is not found.
+  return [text, withId(id, `${label} ${bare}`), `${label} ${text}`].find(isAsideText) ?? text;
 }
 
-/** The title of a story that was read from an item: its id need not stand in it, where other formats have a key for it. */
-export function titleOfItem(id: string, title: string): string {
-  const before = itemText(id, '');
-  const rest = title.startsWith(before) ? title.slice(before.length).trim() : '';
-  return rest === '' ? title : rest;
+/** With the id before it, unless the title says it already. One that no item can have is not repeated either. */
+function withId(id: string, title: string): string {
+  const text = `${id}: ${title}`;
+  const isSaid = idInText(title) === id || (title.startsWith(id) && idInText(text) !== id);
+  return isNumberId(id) || isSaid ? title : text;
+}
+
+function isAside({ done, parked }: NewStory): boolean {
+  return !done && parked === true;
+}
+
+/**
+ * The title of a story that was read from an item: its id, and the word that says that it is put aside, need not stand
+ * in it where other formats have keys for them.
+ */
+export function titleOfItem(story: Story): string {
+  const { id, status, title } = story;
+  const shown = isNumberId(id) ? title : titleNextTo(id, title);
+  const label = isAside(story) ? asideLabel(status) : '';
+  const rest = shown.startsWith(`${label} `) ? shown.slice(label.length).trim() : '';
+  return rest === '' ? shown : rest;
 }
 
 function paragraphs(description: string): string {
@@ -64,10 +93,10 @@ function paragraphs(description: string): string {
     .join('\n');
 }
 
-function item(story: NewStoryFile['stories'][number]): string {
-  const { criteria, done, id, title } = story;
-  const isNamed = isNumberId(id) || title.startsWith(id);
-  const line = `- [${done ? 'x' : ' '}] ${isNamed ? title : title === id ? id : itemText(id, title)}`;
+function item(story: NewStory): string {
+  const { criteria, done } = story;
+  const mark = done ? 'x' : isAside(story) ? ASIDE_MARK : ' ';
+  const line = `- [${mark}] ${itemText(story)}`;
   const description = descriptionBelow(story);
   const below = [
     ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(asText)),

@@ -2,20 +2,30 @@ import type { NewStoryFile } from '../formats/newStories.ts';
 import { isDoneWord } from '../formats/prdKeys.ts';
 import { GRAPH_TYPE, isParkedTask } from '../formats/tasksFormat.ts';
 
-/** Stories as the lines of a task graph. */
-export function taskGraphText(file: NewStoryFile, now: Date): string {
+/** When a task was made and changed, if that is known. */
+export type TaskDates = { readonly [key in 'created' | 'updated']?: string };
+
+/**
+ * Stories as the lines of a task graph.
+ * @param dates of the stories, by place in the list
+ */
+export function taskGraphText(
+  file: NewStoryFile,
+  now: Date,
+  dates: readonly TaskDates[] = [],
+): string {
   const { branchName, description, project } = file;
   const heading = Object.entries({ project, branchName, description }).filter(
     ([, text]) => text !== '',
   );
   const lines = [
     ...(heading.length === 0 ? [] : [{ type: GRAPH_TYPE, ...Object.fromEntries(heading) }]),
-    ...file.stories.map(story => task(story, now.toISOString())),
+    ...file.stories.map((story, index) => task(story, now.toISOString(), dates[index] ?? {})),
   ];
   return lines.map(line => `${JSON.stringify(line)}\n`).join('');
 }
 
-function task(story: NewStoryFile['stories'][number], at: string): object {
+function task(story: NewStoryFile['stories'][number], at: string, dates: TaskDates): object {
   return {
     id: story.id,
     title: story.title,
@@ -32,8 +42,8 @@ function task(story: NewStoryFile['stories'][number], at: string): object {
     status: statusOf(story),
     blockedBy: story.dependsOn,
     discoveredFrom: story.discoveredFrom,
-    created: at,
-    updated: at,
+    created: dates.created ?? at,
+    updated: dates.updated ?? at,
   };
 }
 

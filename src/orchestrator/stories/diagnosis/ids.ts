@@ -2,17 +2,24 @@ import { editDistance } from '../../../base/editDistance.ts';
 
 /** Returns the first free id like `model` (`US-002`, `7`), and marks it as taken. */
 export function takeFreeId(taken: Set<string>, model: string): string {
+  return freeIdsLike(taken, model)();
+}
+
+/** Returns free ids like `model`, one at each call, and marks them as taken; the ids are searched only once. */
+export function freeIdsLike(taken: Set<string>, model: string): () => string {
   const [, stem = '', digits = ''] = /^(.*?)(\d*)$/su.exec(model) ?? [];
   const name = (number: number) =>
     digits === '' ? `${model}-${number}` : `${stem}${String(number).padStart(digits.length, '0')}`;
   // After the highest one, so that a number that was used once is not reused.
   let number = digits === '' ? 2 : highest(taken, stem) + 1;
-  while (taken.has(name(number))) {
-    number += 1;
-  }
-  const id = name(number);
-  taken.add(id);
-  return id;
+  return () => {
+    while (taken.has(name(number))) {
+      number += 1;
+    }
+    const id = name(number);
+    taken.add(id);
+    return id;
+  };
 }
 
 function highest(taken: ReadonlySet<string>, stem: string): number {

@@ -1,14 +1,15 @@
 import { once } from '../../../base/once.ts';
 import type { Checkbox } from './markdownBlocks.ts';
-import { isParkedWord, PARKED_WORDS } from './prdKeys.ts';
+import { isParkedWord, normaliseWord, PARKED_WORDS } from './prdKeys.ts';
 
 /** The id of an item, a dash after it, and tags such as `[P]` and `[US1]`. All bounded: a line may be very long. */
 const BEFORE =
   '(?:[*_`[]{0,3}(?:[A-Z]{1,9}-){0,2}[A-Z]{0,9}\\d[\\w.-]{0,40}[*_`\\]:.)]{0,4}\\s{1,4}(?:[-\\u2013\\u2014]\\s{1,4})?)?(?:\\[[\\w-]{1,9}\\]\\s{1,4}){0,3}';
 
 /** Agents write "Discovered: …" for work that is to be done; as a status of its own it is not. */
+const WORDS = [...PARKED_WORDS].filter(word => word !== 'discovered');
 const aside = once(() => {
-  const words = [...PARKED_WORDS].filter(word => word !== 'discovered').join('|');
+  const words = WORDS.join('|');
   return new RegExp(`^${BEFORE}[*_]{0,2}([([]?)(${words})(?![\\p{L}\\p{N}_])`, 'iu');
 });
 
@@ -39,9 +40,23 @@ export function itemsAround(items: readonly Checkbox[]): readonly (number | unde
   });
 }
 
+/** What an item with the mark {@link ASIDE_MARK} says before its title, so that it is read as put aside. */
+export function asideLabel(status: string | undefined): string {
+  const word = normaliseWord(status ?? '');
+  return `(${WORDS.includes(word) ? word : 'deferred'})`;
+}
+
+export const ASIDE_MARK = '~';
+
+/** Whether the text of an item with the mark {@link ASIDE_MARK} says that it is put aside. */
+export function isAsideText(text: string): boolean {
+  return asideWord({ mark: ASIDE_MARK, text }) !== undefined;
+}
+
 /** Not where the word only begins a sentence, as in "Deferred images load". */
-function asideWord({ mark, text }: Checkbox): string | undefined {
-  const found = mark === '~' || mark === '-' ? aside().exec(text.replaceAll('\u2019', "'")) : null;
+function asideWord({ mark, text }: Pick<Checkbox, 'mark' | 'text'>): string | undefined {
+  const found =
+    mark === ASIDE_MARK || mark === '-' ? aside().exec(text.replaceAll('\u2019', "'")) : null;
   const [whole = '', bracket, word = ''] = found ?? [];
   if (!isParkedWord(word)) {
     return undefined;

@@ -369,8 +369,8 @@ const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-\u2013\u2014:|]\s)/;
 // "1.2 …", "4. …", "3) …", but not "16 presets".
 const NUMBER = /^(?:\*\*|__|[`[(])?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=[.:)\]]))[.:)\]*_`]*(?:\s|$)/;
 
-/** The id at the start of a text, if it is unambiguous. */
-function idInText(text: string): string | undefined {
+/** The id at the start of the text of an item, if it is unambiguous. */
+export function idInText(text: string): string | undefined {
   const [, code, rest = ''] = CODE.exec(text) ?? [];
   if (code !== undefined && (AFTER_ID.test(rest) || PLAIN_CODE.test(code))) {
     return code;

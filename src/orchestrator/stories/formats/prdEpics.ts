@@ -6,7 +6,7 @@ import { type NamedGroup, StoryNames } from './storyNames.ts';
 /** Keys of a story with the id of its epic, and of an epic with the ids of its stories. */
 export const EPIC_ID_KEYS = ['parentEpic', 'parent_epic', 'epicId', 'epic_id'];
 /** The last one may also be the name of a group that is not listed. */
-const PARENT_KEYS = [...EPIC_ID_KEYS, 'epic'];
+export const PARENT_KEYS = [...EPIC_ID_KEYS, 'epic'];
 export const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'storyIds'];
 
 interface Epic extends NamedGroup {

@@ -1,0 +1,72 @@
+import { type Entry, firstText, isDone, isEntry, ownId } from '../formats/prdEntry.ts';
+import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
+import { DEPENDENCY_KEYS, DONE_KEYS, STATUS_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
+import { saysMore } from '../formats/statusWord.ts';
+import type { Story } from '../story.ts';
+
+/**
+ * The keys of the epics of a `prd.json` that its stories do not say: their titles are the groups of the stories, and
+ * what they wait for, each of their stories waits for. `epics` alone if one of them is no group of its own.
+ */
+export function otherEpicKeys(root: unknown, stories: readonly Story[]): string[] {
+  const groups = new Map<string | undefined, Story[]>();
+  for (const story of stories) {
+    const group = groups.get(story.epic);
+    if (group === undefined) {
+      groups.set(story.epic, [story]);
+    } else {
+      group.push(story);
+    }
+  }
+  const epics = listedEpics(root);
+  const names = epics.map(nameOf);
+  const isGroup = names.every(name => name !== undefined && groups.has(name));
+  if (!isGroup || epics.length === 0 || new Set(names).size < names.length) {
+    return ['epics'];
+  }
+  const keys = epics.flatMap((epic, index) => {
+    const own = groups.get(names[index]) ?? [];
+    return isEntry(epic)
+      ? Object.keys(epic).filter(key => hasValue(epic[key]) && !isSaid(epic, key, own))
+      : [];
+  });
+  return [...new Set(keys)].map(key => `epics.${key}`);
+}
+
+/** The ids of listed epics, by title. */
+export function epicIds(root: unknown): ReadonlyMap<string, string> {
+  return new Map(
+    epicsOf(root).flatMap(epic => {
+      const [id, name] = [ownId(epic), nameOf(epic)];
+      return id === undefined || name === undefined ? [] : [[name, id] as const];
+    }),
+  );
+}
+
+/** What the group of its stories is called. */
+function nameOf(epic: unknown): string | undefined {
+  return isEntry(epic) ? (firstText(epic, TITLE_KEYS)?.trim() ?? ownId(epic)) : String(epic).trim();
+}
+
+/** Whether the stories of an epic say what it has under a key. */
+function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
+  const value = epic[key];
+  if (key === 'id' || DEPENDENCY_KEYS.some(one => one === key)) {
+    return true;
+  }
+  if (CHILD_KEYS.includes(key)) {
+    const ids = new Set(own.map(({ id }) => id));
+    return Array.isArray(value) && value.every(child => !isEntry(child) && ids.has(String(child)));
+  }
+  if ([...DONE_KEYS, ...STATUS_KEYS].some(one => one === key)) {
+    const done = isDone(epic);
+    const isMore = typeof value === 'string' && saysMore(value, done);
+    return !isMore && done === own.every(story => story.done);
+  }
+  return TITLE_KEYS.includes(key) && String(value).trim() === nameOf(epic);
+}
+
+/** An empty list or text says nothing. */
+export function hasValue(value: unknown): boolean {
+  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Target } from '../../src/orchestrator/stories/convert/conversion.ts';
+import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
+import { PARKED_WORDS } from '../../src/orchestrator/stories/formats/prdKeys.ts';
+import type { StoryList } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+import { sameValue } from '../support/sameValue.ts';
+
+const NAMES = { prd: 'prd.json', yaml: 'p.yaml', plan: 'PLAN.md', tasks: 'tasks.jsonl' } as const;
+const NOW = '2026-01-02T03:04:05.000Z';
+
+function listOf(path: string, text: string): StoryList {
+  const { file } = parseStoryText(path, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
+  return file;
+}
+
+function convert(path: string, text: string, target: Target) {
+  return convertStories(
+    { ...parseStoryText(path, text), file: listOf(path, text) },
+    target,
+    new Date(NOW),
+  );
+}
+
+const prd = (stories: unknown, rest: object = {}) =>
+  JSON.stringify({ ...rest, userStories: stories });
+
+/** What is read from the new text. */
+const read = (path: string, text: string, target: Target) =>
+  listOf(NAMES[target], convert(path, text, target).text).stories;
+
+describe('the id of an item', () => {
+  const ITEMS = [
+    ...['T001 [P] Create', 'T002: Cart', '**T003** Bold', '`T004` code', 'T005 - dash'],
+    ...['(T006) round', '1.2 Number', '7. 16 presets', 'T008 and T009 together', 'T010'],
+    ...['[T011](notes.md) link', 'S3 upload'],
+  ];
+  const PLAN = `${ITEMS.map(item => `- [ ] ${item}`).join('\n')}\n`;
+  const WANTED = [
+    ...[
+      ['T001', '[P] Create'],
+      ['T002', 'Cart'],
+      ['T003', 'Bold'],
+      ['T004', 'code'],
+    ],
+    ...[
+      ['T005', 'dash'],
+      ['T006', 'round'],
+      ['1.2', 'Number'],
+      ['7', '16 presets'],
+    ],
+    ...[
+      ['T008', 'T008 and T009 together'],
+      ['T010', 'T010'],
+    ],
+    ...[['T011', '[T011](notes.md) link']],
+  ];
+
+  test('does not stand in the title where the format has a key for it', () => {
+    for (const target of ['prd', 'yaml', 'tasks'] as const) {
+      const { losses } = convert('PLAN.md', PLAN, target);
+      assert.deepEqual(losses, []);
+      const found = read('PLAN.md', PLAN, target).map(({ id, title }) => [id, title]);
+      sameValue(found.slice(0, -1), WANTED);
+      assert.equal(found.at(-1)?.[1], 'S3 upload');
+    }
+  });
+
+  test('is in an item once, also after the way through another format', () => {
+    for (const target of ['prd', 'yaml', 'tasks'] as const) {
+      const there = convert('PLAN.md', PLAN, target).text;
+      const { losses, text } = convert(NAMES[target], there, 'plan');
+      assert.ok(!losses.some(loss => loss.kind === 'story' && loss.fact === 'id'));
+      const [first = '', , bold = ''] = text.split('\n');
+      assert.deepEqual([first, bold], ['- [ ] T001: [P] Create', '- [ ] T003: Bold']);
+      sameValue(
+        read('PLAN.md', text, target).map(({ id, title }) => [id, title]),
+        listOf(NAMES[target], there).stories.map(({ id, title }) => [id, title]),
+      );
+    }
+  });
+
+  test('stays what it was, with its title, for any title', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('T1', 'US-001', 'S3', '7', '1.2', 'FR-AUTH-01'),
+        fc.constantFrom('', 'T1', 'US-001', 'S3', '7', '1.2'),
+        fc.constantFrom(' ', ': ', ' - ', '. ', ' and '),
+        fc.constantFrom('Cart', '16 presets', '2. part', '(skipped) x', 'DROPPED: y'),
+        (id, start, between, end) => {
+          const title = start === '' ? end : `${start}${between}${end}`;
+          const { losses, text } = convert('prd.json', prd([{ id, title, passes: false }]), 'plan');
+          assert.deepEqual(losses, []);
+          const [story] = listOf('PLAN.md', text).stories;
+          assert.deepEqual([story?.id, story?.parked], [id, undefined]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('new ids', () => {
+  const ids = (own: readonly (string | undefined)[], target: Target, dependsOn: string[] = []) =>
+    read(
+      'prd.json',
+      prd(own.map((id, index) => ({ id, title: `Story ${index}`, passes: false, dependsOn }))),
+      target,
+    ).map(({ id }) => id);
+
+  test('continue those of the file, as they are written', () => {
+    for (const target of ['prd', 'yaml', 'tasks'] as const) {
+      assert.deepEqual(ids(['US-1', undefined, 'US-12', undefined], target), [
+        ...['US-1', 'US-13', 'US-12', 'US-14'],
+      ]);
+      assert.deepEqual(ids(['S-007', undefined], target), ['S-007', 'S-008']);
+      assert.deepEqual(ids(['1', undefined], target), ['1', '2']);
+    }
+  });
+
+  test('are none that a story waits for, and not in a form that only some ids have', () => {
+    assert.deepEqual(ids(['US-1', undefined], 'prd', ['US-4']), ['US-1', 'US-5']);
+    assert.deepEqual(ids(['US-1', 'bug', undefined], 'prd'), ['US-1', 'bug', 'US-002']);
+    assert.deepEqual(ids(['a1', 'b1', undefined], 'tasks'), ['a1', 'b1', 'T-1']);
+    // A time, which is not counted up.
+    assert.deepEqual(ids(['1737000000000', undefined], 'tasks'), ['1737000000000', 'T-1']);
+    assert.deepEqual(ids([undefined, undefined], 'prd'), ['US-001', 'US-002']);
+  });
+});
+
+describe('epics of a prd.json', () => {
+  const stories = [
+    { id: 'US-1', title: 'A', parentEpic: 'E1', passes: true },
+    { id: 'US-2', title: 'B', epic: 'E2', passes: false },
+    { id: 'US-3', title: 'C', passes: false },
+  ];
+  const shop = { id: 'E1', title: 'Shop', status: 'done' };
+  const till = { id: 'E2', name: 'Till', dependsOn: ['E1'], children: ['US-3'], passes: false };
+  const lostWith = (epics: unknown, more: object = {}, target: Target = 'yaml') =>
+    convert(
+      'prd.json',
+      prd(
+        stories.map(story => ({ ...story, ...more })),
+        { epics },
+      ),
+      target,
+    ).losses.filter(({ kind }) => kind === 'fileKeys' || kind === 'story');
+
+  test('are no loss where they are the groups of the stories', () => {
+    for (const target of ['prd', 'yaml', 'tasks'] as const) {
+      assert.deepEqual(lostWith([shop, till], {}, target), []);
+      const text = prd(stories, { epics: [shop, till] });
+      sameValue(
+        read('prd.json', text, target).map(({ dependsOn, epic }) => [epic, dependsOn]),
+        [
+          ['Shop', []],
+          ['Till', ['US-1']],
+          ['Till', ['US-1']],
+        ],
+      );
+    }
+    assert.deepEqual(lostWith([shop, till], {}, 'plan'), [
+      { kind: 'story', fact: 'dependsOn', storyIds: ['US-2', 'US-3'] },
+    ]);
+  });
+
+  test('are named with what is lost of them', () => {
+    const lost = (...epics: unknown[]) =>
+      lostWith(epics).flatMap(loss => (loss.kind === 'fileKeys' ? loss.names : []));
+    assert.deepEqual(lost({ ...shop, description: 'Why' }, { ...till, owner: 'me' }), [
+      ...['epics.description', 'epics.owner'],
+    ]);
+    // It says something else than its stories.
+    assert.deepEqual(lost({ ...shop, status: 'todo' }, { ...till, status: 'blocked' }), [
+      'epics.status',
+    ]);
+    assert.deepEqual(lost(shop, { ...till, children: ['US-3', 'US-9'] }), ['epics.children']);
+    // No story is in it, or two become one.
+    assert.deepEqual(lost(shop, till, { id: 'E3', title: 'Later' }), ['epics']);
+    assert.deepEqual(lost(shop, { ...till, name: 'Shop' }), ['epics']);
+    assert.deepEqual(lostWith([shop, till], { epicId: 'E9', epic: 'Other' }).at(0), {
+      ...{ kind: 'story', fact: 'keys', storyIds: ['US-1', 'US-2', 'US-3'] },
+      names: ['epicId', 'epic'],
+    });
+  });
+
+  test('may be named without a list of them', () => {
+    const text = prd([{ id: 'A', title: 'A', parentEpic: 'Shop', passes: false }]);
+    assert.deepEqual(convert('prd.json', text, 'tasks').losses, []);
+  });
+});
+
+test('a task graph keeps when its tasks were made and changed, and other formats lose it', () => {
+  const dates = { created: '2025-03-04', updated: '2025-05-06' };
+  const text = prd([
+    { id: 'US-1', title: 'A', passes: true, ...dates },
+    { id: 'US-2', title: 'B', passes: false, created: 7 },
+  ]);
+  const { losses, text: graph } = convert('prd.json', text, 'tasks');
+  assert.deepEqual(losses, [
+    { kind: 'story', fact: 'keys', storyIds: ['US-2'], names: ['created'] },
+  ]);
+  const made = graph
+    .split('\n')
+    .slice(0, 2)
+    .map(line => JSON.parse(line));
+  assert.deepEqual(
+    made.map(({ created, updated }) => ({ created, updated })),
+    [dates, { created: NOW, updated: NOW }],
+  );
+  assert.deepEqual(convert('tasks.jsonl', graph, 'tasks').losses, []);
+  for (const target of ['prd', 'yaml', 'plan'] as const) {
+    assert.deepEqual(convert('tasks.jsonl', graph, target).losses, [
+      {
+        ...{ kind: 'story', fact: 'keys', storyIds: ['US-1', 'US-2'] },
+        names: ['created', 'updated'],
+      },
+    ]);
+  }
+});
+
+test('keys are those of their own story, also behind an entry that is none', () => {
+  const text = prd(['text', { id: 'A', title: 'A', notes: 'n' }, { id: 'B', title: 'B' }]);
+  assert.deepEqual(convert('prd.json', text, 'tasks').losses[0], {
+    ...{ kind: 'story', fact: 'keys', storyIds: ['A'], names: ['notes'] },
+  });
+});
+
+describe('what is put aside', () => {
+  test('is put aside in a plan, with its id, by any word', () => {
+    const ids = ['US-001', 'T1', '1.2', 'bd-a1f', undefined];
+    for (const status of PARKED_WORDS) {
+      const text = prd(ids.map(id => ({ id, title: 'Show it', status })));
+      const { losses, text: plan } = convert('prd.json', text, 'plan');
+      const { stories } = listOf('PLAN.md', plan);
+      assert.ok(
+        stories.every(({ parked }) => parked),
+        plan,
+      );
+      assert.deepEqual(
+        stories.slice(0, 3).map(({ id }) => id),
+        ids.slice(0, 3),
+      );
+      assert.ok(!losses.some(loss => loss.kind === 'story' && loss.fact !== 'id'), plan);
+      const back = read('PLAN.md', plan, 'prd').slice(0, 3);
+      sameValue(
+        back.map(({ title, parked }) => [title, parked]),
+        back.map(() => ['Show it', true]),
+      );
+    }
+  });
+
+  test('is marked, and stories next to it are not', () => {
+    const text = prd([
+      { id: 'US-1', title: 'One', status: 'skipped' },
+      { id: 'US-2', title: 'Two', status: 'todo' },
+      { id: 'US-3', title: 'Three', status: 'discovered' },
+      { id: 'US-4', title: 'Skipped: it', status: 'wontfix' },
+      { id: 'setup', title: 'Five', status: 'cancelled' },
+      { id: 'US-6', title: 'Skipped: yes', passes: true },
+    ]);
+    assert.equal(
+      convert('prd.json', text, 'plan').text,
+      `- [~] US-1: (skipped) One
+- [ ] US-2: Two
+- [~] US-3: (deferred) Three
+- [~] US-4: Skipped: it
+- [~] (cancelled) setup: Five
+- [x] US-6: Skipped: yes
+`,
+    );
+  });
+
+  test('in a plan by the item around it, or by a mark of its own, stays so', () => {
+    const plan = '- [~] T062 DROPPED - It\n  - [ ] T063 Below\n- [-] Skipped: it\n- [ ] Open\n';
+    const { losses, text } = convert('PLAN.md', plan, 'plan');
+    assert.deepEqual(losses, []);
+    assert.equal(
+      text,
+      '- [~] T062: DROPPED - It\n- [~] T063: (dropped) Below\n- [~] Skipped: it\n- [ ] Open\n',
+    );
+    assert.equal(convert('PLAN.md', text, 'plan').text, text);
+    // A task graph also puts those aside that are blocked.
+    const graph = '{"id":"T-1","title":"One","status":"blocked","blockedBy":[]}\n';
+    assert.equal(convert('tasks.jsonl', graph, 'plan').text, '- [~] T-1: (deferred) One\n');
+  });
+});
