@@ -779,7 +779,11 @@ test('nobody is told to rewrite a file that has nothing like stories', () => {
     const file = parseStoryFile(path, text);
     assert.equal(file.problems[0]?.code, 'noStories', path);
     const message = englishOf(file.problems[0].message);
-    assert.match(message, /^This file has no stories of a known format\. Name another one, or /, path);
+    assert.match(
+      message,
+      /^This file has no stories of a known format\. Name another one, or /,
+      path,
+    );
   }
 });
 
