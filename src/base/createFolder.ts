@@ -4,7 +4,7 @@ import { HumanError } from './humanError.ts';
 import { say } from './say.ts';
 
 /**
- * Creates a folder and those around it; nothing happens if it is there. The recursive `mkdir` of Node.js 20 never ends
+ * Creates a folder and those around it; nothing happens if it is there. The recursive `mkdir` of Node.js never ends
  * where a file system refuses a folder by saying that there is nothing, as `/proc` does.
  * @throws {HumanError} in such a place
  * @throws the system's error

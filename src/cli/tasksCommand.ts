@@ -10,7 +10,7 @@ import { findStoryFile } from '../orchestrator/stories/knownSources.ts';
 import type { StoryProblem } from '../orchestrator/stories/story.ts';
 import { problemOfFile, problemWords } from '../orchestrator/stories/storyFile.ts';
 import { isSameFile } from '../orchestrator/stories/targetFile.ts';
-import { KEPT_TASKS } from '../orchestrator/stories/taskCompaction.ts';
+import { finishedTasks, KEPT_TASKS } from '../orchestrator/stories/taskCompaction.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
@@ -81,8 +81,8 @@ async function importTasks(named: string | undefined, flags: TaskFlags): Promise
   );
 }
 
-function tasksOf(count: number): string {
-  return count === 1 ? '1 task' : `${count} tasks`;
+function tasksOf(found: number): string {
+  return found === 1 ? '1 task' : `${found} tasks`;
 }
 
 /** What the graph does not say any more: afterwards, only the old file shows it. */
@@ -127,8 +127,7 @@ async function compact(flags: TaskFlags): Promise<void> {
     const list = made.tasks
       .map(({ id, title }) => `  ${shorten(id, 80)}  ${shorten(title, 120)}`)
       .join('\n');
-    const finished =
-      made.tasks.length === 1 ? '1 finished task' : `${made.tasks.length} finished tasks`;
+    const finished = finishedTasks(made.tasks.length);
     print(
       dryRun
         ? `Would move ${finished} from ${graph} to the archive:\n${list}`

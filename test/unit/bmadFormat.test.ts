@@ -106,6 +106,13 @@ suite('A sprint status of BMAD', () => {
 
       assert.equal(back.text, SPRINT);
     }
+    // A space behind the colon belongs to the place of the value.
+    const empty = 'development_status:\n  1-1-a: done\n  1-3-c: \n  1-4-d:\n';
+    for (const id of ['1-3-c', '1-4-d']) {
+      const ticked = tickText(empty, { id }, true, { path: FILE });
+      const undos = ticked.undo === undefined ? [] : [ticked.undo];
+      assert.equal(tickText(ticked.text, { id }, false, { path: FILE, undos }).text, empty);
+    }
     const [first = ''] = SPRINT.split('  1-2');
     assert.equal(
       editStoryDone(SPRINT, { id: '1-2-account-management' }, true, FILE),

@@ -288,3 +288,15 @@ describe('what is put aside', () => {
     assert.equal(convert('tasks.jsonl', graph, 'plan').text, '- [~] T-1: (deferred) One\n');
   });
 });
+
+test('fences and line breaks in texts of other formats hide no story in a plan', () => {
+  const texts = ['> ```js', '- - ```', '1. ~~~', '+ ```', '> > - ```', '  ```'];
+  for (const text of texts) {
+    const stories = [
+      { id: 'A', title: 'One', description: `Reported as:\n${text}\nfoo()`, passes: false },
+      { id: 'B\r- [ ] C', title: 'Two', acceptanceCriteria: [text], passes: false },
+    ];
+    const made = convert('prd.json', prd(stories, { description: text }), 'plan');
+    assert.equal(listOf('PLAN.md', made.text).stories.length, 2, text);
+  }
+});

@@ -470,8 +470,69 @@ test('epics that cannot be read as they are meant are problems with their lines'
     ],
   );
   for (const epics of [null, {}, { total: 3 }, 'docs/epics.md', [epic, { title: 'No id' }]]) {
-    assert.deepEqual(told({ epics, userStories: [{ ...story, parentEpic: null }] }), []);
+    for (const parentEpic of [null, []]) {
+      assert.deepEqual(told({ epics, userStories: [{ ...story, parentEpic }] }), []);
+    }
   }
+  for (const odd of [{ parentEpic: null, epicId: ['E1'] }, { epicId: true }]) {
+    assert.match(told({ epics: [epic], userStories: [{ ...story, ...odd }] }).join(), /"epicId"/);
+  }
+});
+
+test('what an epic waits for in vain is shown at the name in the list of epics', () => {
+  const lines = (root: object) =>
+    parseList('prd.json', JSON.stringify(root, null, 1)).problems.map(({ line }) => line);
+  const story = (id: string, others: object) => ({ id, title: id, passes: false, ...others });
+  const epics = [
+    'docs\\epics.md',
+    { id: 'E1', title: 'Shop', dependsOn: [], blockedBy: ['gone'] },
+    { id: 'E2', title: 'Shop', dependsOn: ['B'] },
+  ];
+  const userStories = [
+    story('A', { parentEpic: 'E1', dependsOn: [] }),
+    story('B', { dependsOn: ['lost'] }),
+    story('C', { parentEpic: 'E1', dependsOn: ['B'] }),
+  ];
+  assert.deepEqual(lines({ epics, userStories }), [8, 8, 32]);
+  // A list without epics, with whatever texts.
+  const text = 'Show "{name}" on the page';
+  const list = [{ category: 'ui', description: text, ...story('A', { dependsOn: ['gone'] }) }];
+  assert.deepEqual(lines(list), [8]);
+});
+
+test('hundreds of epics may wait for each other by title, by number or in vain', () => {
+  const count = 400;
+  for (const name of [(n: number) => `epic ${n}`, (n: number) => n + 1, (n: number) => `no ${n}`]) {
+    const epics = Array.from({ length: count }, (_, n) => ({
+      ...{ id: `E${n}`, title: `Epic ${n}` },
+      blockedBy: Array.from({ length: n }, (_, other) => name(other)),
+    }));
+    const userStories = epics.map(({ id }, n) => ({
+      ...{ id: `S${n}`, title: `Do ${n}`, passes: false, epicId: id },
+    }));
+    const { stories } = parseList('prd.json', JSON.stringify({ epics, userStories }));
+    assert.equal(stories.at(-1)?.dependsOn.length, count - 1);
+  }
+});
+
+test('a word for put aside in the place of true or false says how to put a story aside', () => {
+  const told = (others: object) =>
+    parseList('prd.json', JSON.stringify([{ id: 'A', title: 'a', passes: 'deferred', ...others }]))
+      .problems.map(({ message }) => englishOf(message))
+      .join();
+  assert.match(told({}), /agents work on it: write false, and "deferred" as its "status"/);
+  assert.match(told({ status: 'skipped' }), /: write true or false without quotes\.$/);
+});
+
+test('very long lines and texts with very many lines are read', () => {
+  for (const start of ['- ', '> ', '1. ']) {
+    const text = `${start.repeat(3_000_000)}\n- [ ] T1 One\n`;
+    assert.equal(parseList('PLAN.md', text).stories.length, 1);
+  }
+  const log = `- [ ] T1 One\n\`\`\`\n${'log\n'.repeat(200_000)}\`\`\`\n- [ ] T2 Two\n`;
+  assert.equal(parseList('PLAN.md', log).stories.length, 2);
+  const task = '{"id":"a","title":"x","status":"ready","blockedBy":[]}\n';
+  assert.equal(parseList('tasks.jsonl', task + '\n'.repeat(2_000_000)).stories.length, 1);
 });
 
 test('an id in the list of epics that no story has is a problem with its line', () => {

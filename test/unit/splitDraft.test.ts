@@ -173,6 +173,13 @@ describe('applySplit', () => {
     assert.deepEqual(keyOf({}, [story('D')]), [['dependsOn', ['A.1']]]);
   });
 
+  test('what is not read as a dependency stays', () => {
+    const split = applySplit(fileOf(story('A', { dependsOn: { note: 'x' } })), 'A', parts);
+    const [first, second] = JSON.parse(split).userStories;
+    assert.deepEqual(first.dependsOn, { note: 'x' });
+    assert.deepEqual([second.dependsOn, second.depends_on], [{ note: 'x' }, ['A.1']]);
+  });
+
   test('where a story was discovered stays as it is, and is no problem', () => {
     const before = fileOf(story('A'), story('B', { discoveredFrom: 'A' }));
     const after = applySplit(before, 'A', parts);

@@ -156,6 +156,14 @@ describe('import', () => {
       `{"id":"T-1","//":"a","//":"b","title":"Do \\ud800 it","limits":${limits},"status":"ready","blockedBy":[],"created":${at},"updated":${at},"imported":{"passes":${size}}}`,
     ]);
     assert.equal(made.problems.length, 1);
+    const odd =
+      '{"type":"x","imported":{"a":1},"userStories":[{"id":"A","title":"a","imported":[],"type":[],"discoveredFrom":1,"discovered_from":"B","passes":false}]}';
+    const [heading, task] = lines(importTasks({ path: 'prd.json', text: odd }, EMPTY, NOW).lines);
+    assert.equal(heading, '{"type":"graph","imported":{"type":"x","imported":{"a":1}}}');
+    assert.match(task ?? '', /"discoveredFrom":1,"discovered_from":"B",/);
+    assert.match(task ?? '', /"imported":\{"imported":\[\],"type":\[\]\}/);
+    const long = JSON.stringify([{ id: 'A', title: '\n'.repeat(3_500_000), passes: false }]);
+    assert.deepEqual(importTasks({ path: 'prd.json', text: long }, EMPTY, NOW).ids, ['A']);
   });
 
   test('the tasks have the content of the stories, and no key is lost', () => {

@@ -21,7 +21,7 @@ import { readTaskGraph } from '../stories/formats/tasksFormat.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { MAX_STORY_FILE_BYTES, requireReadableSize } from '../stories/storyFile.ts';
 import { isSameFile, requireTarget } from '../stories/targetFile.ts';
-import { compactTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
+import { compactTasks, finishedTasks, type TaskCompaction } from '../stories/taskCompaction.ts';
 import { type GraphNames, importTasks, type TaskImport } from '../stories/taskImport.ts';
 import { RunHistory } from '../workspace/history.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -149,7 +149,7 @@ async function log(
     .join('; ');
   await appendPlainFile(
     file,
-    `${now.toISOString()} Compacted ${tasks.length === 1 ? '1 finished task' : `${tasks.length} finished tasks`} (${archive}): ${named}\n`,
+    `${now.toISOString()} Compacted ${finishedTasks(tasks.length)} (${archive}): ${named}\n`,
   );
 }
 

@@ -182,8 +182,11 @@ function textOf(
   ]);
   const isUsed = (key: string) =>
     Array.isArray(entry[key]) || dependencyId(entry[key]) !== undefined;
+  // What is not read is not replaced either.
+  const isFree = (key: string) => (entry[key] ?? '') === '';
+  const keys = [habits.dependencyKey, ...DEPENDENCY_KEYS];
   return partText(text, values, {
-    key: DEPENDENCY_KEYS.find(isUsed) ?? habits.dependencyKey,
+    key: DEPENDENCY_KEYS.find(isUsed) ?? keys.find(isFree) ?? habits.dependencyKey,
     ids: [...new Set(after)].flatMap(n => ids[n - 1] ?? []),
   });
 }

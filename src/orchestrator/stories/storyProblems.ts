@@ -9,10 +9,11 @@ import type { Story, StoryList, StoryProblem } from './story.ts';
 /** Maximum number of named entries that are not read. */
 const MAX_UNREAD = 5;
 
-/** Finds the 1-based line and column of a story's field. */
+/** Finds the 1-based line and column of a story's field. @param names of dependencies, if only some are meant */
 export type FindPlace = (
   story: Story,
   fact: 'id' | 'dependencies',
+  names?: readonly string[],
 ) => Pick<StoryProblem, 'line' | 'column'>;
 
 /**
@@ -81,7 +82,7 @@ function* unknownDependencies(
       yield {
         code: 'unknownDependency',
         message,
-        ...placeOf(story, 'dependencies'),
+        ...placeOf(story, 'dependencies', ids),
         subject: { position: story.position, ids },
       };
     }

@@ -96,3 +96,8 @@ function withBreak(text: string, eol = '\n'): string {
 function dateOf({ entry }: JsonLine): string {
   return [entry['updated'], entry['created']].find(at => typeof at === 'string') ?? '';
 }
+
+/** `1 finished task`, `2 finished tasks`. */
+export function finishedTasks(count: number): string {
+  return count === 1 ? '1 finished task' : `${count} finished tasks`;
+}

@@ -2,9 +2,9 @@ import { HumanError } from '../../base/humanError.ts';
 import { say, type Words } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { withOwnIds } from './convert/ownIds.ts';
-import { type Member, membersOf, skipSpace } from './formats/jsonOutline.ts';
+import { membersOf, skipSpace } from './formats/jsonOutline.ts';
 import { plainText } from './formats/plainText.ts';
-import { type Entry, isEntry, ownId, readStory } from './formats/prdEntry.ts';
+import { type Entry, firstText, isEntry, ownId, readStory } from './formats/prdEntry.ts';
 import { findEntries } from './formats/prdFormat.ts';
 import {
   DEPENDENCY_KEYS,
@@ -140,14 +140,10 @@ interface ExactMember {
  * keys that an inner object has twice.
  */
 function exactMembers(json: string, start: number): ExactMember[] {
-  return membersOf(json, start).map(({ key, value }: Member) => ({
+  return membersOf(json, start).map(({ key, value }) => ({
     key,
-    json: json
-      .slice(value.start, value.end)
-      .replaceAll(
-        /("[^"\\]*(?:\\.[^"\\]*)*")|\s+/g,
-        (_, literal: string | undefined) => literal ?? '',
-      ),
+    // A text has no line break in JSON, so all of them are between values.
+    json: json.slice(value.start, value.end).replaceAll(/[\r\n]\s*/g, ''),
   }));
 }
 
@@ -155,13 +151,13 @@ function objectLine(members: readonly ExactMember[]): string {
   return `{${members.map(({ key, json }) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
 }
 
-/** A key `type` of the file itself would say that the line is something else. */
+/** A key `type` of the file itself would say that the line is something else, and `imported` is where it goes. */
 function headingLine(rest: readonly ExactMember[]): string {
-  const types = rest.filter(({ key }) => key === 'type');
+  const kept = rest.filter(({ key }) => key === 'type' || key === 'imported');
   return objectLine([
     { key: 'type', json: JSON.stringify(GRAPH_TYPE) },
-    ...rest.filter(member => !types.includes(member)),
-    ...(types.length === 0 ? [] : [{ key: 'imported', json: objectLine(types) }]),
+    ...rest.filter(member => !kept.includes(member)),
+    ...(kept.length === 0 ? [] : [{ key: 'imported', json: objectLine(kept) }]),
   ]);
 }
 
@@ -191,6 +187,8 @@ function taskOf(
   const stated = { status, blockedBy: dependsOn, done };
   // The graph has no list of epics: the title of its epic is the group of a task.
   const isOtherEpic = epic !== undefined && epic !== readStory(entry, 0, 1).epic;
+  // The id in the graph of what it was discovered from, unless the entry has it already.
+  const origin = DISCOVERED_KEYS.find(key => firstText(entry, [key]) !== undefined);
   const others: ExactMember[] = [];
   const imported: ExactMember[] = [];
   for (const member of members) {
@@ -204,7 +202,7 @@ function taskOf(
       }
     } else if (key === 'epic' && isOtherEpic) {
       imported.push(member);
-    } else if (discoveredFrom !== undefined && DISCOVERED_KEYS.some(one => one === key)) {
+    } else if (key === origin && String(entry[key]) !== discoveredFrom) {
       others.push({ key, json: JSON.stringify(discoveredFrom) });
     } else {
       others.push(member);
@@ -238,7 +236,11 @@ function isSaid(
   if (DONE_KEYS.some(one => one === key)) {
     return value === task.done && meaningOf(value) === task.done;
   }
-  return STATUS_KEYS.some(one => one === key)
-    ? value === task.status
-    : JSON.stringify(value) === JSON.stringify(task.blockedBy);
+  if (STATUS_KEYS.some(one => one === key)) {
+    return value === task.status;
+  }
+  return (
+    DEPENDENCY_KEYS.some(one => one === key) &&
+    JSON.stringify(value) === JSON.stringify(task.blockedBy)
+  );
 }

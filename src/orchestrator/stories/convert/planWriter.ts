@@ -96,7 +96,7 @@ function paragraphs(description: string): string {
 function item(story: NewStory): string {
   const { criteria, done } = story;
   const mark = done ? 'x' : isAside(story) ? ASIDE_MARK : ' ';
-  const line = `- [${mark}] ${itemText(story)}`;
+  const line = `- [${mark}] ${itemText(story).replaceAll(/\s*[\r\n]+\s*/g, ' ')}`;
   const description = descriptionBelow(story);
   const below = [
     ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(asText)),
@@ -110,5 +110,6 @@ function asText(line: string): string {
   return line
     .trimEnd()
     .replace(/^(\s*)(#{1,6}\s|`{3}|~{3}|<!--|-{3})/, '$1\\$2')
-    .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[|`{3}|~{3})/, '$1\\');
+    .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[)/, '$1\\')
+    .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
 }

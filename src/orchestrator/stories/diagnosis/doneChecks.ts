@@ -50,25 +50,20 @@ export function* checkDone(
   } else if (typeof entry[key] !== 'boolean') {
     const value = entry[key];
     if (value !== null && meaningOf(value) === undefined) {
-      yield notBoolean(document, position, key, entry[key]);
+      yield notBoolean(document, position, key, entry);
     }
   } else {
     yield* contradiction(document, position, entry, statuses);
   }
 }
 
-function notBoolean(
-  document: PrdDocument,
-  position: number,
-  key: string,
-  value: unknown,
-): Complaint {
-  const meant = yesOrNo(value);
+function notBoolean(document: PrdDocument, position: number, key: string, entry: Entry): Complaint {
+  const meant = yesOrNo(entry[key]);
   return {
     code: 'doneNotBoolean',
     severity: 'warning',
     key,
-    message: notBooleanMessage(value),
+    message: notBooleanMessage(entry[key], entry),
     fixes: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
   };
 }

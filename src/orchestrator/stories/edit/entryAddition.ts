@@ -126,7 +126,10 @@ function openStatus(others: readonly Entry[], key: string, usual: string): strin
 function nextPriority(others: readonly Entry[]): number | undefined {
   const numbers = others.map(({ priority }) => priority).filter(value => value !== undefined);
   return numbers.length > 0 && numbers.every(value => typeof value === 'number')
-    ? Math.max(...numbers.map(value => Math.floor(readPriority(value) ?? 0))) + 1
+    ? numbers.reduce<number>(
+        (most, value) => Math.max(most, Math.floor(readPriority(value) ?? 0)),
+        Number.NEGATIVE_INFINITY,
+      ) + 1
     : undefined;
 }
 

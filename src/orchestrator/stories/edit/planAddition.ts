@@ -1,5 +1,5 @@
 import type { Edit } from 'jsonc-parser';
-import { indentOf, type MarkdownLine } from '../formats/markdownBlocks.ts';
+import { indentOf, type MarkdownLine, outermost } from '../formats/markdownBlocks.ts';
 import { inertLine, inertText } from './inertLine.ts';
 import { type NewStory, originLines, originText } from './newStory.ts';
 import type { NextItem } from './planNumber.ts';
@@ -21,7 +21,7 @@ export function appendItem(
   const boxes = lines.flatMap((line, index) =>
     line.kind === 'checkbox' && index <= last ? [{ ...line, index }] : [],
   );
-  const outer = Math.min(...boxes.map(({ checkbox }) => checkbox.indent));
+  const outer = outermost(boxes);
   const model = boxes.findLast(({ checkbox }) => checkbox.indent === outer);
   const [, space = '', marker = '-'] = /^([\t ]*)([-*+]|\d{1,9}[.)])/.exec(model?.text ?? '') ?? [];
   const number = /^(\d+)(.)$/.exec(marker);

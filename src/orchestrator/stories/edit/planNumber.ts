@@ -1,4 +1,4 @@
-import type { MarkdownLine } from '../formats/markdownBlocks.ts';
+import { type MarkdownLine, outermost } from '../formats/markdownBlocks.ts';
 
 /** The next item of a plan whose items are numbered. */
 export interface NextItem {
@@ -32,7 +32,7 @@ export function nextItem(
   items: readonly NumberedItem[],
 ): NextItem | undefined {
   const section = sectionOf(lines, items);
-  const outer = Math.min(...items.map(({ line }) => line.checkbox.indent));
+  const outer = outermost(items.map(({ line }) => line));
   const model = section.findLast(
     ({ id, line }) => line.checkbox.indent === outer && id !== undefined,
   );

@@ -197,11 +197,17 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
         key: typeof key.value === 'symbol' ? (key.source ?? '') : String(key.value),
         status: isWord && meant.value !== null ? String(meant.value).trim() : '',
         isUnclear: !isWord && meant !== null && meant !== undefined,
-        span: { start, end: keyEnd + text.slice(keyEnd, end).trimEnd().length },
+        span: { start, end: keyEnd + ownText(text.slice(keyEnd, end)).length },
         ...(own && { own }),
       },
     ];
   });
+}
+
+/** What follows a key on its line, up to its value; where that is still empty, one will be written behind the space. */
+function ownText(rest: string): string {
+  const value = rest.trimEnd();
+  return value === ':' ? (/^:[\t ]*/.exec(rest)?.[0] ?? value) : value;
 }
 
 /** Other keys of the file with stories and their states, which the list does not have. */

@@ -2,7 +2,7 @@ import type { Edit } from 'jsonc-parser';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { findJsonError } from './jsonError.ts';
-import { type Span, skipSpace } from './jsonOutline.ts';
+import type { Span } from './jsonOutline.ts';
 import { type Entry, isEntry } from './prdEntry.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -42,10 +42,14 @@ export function lineSpans(text: string): Span[] {
   for (let offset = 0; offset < text.length; ) {
     const newline = text.indexOf('\n', offset);
     const lineEnd = newline === -1 ? text.length : newline;
-    const start = skipSpace(text, offset);
+    // Not beyond this line: there may be thousands of empty ones.
+    let start = offset;
+    while (start < lineEnd && isSpace(text.charAt(start))) {
+      start++;
+    }
     if (start < lineEnd) {
       let end = lineEnd;
-      while (' \t\r'.includes(text.charAt(end - 1))) {
+      while (isSpace(text.charAt(end - 1))) {
         end--;
       }
       spans.push({ start, end });
@@ -53,6 +57,10 @@ export function lineSpans(text: string): Span[] {
     offset = lineEnd + 1;
   }
   return spans;
+}
+
+function isSpace(char: string): boolean {
+  return ' \t\r'.includes(char);
 }
 
 /** The edit that adds a line at the end of a text. */

@@ -81,7 +81,7 @@ const ALMOST =
 const ODD_MARK =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[\t ]*(?:xx|XX|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*\]\*?[\t ]*([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
-const QUOTED = /^[\t ]*(?:>[\t ]*)+(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
+const QUOTED = /^[\t ]*(?:>[\t ]*){1,99}(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
 /** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
 const STRAY =
   /^[\t ]*[\p{L}\p{N}.,;]{1,2}-[\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
@@ -90,7 +90,7 @@ const STRAY =
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
  */
 const ODD =
-  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+)+(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+){1,99}(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** Without its text, which may be on the next line. */
 const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
 const BELOW =
@@ -103,8 +103,8 @@ const LEGEND =
   /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
-/** What may precede an opening or closing fence. */
-const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;
+/** What may precede an opening or closing fence. Bounded, as all repeated groups here: a line may be very long. */
+const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ]){0,999}/;
 const BEFORE_CLOSING = /^[\t >]*/;
 
 interface OpenBlock {
@@ -219,6 +219,14 @@ function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
     default:
       return fenceAfter(content.replace(BEFORE_CLOSING, ''), marks) === undefined;
   }
+}
+
+/** The smallest indentation of checkboxes. There may be too many of them for the arguments of one call. */
+export function outermost(boxes: readonly { readonly checkbox: Checkbox }[]): number {
+  return boxes.reduce(
+    (least, { checkbox }) => Math.min(least, checkbox.indent),
+    Number.POSITIVE_INFINITY,
+  );
 }
 
 /** Width of the white space at the start of a line; a tab counts as four columns. */

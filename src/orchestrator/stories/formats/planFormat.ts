@@ -318,7 +318,10 @@ function bodyOf(below: readonly MarkdownLine[], indent: number): string {
     }
     body.push(line.text.trimEnd());
   }
-  const margin = Math.min(...body.filter(line => line !== '').map(leadingSpace));
+  const margin = body.reduce(
+    (least, line) => (line === '' ? least : Math.min(least, leadingSpace(line))),
+    Number.POSITIVE_INFINITY,
+  );
   return body
     .map(line => line.slice(Math.min(margin, leadingSpace(line))))
     .join('\n')

@@ -5,60 +5,75 @@ import type { Story, StoryProblem } from '../story.ts';
 import { elementsOfMember, memberOf, membersOf, skipSpace } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { dependencyId, firstText, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
-import { CHILD_KEYS, EPIC_ID_KEYS, epicsOf, listedEpics } from './prdEpics.ts';
+import {
+  CHILD_KEYS,
+  EPIC_ID_KEYS,
+  epicPositions,
+  epicsOf,
+  listedEpics,
+  listOf,
+} from './prdEpics.ts';
 import { DEPENDENCY_KEYS, isParkedWord, STATUS_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import type { StoryArray } from './prdRoot.ts';
 import type { TextLines } from './textLines.ts';
+
+interface FileText {
+  readonly text: string;
+  readonly root: unknown;
+  readonly lines: TextLines;
+}
 
 type Place = Pick<StoryProblem, 'line' | 'column'>;
 type FindPlace = (story: Pick<Story, 'position'>, keys: readonly string[]) => Place;
 
 /** Epics of a `prd.json` that cannot be read as they are meant, and ids that nothing in the file has. */
 export function findEpicProblems(
-  {
-    lines,
-    root,
-    text,
-  }: { readonly text: string; readonly root: unknown; readonly lines: TextLines },
+  file: FileText,
   array: StoryArray,
   stories: readonly Story[],
   placeOf: FindPlace,
 ): StoryProblem[] {
   return [
-    ...oddEpics(text, root, array, lines, placeOf),
-    ...unknownEpics(root, array, stories, placeOf),
-    ...unknownChildren(text, root, stories, lines),
+    ...oddEpics(file, array, stories, placeOf),
+    ...unknownEpics(file.root, array, stories, placeOf),
+    ...unknownChildren(file, stories),
   ];
 }
 
 /**
- * Where the epic of a story says what it waits for, which is then also what the story waits for.
- * @returns the offset of that key; `undefined` if there is none
+ * Where the epic of a story says what it waits for, and so the story.
+ * @returns for a story, and the names that are looked for if it may have others: the offset of the key; `undefined` if
+ *   the story itself names one of them, or neither does
  */
-export function epicNeeds(text: string, root: unknown): (story: Story) => number | undefined {
-  const places = once(() => {
-    const spans = elementsOfMember(text, skipSpace(text, 0), 'epics');
-    return new Map(
-      listedEpics(root).flatMap((epic, index) => {
-        const key = membersOf(text, spans[index]?.start ?? 0).find(member =>
-          DEPENDENCY_KEYS.some(one => one === member.key),
-        );
-        const name = isEntry(epic) ? (titleOf(epic) ?? ownId(epic)) : undefined;
-        return key === undefined ? [] : [[name, key.name.start] as const];
-      }),
-    );
-  });
-  return ({ epic }) => (epic === undefined ? undefined : places().get(epic));
+export function epicNeeds(
+  text: string,
+  root: unknown,
+  { entries }: StoryArray,
+  stories: readonly Story[],
+): (story: Story, names?: readonly string[]) => number | undefined {
+  const positions = once(() => epicPositions(root, entries, stories));
+  const spans = once(() => elementsOfMember(text, skipSpace(text, 0), 'epics'));
+  return ({ id, position }, names) => {
+    const isMeant = (name: string) => names === undefined || names.includes(name);
+    const says = (entry: unknown, keys: readonly string[]) =>
+      isEntry(entry) && listOf(entry, keys).some(isMeant);
+    if (listedEpics(root).length === 0 || says(entries[position], DEPENDENCY_KEYS)) {
+      return undefined;
+    }
+    const at = positions().get(id) ?? -1;
+    const key = DEPENDENCY_KEYS.find(one => says(listedEpics(root)[at], [one]));
+    const span = key === undefined ? undefined : spans()[at];
+    return key && span && memberOf(membersOf(text, span.start), key)?.name.start;
+  };
 }
 
 /**
  * Epics that cannot be read as they are meant: no list, one id for several of them, or a story whose epic is no text.
  */
 function oddEpics(
-  text: string,
-  root: unknown,
+  { lines, root, text }: FileText,
   { entries }: StoryArray,
-  lines: TextLines,
+  stories: readonly Story[],
   placeOf: FindPlace,
 ): StoryProblem[] {
   const code = 'unknownEpic';
@@ -86,17 +101,25 @@ function oddEpics(
       });
     }
   });
-  entries.forEach((entry, position) => {
-    const key = EPIC_ID_KEYS.find(one => isEntry(entry) && typeof entry[one] === 'object');
-    if (key !== undefined && isEntry(entry) && entry[key] !== null) {
+  for (const { epic, position } of stories) {
+    const entry = entries[position];
+    const key = isEntry(entry) ? EPIC_ID_KEYS.find(one => isOddEpic(entry[one])) : undefined;
+    if (key !== undefined && epic === undefined) {
       found.push({
         code,
         message: say('The value of "{0}" is not read: write the id of one epic, in quotes.', key),
         ...placeOf({ position }, [key]),
       });
     }
-  });
+  }
   return found;
+}
+
+/** A value that says something, and not which epic. */
+function isOddEpic(value: unknown): boolean {
+  const isNothing =
+    value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+  return !isNothing && typeof value !== 'string' && typeof value !== 'number';
 }
 
 /** Stories of an epic that the list of epics does not have. */
@@ -132,10 +155,8 @@ function unknownEpics(
  * the id of a story counts, or stands next to one. An epic that is done or put aside may have lost its stories.
  */
 function unknownChildren(
-  text: string,
-  root: unknown,
+  { lines, root, text }: FileText,
   stories: readonly Story[],
-  lines: TextLines,
 ): StoryProblem[] {
   const ids = new Set(stories.map(({ id }) => id));
   // Finished stories, for example, may be in other lists, as texts or keys.

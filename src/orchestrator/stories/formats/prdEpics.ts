@@ -11,7 +11,12 @@ export const CHILD_KEYS = ['children', 'stories', 'userStories', 'tasks', 'story
 
 interface Epic extends NamedGroup {
   readonly needs: readonly string[];
+  readonly entry: Entry;
+  /** In the list of epics. */
+  readonly position: number;
 }
+
+type Parents = ReadonlyMap<Story, string | undefined>;
 
 /**
  * Stories with the titles of their epics, and with dependencies as ids: files also name stories by title or number, and
@@ -24,13 +29,10 @@ export function withEpics(
   entries: readonly unknown[],
   stories: readonly Story[],
 ): readonly Story[] {
-  const listed = epicsOf(root);
   const ids = new Set(stories.map(({ id }) => id));
-  const parents = new Map(
-    stories.map(story => [story, parentOf(entries[story.position])] as const),
-  );
+  const parents = parentsOf(entries, stories);
   const isPlain =
-    listed.length === 0 &&
+    epicsOf(root).length === 0 &&
     stories.every(
       story =>
         story.dependsOn.every(id => ids.has(id)) &&
@@ -39,11 +41,8 @@ export function withEpics(
   if (isPlain) {
     return stories;
   }
-  const epics = listed.map(epic => readEpic(epic, stories, parents));
-  const names = new StoryNames(
-    stories,
-    epics.map((epic, index) => waitingFor(epic, listed[index] ?? {})),
-  );
+  const epics = readEpics(root, stories, parents);
+  const names = new StoryNames(stories, epics.map(waitingFor));
   // The first one that has a story counts. What an epic waits for is found once, not for each of its stories.
   const epicOf = new Map(
     epics.toReversed().flatMap(epic => {
@@ -64,9 +63,9 @@ export function withEpics(
 }
 
 /** What waits for an epic none of whose stories are read waits for a story that does not exist, unless the epic is done. */
-function waitingFor(epic: Epic, entry: Entry): Epic {
+function waitingFor(epic: Epic): Epic {
   const own = epic.id ?? epic.name;
-  return epic.stories.length > 0 || own === undefined || isDone(entry)
+  return epic.stories.length > 0 || own === undefined || isDone(epic.entry)
     ? epic
     : { ...epic, stories: [own] };
 }
@@ -80,17 +79,40 @@ export function epicsOf(root: unknown): readonly Entry[] {
   return listedEpics(root).filter(isEntry);
 }
 
+/** The position, in the list of epics, of the one that each story belongs to, by the id of the story. */
+export function epicPositions(
+  root: unknown,
+  entries: readonly unknown[],
+  stories: readonly Story[],
+): ReadonlyMap<string, number> {
+  const epics = readEpics(root, stories, parentsOf(entries, stories));
+  // The first one that has a story counts.
+  return new Map(
+    epics.toReversed().flatMap(epic => epic.stories.map(id => [id, epic.position] as const)),
+  );
+}
+
+function readEpics(root: unknown, stories: readonly Story[], parents: Parents): readonly Epic[] {
+  return listedEpics(root).flatMap((entry, position) =>
+    isEntry(entry) ? [readEpic(entry, position, stories, parents)] : [],
+  );
+}
+
+function parentsOf(entries: readonly unknown[], stories: readonly Story[]): Parents {
+  return new Map(stories.map(story => [story, parentOf(entries[story.position])] as const));
+}
+
 function readEpic(
   epic: Entry,
+  position: number,
   stories: readonly Story[],
-  parents: ReadonlyMap<Story, string | undefined>,
+  parents: Parents,
 ): Epic {
   const id = ownId(epic);
   const name = firstText(epic, TITLE_KEYS)?.trim();
   const children = new Set(listOf(epic, CHILD_KEYS));
   return {
-    id,
-    name,
+    ...{ id, name, entry: epic, position },
     stories: stories
       .filter(story => {
         const parent = parents.get(story);

@@ -71,19 +71,19 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         : [],
     ),
   );
-  const needsOfEpic = epicNeeds(text, root);
-  const placeOf = (
-    story: Pick<Story, 'position'>,
-    keys: readonly string[],
-    otherwise = startOf(story),
-  ) => {
+  const needsOfEpic = epicNeeds(text, root, array, stories);
+  const placeOf = (story: Pick<Story, 'position'>, keys: readonly string[]) => {
     const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
-    return lines.at(member?.name.start ?? otherwise);
+    return lines.at(member?.name.start ?? startOf(story));
   };
   const problems = findStoryProblems(
     stories,
-    (story, fact) =>
-      fact === 'id' ? placeOf(story, ['id']) : placeOf(story, DEPENDENCY_KEYS, needsOfEpic(story)),
+    (story, fact, names) => {
+      const ofEpic = fact === 'id' ? undefined : needsOfEpic(story, names);
+      return ofEpic === undefined
+        ? placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS)
+        : lines.at(ofEpic);
+    },
     [
       ...array.entries.flatMap((entry, position) =>
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],

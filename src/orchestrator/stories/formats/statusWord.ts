@@ -3,7 +3,14 @@ import type { StoryProblem } from '../story.ts';
 import { misnamedKeyMessage, misspelledStatus } from './fieldNames.ts';
 import { quoted } from './plainText.ts';
 import { doneKeyOf, type Entry } from './prdEntry.ts';
-import { type DoneKey, isDoneWord, isParkedWord, isStatusKey, normaliseWord } from './prdKeys.ts';
+import {
+  type DoneKey,
+  isDoneWord,
+  isParkedWord,
+  isStatusKey,
+  normaliseWord,
+  STATUS_KEYS,
+} from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
 export interface StatusUse {
@@ -97,7 +104,7 @@ export function findStatusProblems(
             code: 'unknownStatus',
             message: isStatusKey(key)
               ? unknownStatusMessage(value, usual)
-              : notBooleanMessage(value),
+              : notBooleanMessage(value, entry ?? {}),
             ...placeOf(position, key),
             subject: { position, ids: [key] },
           },
@@ -114,9 +121,10 @@ function unknownStatusMessage(status: unknown, { done, open }: UsualWords): Mess
   );
 }
 
-/** What to write instead of a value in the place of true or false that is neither. */
-export function notBooleanMessage(value: unknown): Message {
-  if (isParkedWord(value)) {
+/** What to write instead of a value in the place of true or false that is neither. @param entry the story with it */
+export function notBooleanMessage(value: unknown, entry: Entry): Message {
+  const isParked = entry['parked'] === true || STATUS_KEYS.some(key => isParkedWord(entry[key]));
+  if (isParkedWord(value) && !isParked) {
     return say(
       '{0} is neither true nor false, so the story counts as not done, and agents work on it: write false, and {0} as its "status" if they should not.',
       quoted(value),

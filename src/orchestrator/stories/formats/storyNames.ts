@@ -18,13 +18,15 @@ type Named = Pick<Story, 'id' | 'title'>;
 export class StoryNames {
   private readonly ids: ReadonlySet<string>;
   private readonly stories: readonly Named[];
-  private readonly groups: readonly NamedGroup[];
+  private readonly groups: readonly (NamedGroup & { readonly plainName: string })[];
+  /** What was found for a name: files repeat them, and there may be thousands of groups. */
+  private readonly called = new Map<string, NamedGroup | undefined>();
   private titles: ReadonlyMap<string, string | undefined> | undefined;
 
   constructor(stories: readonly Named[], groups: readonly NamedGroup[] = []) {
     this.ids = new Set(stories.map(({ id }) => id));
     this.stories = stories;
-    this.groups = groups;
+    this.groups = groups.map(group => ({ ...group, plainName: plain(group.name ?? '') }));
   }
 
   /** The ids of the stories that a story means; the name itself if there are none. */
@@ -77,13 +79,22 @@ export class StoryNames {
 
   /** By its id or name; `Phase 1` is also the start of `Phase 1: Foundation`, and 1 the number of the first one. */
   private groupCalled(name: string, isNumber: boolean): NamedGroup | undefined {
+    const key = `${isNumber} ${name}`;
+    if (!this.called.has(key)) {
+      this.called.set(key, this.findGroup(name, isNumber));
+    }
+    return this.called.get(key);
+  }
+
+  private findGroup(name: string, isNumber: boolean): NamedGroup | undefined {
+    const plainName = plain(name);
     const same = this.groups.find(group => group.id === name || group.name === name);
     if (same !== undefined) {
       return same;
     }
     const [first, ...others] = this.groups.filter(
       group =>
-        plain(group.name ?? '') === plain(name) ||
+        group.plainName === plainName ||
         (group.name?.startsWith(name) === true &&
           /^[\s:.\u2013\u2014-]/.test(group.name.slice(name.length))),
     );
