@@ -32,7 +32,7 @@ describe('the task graph', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(imported.stdout).imported, ['US-001', 'US-002']);
     assert.equal(imported.stderr, '');
     assert.equal(await workspace.read('plans/old.json'), prd);
-    assert.match(await workspace.read(GRAPH), /"note":\{"kept":1\},.*"status":"done"/);
+    assert.match(await workspace.read(GRAPH), /"note":\{"kept": 1\},.*"status":"done"/);
     assert.match(await workspace.read('.ralph/context.json'), /"compactionLevel": 0/);
     const again = await workspace.cli('tasks', 'import', 'plans/old.json').finished;
     assert.equal(again.code, 1);
