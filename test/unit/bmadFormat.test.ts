@@ -239,6 +239,80 @@ suite('A sprint status of BMAD', () => {
     assert.equal(parseStoryFile(FILE, 'development_status: [\n').problems[0]?.code, 'invalidYaml');
   });
 
+  test('stories at the wrong indentation are problems with their lines', () => {
+    const said = (text: string) =>
+      parseStoryFile(FILE, text).problems.map(({ code, line, message }) => {
+        const [start] = englishOf(message).split('. ');
+        return `${code} ${line} ${start}`;
+      });
+    const list = 'development_status:\n  epic-1: in-progress\n  1-1-login: done\n';
+    const below = (story: string, line: number, key: string) =>
+      `notAStory ${line} "${story}" is not read as a story, because it is below "${key}"`;
+    const outside = (story: string, line: number) =>
+      `notAStory ${line} "${story}" is not read as a story, because it is not below "development_status:"`;
+    // Too far to the right.
+    assert.deepEqual(said(`${list}  epic-2:\n    2-1-cart: backlog\n    2-2-pay:\n`), [
+      below('2-1-cart', 5, 'epic-2'),
+      below('2-2-pay', 6, 'epic-2'),
+    ]);
+    assert.deepEqual(said(`${list}  1-2-logout:\n    1-3-reset: backlog\n`), [
+      'unknownStatus 4 The status of 1-2-logout is not one word, so the story counts as not done',
+      below('1-3-reset', 5, '1-2-logout'),
+    ]);
+    // Too far to the left, also together with their epic, whatever its name.
+    assert.deepEqual(said(`${list}1-2-logout: backlog\n1-3-reset: {status: done}\n`), [
+      outside('1-2-logout', 4),
+      outside('1-3-reset', 5),
+    ]);
+    assert.deepEqual(said(`${list}epic-shop: backlog\nshop-1-cart: ready-for-dev\n`), [
+      outside('shop-1-cart', 5),
+    ]);
+    // In the map or the list of an epic.
+    for (const stories of [
+      '{1-2-logout: backlog}',
+      '[1-2-logout]',
+      '[{1-2-logout: backlog}]',
+      '{1-2-logout: {points: 3}}',
+    ]) {
+      assert.deepEqual(
+        said(`${list}  epic-2: {status: in-progress, stories: ${stories}}\n`),
+        [below('1-2-logout', 4, 'epic-2')],
+        stories,
+      );
+      assert.deepEqual(
+        said(`${list}epic-2: {status: in-progress, stories: ${stories}}\n`),
+        [below('1-2-logout', 4, 'epic-2')],
+        stories,
+      );
+    }
+    // Also where there are no others.
+    for (const [text, line] of [
+      ['development_status:\n1-1-login: done\n', 2],
+      ['development_status:\n  epic-1:\n    1-1-login: done\n', 3],
+      ['development_status:\n  epic-1: {stories: {1-1-login: done}}\n', 2],
+    ] as const) {
+      const [problem] = parseStoryFile(FILE, text).problems;
+      assert.deepEqual([problem?.code, problem?.line], ['noStories', line]);
+      assert.match(englishOf(problem?.message ?? ''), /^"1-1-login" is not read as a story/);
+    }
+  });
+
+  test('what an epic and the file say besides their stories is no problem', () => {
+    const text = `generated: 2026-05-06
+project: Plants
+1-1-notes: 3
+development_status:
+  epic-1: {status: in-progress, title: Base, started: 2026-05-06, stories: [1-1-login], points: {1-9-x: 3}}
+  1-1-login: {status: done, depends_on: [0-9-gone]}
+  epic-2:
+    status: backlog
+    files: {2-9-x: docs/2-9-x.md}
+  epic-2-retrospective: {status: optional}
+owners: {2-9-x: Ann}
+`;
+    assert.deepEqual(parseStoryFile(FILE, text).problems, []);
+  });
+
   test('a merge key and a second document are named as they are written', () => {
     const saidOf = (text: string) =>
       parseStoryFile(FILE, text).problems.map(({ message }) => englishOf(message));

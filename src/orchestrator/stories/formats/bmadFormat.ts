@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { type Document, isAlias, isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, type YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { requireSameGroup, type Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { LIST, strayStories } from './bmadStrays.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { isEntry } from './prdEntry.ts';
 import { isDoneWord, isParkedWord } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
-import { findStatusProblems, isKnownStatus } from './statusWord.ts';
+import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
@@ -22,7 +23,6 @@ import { yamlParts } from './yamlParts.ts';
 /** `sprint-status.yaml` of BMAD: https://github.com/bmad-code-org/BMAD-METHOD. */
 export const bmad: StoryFormat = { name: 'bmad', read };
 
-const LIST = 'development_status';
 /** The key of a story that is written as a map. */
 const STATUS = 'status';
 /** Says least about a story: it may not even have a file. */
@@ -59,20 +59,33 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const root = parsed.document.contents;
   const map = isMap(root) ? pairOf(root, LIST)?.value : undefined;
-  const entries = isMap(map) ? entriesOf(text, map, parsed.document) : [];
+  const entriesIn = (node: unknown) => (isMap(node) ? entriesOf(text, node, parsed.document) : []);
+  const entries = entriesIn(map);
   const epics = epicsOf(entries);
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
   const others = entries.filter(
     entry => !isStory(entry) && !NO_STORY.test(entry.key) && epics.get(entry.key) !== entry.key,
   );
-  const unread = others.map(({ key, span }) => ({
-    message: say(
-      '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
-      plainText(key),
-    ),
-    ...lines.at(span.start),
-  }));
+  const known = new Set(found.map(({ key }) => key));
+  // Epics may stand at the wrong place together with their stories.
+  const allEpics = epicsOf([...entries, ...entriesIn(root)]);
+  const unread = [
+    ...others.map(({ key, span }) => ({
+      message: say(
+        '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
+        plainText(key),
+      ),
+      start: span.start,
+    })),
+    ...strayStories(root, {
+      isMissing: key => !known.has(key) && partsOf(key, allEpics) !== undefined,
+      isRead: key => known.has(key),
+      isEpic: key => NO_STORY.test(key),
+    }),
+  ]
+    .toSorted((one, other) => one.start - other.start)
+    .map(({ message, start }) => ({ message, ...lines.at(start) }));
   if (!isMap(map) || found.length === 0) {
     const [first] = unread;
     if (first !== undefined) {
@@ -94,11 +107,6 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const placeOf = (position: number) => lines.at(found[position]?.span.start ?? 0);
   const problems = findStoryProblems(stories, ({ position }) => placeOf(position), [
     ...unread.map(problem => ({ code: 'notAStory' as const, ...problem })),
-    ...otherMaps(root, new Set(found.map(({ key }) => key))).map(({ count, key, start }) => ({
-      code: 'notAStory' as const,
-      message: otherListMessage(key, count, LIST),
-      ...lines.at(start),
-    })),
     ...found
       .filter(({ isUnclear }) => isUnclear)
       .map(({ key, span }) => ({
@@ -208,20 +216,6 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
 function ownText(rest: string): string {
   const value = rest.trimEnd();
   return value === ':' ? (/^:[\t ]*/.exec(rest)?.[0] ?? value) : value;
-}
-
-/** Other keys of the file with stories and their states, which the list does not have. */
-function otherMaps(root: unknown, known: ReadonlySet<string>) {
-  return (isMap(root) ? root.items : []).flatMap(({ key, value }) => {
-    const pairs = isMap(value) && isScalar(key) && key.value !== LIST ? value.items : [];
-    const count = pairs.filter(pair => {
-      const [story, status] = [pair.key, pair.value].map(one => (isScalar(one) ? one.value : ''));
-      const isStory = typeof story === 'string' && STORY.test(story) && !known.has(story);
-      return isStory && typeof status === 'string' && isKnownStatus(status);
-    }).length;
-    const name = isScalar(key) && typeof key.value === 'string' ? key.value : '';
-    return count === 0 ? [] : [{ key: name, count, start: (key as Scalar).range?.[0] ?? 0 }];
-  });
 }
 
 /** The keys of the epics, by how those of their stories begin. */
