@@ -63,6 +63,27 @@ describe('ralph-orchestrator', () => {
     assert.equal(tick('task-1770266931-0a01', false), text.replace('closed', 'open'));
   });
 
+  test('is done by its status alone, so that a tick changes what is read', () => {
+    const others = { passes: true, completed: true, state: 'closed' };
+    for (const [more, done] of [
+      [{ ...others, status: 'open' }, false],
+      [{ ...others, status: null }, false],
+      [others, false],
+      [{ passes: false, status: 'closed' }, true],
+    ] as const) {
+      const line = task(1, more);
+      const list = parseList(path, line);
+      assert.deepEqual(list.problems, []);
+      assert.equal(list.stories[0]?.done, done, line);
+      const ticked = editStoryDone(line, { id: 'task-1770266931-0a01' }, !done, path);
+      assert.equal(parseList(path, ticked).stories[0]?.done, !done, ticked);
+      assert.deepEqual(JSON.parse(ticked), {
+        ...JSON.parse(line),
+        status: done ? 'open' : 'closed',
+      });
+    }
+  });
+
   test('refuses other lines with the command that adds tasks', () => {
     for (const other of ['', '{"seq":1}', '7']) {
       const file = parseStoryFile(path, other);

@@ -7,7 +7,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness, blockerIn, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { isNamedLike } from './fieldNames.ts';
+import { statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
@@ -72,16 +72,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         : [],
     ),
     ...findRepeatedKeys(text, issues, lines),
-    ...findStatusProblems(
-      // Nothing else decides; a misspelled key is named.
-      entries.map(({ status, ...others }) =>
-        status === undefined
-          ? Object.fromEntries(Object.entries(others).filter(([key]) => isNamedLike(key, 'status')))
-          : { status },
-      ),
-      keyPlace,
-      words,
-    ),
+    ...findStatusProblems(entries.map(statusFields), keyPlace, words),
   ]);
   return {
     heading: { project: '', branchName: '', description: '' },

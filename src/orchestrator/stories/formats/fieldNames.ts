@@ -79,6 +79,13 @@ export function misspelledStatus(
   })[0];
 }
 
+/** What says whether a story is done where only a `status` can say it: that key, or else those that are almost it. */
+export function statusFields({ status, ...others }: Entry): Entry {
+  return status === undefined
+    ? Object.fromEntries(Object.entries(others).filter(([key]) => isNamedLike(key, 'status')))
+    : { status };
+}
+
 /**
  * Finds the fields that a story lacks and has under another name.
  * @param lacks the fields without any known key

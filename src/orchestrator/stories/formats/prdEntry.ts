@@ -87,6 +87,16 @@ export function doneKeyOf(entry: Entry): DoneKey | undefined {
   return keys.find(key => entry[key] !== null && entry[key] !== undefined) ?? keys[0];
 }
 
+/** Without other keys that say whether a story is done, for a tool that only knows a `status`: an agent may have added one. */
+export function withStatusAlone(entry: Entry): Entry {
+  const others: readonly string[] = [...DONE_KEYS, ...STATUS_KEYS].filter(
+    key => key !== 'status' && Object.hasOwn(entry, key),
+  );
+  return others.length === 0
+    ? entry
+    : Object.fromEntries(Object.entries(entry).filter(([key]) => !others.includes(key)));
+}
+
 /** Done means a deciding key with a word that means done, or a done key that is `true`; anything unclear is not done. */
 export function isDone(entry: Entry): boolean {
   const key = doneKeyOf(entry);

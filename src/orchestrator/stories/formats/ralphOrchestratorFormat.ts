@@ -4,13 +4,13 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findMisnamedNeeds } from './fieldNames.ts';
+import { findMisnamedNeeds, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
-import { ownId, readStory } from './prdEntry.ts';
+import { ownId, readStory, withStatusAlone } from './prdEntry.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
@@ -52,7 +52,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const member = membersOf(text, startOf(story)).find(({ key }) => key === wanted);
     return lines.at(member?.name.start ?? startOf(story));
   };
-  const entries = tasks.map(({ entry }) => entry);
+  const entries = tasks.map(({ entry }) => withStatusAlone(entry));
   const keyPlace = (position: number, key: string) => placeOf({ position }, key);
   return {
     heading: { project: '', branchName: '', description: '' },
@@ -63,9 +63,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       [
         ...findRepeatedKeys(text, tasks, lines),
         ...findMisnamedNeeds(entries, keyPlace, 'blocked_by'),
-        ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
-          find(entries, keyPlace, { open: OPEN, done: 'closed' }),
-        ),
+        ...[findChoiceProblems, findInexactIds].flatMap(find => find(entries, keyPlace)),
+        ...findStatusProblems(entries.map(statusFields), keyPlace, { open: OPEN, done: 'closed' }),
       ],
     ),
     // Nothing else: a time written by us could not be removed with the tick.
@@ -78,6 +77,6 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 function storyOf({ entry, start }: JsonLine, position: number, lines: TextLines): Story {
-  const story = readStory(entry, position, lines.at(start).line);
+  const story = readStory(withStatusAlone(entry), position, lines.at(start).line);
   return { ...story, parked: story.status === GIVEN_UP || story.parked };
 }

@@ -1,7 +1,7 @@
 import { isNamedLike } from './fieldNames.ts';
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isDone, isEntry, ownId } from './prdEntry.ts';
-import { DONE_KEYS, isParkedWord } from './prdKeys.ts';
+import { type Entry, isDone, isEntry, ownId, withStatusAlone } from './prdEntry.ts';
+import { isParkedWord } from './prdKeys.ts';
 import { looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
@@ -139,7 +139,7 @@ export function readTasks(text: string, tag: Tag): Task[] {
       const subtasks =
         parent === undefined ? listIn(text, span.start, entry, 'subtasks') : undefined;
       const task: Task = {
-        ...{ entry: ofTaskMaster(entry), span, list, index, tag, parent },
+        ...{ entry: withStatusAlone(entry), span, list, index, tag, parent },
         name:
           parent === undefined || id.startsWith(`${parent.name}.`) ? id : `${parent.name}.${id}`,
         subtasks: subtasks?.items.length === 0 ? undefined : subtasks,
@@ -171,14 +171,6 @@ export function oddSubtasks({ entry }: Task): { readonly key: string; readonly c
         : 0;
     return count === 0 ? [] : [{ key, count }];
   });
-}
-
-/** Without the done keys of other lists, which Task Master does not read: an agent may have added one. */
-function ofTaskMaster(entry: Entry): Entry {
-  const others: readonly string[] = DONE_KEYS.filter(key => Object.hasOwn(entry, key));
-  return others.length === 0
-    ? entry
-    : Object.fromEntries(Object.entries(entry).filter(([key]) => !others.includes(key)));
 }
 
 /** Not worked on; a cancelled task does not keep others waiting either. */
