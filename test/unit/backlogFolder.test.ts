@@ -255,6 +255,47 @@ suite('A folder of Backlog.md', () => {
     assert.deepEqual(problems, []);
   });
 
+  test('an id with another prefix is none of a task with the same number', async () => {
+    await mkdir(path.join(dir, 'completed'), { recursive: true });
+    await writeFile(path.join(dir, 'completed', 'task-3 - Old.md'), '');
+    const { problems, stories } = await listOf(
+      { id: 'task-1', title: 'A', status: 'Done' },
+      { id: 'BUG-1', title: 'B' },
+      { id: 'task-2', title: 'C', dependencies: ['draft-1', 'FEAT-1', 'draft-3', 'doc-99'] },
+      { id: 'task-4', title: 'D', dependencies: ['bug-01'] },
+      { id: 'task-5', title: 'E', dependencies: ['1', 'Task-001', '3'] },
+    );
+
+    assert.deepEqual(Object.fromEntries(stories.map(({ dependsOn, id }) => [id, dependsOn])), {
+      ...{ 'task-1': [], 'BUG-1': [] },
+      'task-2': ['draft-1', 'FEAT-1', 'draft-3', 'doc-99'],
+      ...{ 'task-4': ['BUG-1'], 'task-5': ['task-1'] },
+    });
+    assert.deepEqual(
+      problems.map(({ code, file, subject }) => [code, file, subject?.ids]),
+      [
+        [
+          ...['unknownDependency', 'tasks/task-2 - C.md'],
+          ['draft-1', 'FEAT-1', 'draft-3', 'doc-99'],
+        ],
+      ],
+    );
+  });
+
+  test('where the settings have a prefix, the usual one means it, too', async () => {
+    await writeBacklog(
+      dir,
+      [
+        { id: 'SHOP-1', title: 'A', status: 'Done' },
+        { id: 'SHOP-2', title: 'B', dependencies: ['task-1', 'shop-01', '1', 'draft-1'] },
+      ],
+      'task_prefix: shop\n',
+    );
+    const { stories } = await list();
+
+    assert.deepEqual(stories[1]?.dependsOn, ['SHOP-1', 'draft-1']);
+  });
+
   test('a task waits for its subtasks, and never in a circle', async () => {
     const { problems, stories } = await listOf(
       { id: 'task-1', title: 'Parent' },

@@ -93,10 +93,10 @@ function meanings(
   completed: ReadonlySet<string>,
 ): (id: string) => string | undefined {
   const known = new Map(placed.map(({ task }) => [sameId(task.id, prefix), task.id]));
-  // A project that has changed its prefix has dependencies with the old one.
   return id => {
     const form = sameId(id, prefix);
-    const other = sameId(id.replace(/^[A-Za-z]+-/, ''), prefix);
+    // A project that has chosen a prefix later has dependencies with the usual one. Others are those of drafts and documents.
+    const other = sameId(id.trim().replace(/^task-(?=\d)/i, ''), prefix);
     const own = known.get(form) ?? known.get(other);
     // A dependency that was put away as completed is met.
     return own ?? (completed.has(form) || completed.has(other) ? undefined : id);
