@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addToText } from '../../src/orchestrator/stories/edit/addStory.ts';
+import { tickText } from '../../src/orchestrator/stories/edit/edit.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { compactTasks } from '../../src/orchestrator/stories/taskCompaction.ts';
@@ -18,9 +19,10 @@ const task = fc.record(
     status: fc.constantFrom('ready', 'done', 'completed', 'blocked', 'in_progress'),
     blockedBy: fc.array(id, { maxLength: 2 }),
     updated: fc.constantFrom('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+    passes: fc.constantFrom(true, false),
     extra: fc.jsonValue({ maxDepth: 1 }),
   },
-  { requiredKeys: ['title', 'status'] },
+  { requiredKeys: ['title'] },
 );
 const graphs = fc
   .record({
@@ -95,6 +97,25 @@ describe('compaction', () => {
       { numRuns: 500 },
     );
   });
+});
+
+test('a tick makes a task done or not, and taking it back restores every byte', () => {
+  fc.assert(
+    fc.property(graphs, fc.nat(), (text, n) => {
+      const stories = storiesOf(text);
+      const { done, id: own, position } = stories[n % stories.length] as Story;
+      const selector = { id: own, position };
+      const tick = tickText(text, selector, !done, { path: FILE });
+      assert.deepEqual(
+        storiesOf(tick.text).map(one => one.done),
+        stories.map(one => (one.position === position ? !done : one.done)),
+      );
+      assert.ok(tick.undo);
+      const undos = [tick.undo];
+      assert.equal(tickText(tick.text, selector, done, { path: FILE, undos }).text, text);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 const story = fc.record(

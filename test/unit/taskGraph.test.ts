@@ -3,11 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
-import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { editStoryDone, tickText } from '../../src/orchestrator/stories/edit/edit.ts';
 import { findStoryFile } from '../../src/orchestrator/stories/knownSources.ts';
 import { nextStory, readyStories } from '../../src/orchestrator/stories/select.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { compactTasks } from '../../src/orchestrator/stories/taskCompaction.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 const FILE = '.ralph/tasks.jsonl';
@@ -61,6 +62,63 @@ describe('our own task graph', () => {
     assert.equal(editStoryDone(ticked, { id: 'T-2' }, false, FILE), GRAPH);
     const alone = '{"id":"a","title":"A","status":"done"}';
     assert.match(editStoryDone(alone, { id: 'a' }, false, FILE), /"status":"ready"/);
+  });
+
+  test('a task that is in the file again counts, although a line says that it was compacted', () => {
+    const marker = '{"type":"compacted","ids":["T-1","T-2"]}';
+    const waiting = '{"id":"T-3","title":"C","status":"ready","blockedBy":["T-1","T-2"]}';
+    const task = (status: string) => `{"id":"T-1","title":"A","status":"${status}"}`;
+    for (const lines of [
+      [task('ready'), marker, waiting],
+      [marker, waiting, task('ready')],
+    ]) {
+      const { stories } = listOf(lines.join('\n'));
+      assert.deepEqual(stories.find(({ id }) => id === 'T-3')?.dependsOn, ['T-1']);
+      assert.deepEqual(
+        readyStories(stories).map(({ id }) => id),
+        ['T-1'],
+      );
+    }
+    const { stories } = listOf([task('done'), marker, waiting].join('\n'));
+    assert.equal(nextStory(stories).story?.id, 'T-3');
+  });
+
+  test('the status decides, whatever else a task says, and a tick changes it alone', () => {
+    const others = '"passes":true,"completed":false,"state":"closed"';
+    for (const [status, done, parked, ticked] of [
+      ['ready', false, undefined, 'done'],
+      ['blocked', false, true, 'done'],
+      ['done', true, undefined, 'ready'],
+    ] as const) {
+      const text = `{"id":"a","title":"A",${others},"status":"${status}","blockedBy":[]}\n`;
+      const [story] = listOf(text).stories;
+      assert.deepEqual([story?.done, story?.parked, story?.status], [done, parked, status]);
+      assert.deepEqual(listOf(text).problems, []);
+      const tick = tickText(text, { id: 'a' }, !done, { path: FILE });
+      assert.equal(tick.text, text.replace(`"status":"${status}"`, `"status":"${ticked}"`));
+      assert.equal(listOf(tick.text).stories[0]?.done, !done);
+      assert.ok(tick.undo);
+      const back = tickText(tick.text, { id: 'a' }, done, { path: FILE, undos: [tick.undo] });
+      assert.equal(back.text, text);
+    }
+    // Without a status, another key decides.
+    const text = '{"id":"a","title":"A","passes":true}\n{"id":"b","title":"B","state":"done"}\n';
+    assert.deepEqual(
+      listOf(text).stories.map(({ done }) => done),
+      [true, true],
+    );
+    const open = text.replace('true', 'false');
+    assert.equal(editStoryDone(text, { id: 'a' }, false, FILE), open);
+    // Nor does a compaction take an open task away.
+    const now = new Date('2026-03-01T10:00:00Z');
+    const graph = ['ready', 'done', 'done']
+      .map((status, n) => `{"id":"${n}","title":"A","passes":${n === 0},"status":"${status}"}\n`)
+      .join('');
+    const made = compactTasks(graph, { archive: 'a', keep: 1, now });
+    assert.deepEqual(
+      made?.tasks.map(({ id }) => id),
+      ['1'],
+    );
   });
 
   test('unusable entries are reported with their line', () => {

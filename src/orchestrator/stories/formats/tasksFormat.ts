@@ -15,7 +15,7 @@ import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
-import { type Entry, isDone, isEntry, ownId, readStory } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, ownId, readStory, withStatusAlone } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -119,8 +119,9 @@ function appendTask(text: string, found: readonly JsonLine[], story: NewStory): 
 
 /** The lines of a task file. */
 export interface TaskGraph {
+  /** A status decides whatever other keys say, so that a task with one is read without them. */
   readonly tasks: readonly JsonLine[];
-  /** Ids of finished tasks that were moved to an archive. */
+  /** Ids of finished tasks that were moved to an archive; without those that a task has again. */
   readonly compacted: ReadonlySet<string>;
   /** What is known about the project; absent if no line says so. */
   readonly heading?: Entry;
@@ -142,10 +143,13 @@ export function readTaskGraph(text: string, lines = new TextLines(text)): TaskGr
   }
   const heading = read.find(isHeading)?.entry;
   const rest = read.filter(line => !isCompacted(line) && !isHeading(line));
+  const tasks = rest.filter(isTask).map(line => ({ ...line, entry: withDecider(line.entry) }));
+  const own = new Set(tasks.map(({ entry }) => ownId(entry)));
+  const compacted = read.filter(isCompacted).flatMap(({ entry }) => idsOf(entry));
   return {
-    tasks: rest.filter(isTask),
+    tasks,
     others: rest.filter(line => !isTask(line)),
-    compacted: new Set(read.filter(isCompacted).flatMap(({ entry }) => idsOf(entry))),
+    compacted: new Set(compacted.filter(id => !own.has(id))),
     heading,
   };
 }
@@ -199,6 +203,10 @@ function isHeading({ entry }: JsonLine): boolean {
 
 function isTask({ entry }: JsonLine): boolean {
   return ownId(entry) !== undefined || TITLE_KEYS.some(key => typeof entry[key] === 'string');
+}
+
+function withDecider(entry: Entry): Entry {
+  return typeof entry.status === 'string' ? withStatusAlone(entry) : entry;
 }
 
 function idsOf({ ids }: Entry & { readonly ids?: unknown }): string[] {
