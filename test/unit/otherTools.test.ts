@@ -246,6 +246,25 @@ describe('dependencies by name', () => {
     ]);
   });
 
+  test('in a list without phases, a number is that of a task or nothing', () => {
+    const task = (id: string, more = '') => `  - ${id}name: t\n    status: pending\n${more}`;
+    const waits = '    depends_on: [1]\n';
+    for (const start of ['', '# Not plain: \n? x\n: y\n']) {
+      const list = parseList(
+        'o.yaml',
+        `${start}tasks:\n${task('id: T1\n    ')}${task('id: T2\n    ', waits)}`,
+      );
+      assert.deepEqual(needs(list), { T1: '', T2: '1' });
+      assert.deepEqual(
+        list.problems.map(({ code, subject }) => [code, subject?.ids]),
+        [['unknownDependency', ['1']]],
+      );
+      const numbered = parseList('o.yaml', `${start}tasks:\n${task('')}${task('', waits)}`);
+      assert.deepEqual(needs(numbered), { '#1': '', '#2': '#1' });
+      assert.deepEqual(numbered.problems, []);
+    }
+  });
+
   test('a title that two stories have means neither', () => {
     const list = parseList('prd.json', [
       ...['a', 'b'].map(id => ({ id, title: 'Same', passes: false })),

@@ -40,7 +40,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Not an empty list, which would be complete.
     return { ...first, code: 'noStories' };
   }
-  const stories = readTasks(phases, lines);
+  const hasPhases = isEntry(root) && Array.isArray(root['phases']);
+  const stories = readTasks(phases, hasPhases, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const map = tasks[position]?.map();
     const pair = keys.map(key => pairOf(map, key)).find(found => found !== undefined);
@@ -63,7 +64,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     heading: readHeading(root),
     stories,
     problems,
-    hasPhases: (isEntry(root) && Array.isArray(root['phases'])) || undefined,
+    hasPhases: hasPhases || undefined,
     ...orchestrationEdits(text, tasks, story => placeOf(story, STATUS_KEYS).line),
     parts: yamlParts(text, position => tasks[position]?.map()),
   };
@@ -83,7 +84,7 @@ function whyNoTasks(
   return { message, line: Math.max(0, at) + 1, column: 1, isPlaced: true };
 }
 
-function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
+function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLines): Story[] {
   const tasks = phases.flatMap(phase => phase.tasks);
   const stories = tasks.map(({ entry, start }, position) =>
     readStory(entry, position, lines.at(start).line),
@@ -92,14 +93,13 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
   const parked = new Set(stories.filter(story => story.parked).map(({ id }) => id));
   const phaseOf = phases.flatMap(phase => phase.tasks.map(() => phase));
   let end = 0;
-  const names = new StoryNames(
-    stories,
-    phases.map(({ id, name, tasks: own }) => {
-      const start = end;
-      end += own.length;
-      return { id, name, stories: stories.slice(start, end).map(story => story.id) };
-    }),
-  );
+  const groups = phases.map(({ id, name, tasks: own }) => {
+    const start = end;
+    end += own.length;
+    return { id, name, stories: stories.slice(start, end).map(story => story.id) };
+  });
+  // All tasks of a file without phases are no group that one of them could wait for by its number.
+  const names = new StoryNames(stories, hasPhases ? groups : []);
   const needsOf = new Map(
     phases.map(phase => [phase, phase.dependsOn.flatMap(need => names.meantByGroup(need))]),
   );
