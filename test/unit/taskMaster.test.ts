@@ -66,6 +66,29 @@ describe('the tasks of Task Master', () => {
     assert.equal(nextStory(list.stories).story?.id, '2.2');
   });
 
+  test('wait for tasks that are put aside, but not for such subtasks of their own', () => {
+    const later = { title: 'b', status: 'deferred' };
+    const { stories } = parseList(
+      JSON.stringify({
+        tasks: [
+          { id: 1, title: 'a', status: 'pending', subtasks: [{ id: 1, ...later }] },
+          { id: 2, ...later },
+          { id: 3, title: 'c', status: 'pending', dependencies: [2] },
+        ],
+      }),
+    );
+    assert.deepEqual(
+      stories.map(({ dependsOn, id }) => [id, dependsOn]),
+      [
+        ['1', []],
+        ['1.1', []],
+        ['2', []],
+        ['3', ['2']],
+      ],
+    );
+    assert.equal(nextStory(stories).story?.id, '1');
+  });
+
   test('without a tag hide tags, which are problems with their lines, and an empty list hides none', () => {
     const master = { tasks: [{ id: 1, title: 'a', status: 'pending' }] };
     const told = (root: unknown) => {

@@ -17,7 +17,10 @@ export class TaskMasterNeeds {
     }
   }
 
-  /** A task waits for its subtasks, too, and a subtask for what its task waits for. */
+  /**
+   * A task waits for its subtasks, too, and a subtask for what its task waits for. A subtask that is put aside is left
+   * out of the task, which would otherwise never be next.
+   */
   of(task: Task): readonly string[] {
     const { parent } = task;
     const parts = this.parts.get(task)?.filter(({ entry }) => !isParked(entry)) ?? [];
