@@ -458,6 +458,10 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
         '[{"id":"A","title":"a","pases":true}]',
         /^! The state of stories is not read, .*\.json:1\./m,
       ],
+      [
+        '[{"id":"A","title":"a","prioritiy":1}]',
+        /^! The priority or title of stories is not read, .*\.json:1\./m,
+      ],
     ] as const) {
       await workspace.write('list.json', list);
       const one = await workspace.cli('doctor', '--file', 'list.json', '--only', 'unread').finished;

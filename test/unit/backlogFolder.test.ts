@@ -127,6 +127,21 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
+  test('a misspelled priority is named, unless the task is done', async () => {
+    await writeBacklog(dir, [
+      { id: 'task-1', title: 'A' },
+      { id: 'task-2', title: 'B', status: 'Done' },
+    ]);
+    for (const name of ['task-1 - A', 'task-2 - B']) {
+      const file = path.join(dir, `tasks/${name}.md`);
+      const text = (await readFile(file, 'utf8')).replace(/^priority:.*\n/m, '');
+      await writeFile(file, text.replace('---\n', '---\nPriority: high\n'));
+    }
+    assert.deepEqual(problemsOf(await list()), [
+      'misspelledKey tasks/task-1 - A.md:2 The key "Priority" is ignored: rename it to "priority".',
+    ]);
+  });
+
   test('another key with what a task waits for is reported, and is not read', async () => {
     const read = await listOf(
       { id: 'task-1', title: 'A', more: ['depends_on: [TASK-2]'] },

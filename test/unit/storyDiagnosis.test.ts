@@ -230,6 +230,33 @@ describe('common mistakes of agents', () => {
     assert.match(at, /"staus"/);
   });
 
+  test('a misspelled priority or title gets the right key, and is told once', () => {
+    const { priority, title, ...rest } = story();
+    for (const [key, entry] of [
+      ['prioritiy', { ...rest, title, prioritiy: priority }],
+      ['Titel', { ...rest, priority, Titel: title }],
+    ] as const) {
+      const { at, found, texts } = only(prd(entry));
+      assert.equal(found.code, 'unknownKey');
+      assert.match(englishOf(found.message), /^The key "\w+" is ignored: rename it to "\w+"\.$/);
+      assert.ok(at.startsWith(`"${key}"`));
+      assert.deepEqual(storiesOf(texts[0]), [story()]);
+    }
+  });
+
+  test('only true puts a story aside', () => {
+    const { found, texts } = only(prd(story({ parked: 'true' })));
+    assert.equal(
+      englishOf(found.message),
+      '"parked" must be true or false; the value here is ignored.',
+    );
+    assert.deepEqual(storiesOf(texts[0]), [story({ parked: true })]);
+    assert.deepEqual(only(prd(story({ parked: 'after the launch' }))).fixes, []);
+    for (const parked of [true, false, null, '']) {
+      assert.deepEqual(codes(prd(story({ parked }))), []);
+    }
+  });
+
   test('other keys for dependencies and criteria are replaced', () => {
     const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
     assert.deepEqual(depends.fixes[0]?.values, ['depends', 'dependsOn']);

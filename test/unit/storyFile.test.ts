@@ -479,6 +479,51 @@ describe('unusable files', () => {
     }
   });
 
+  test('a misspelled priority or title is a problem with its line', () => {
+    for (const [path, text, key, meant] of [
+      [
+        'prd.json',
+        '[{"id":"A","title":"a",\n"prioritiy":1,"passes":false}]',
+        'prioritiy',
+        'priority',
+      ],
+      ['prd.json', '[{"id":"A","title":"a",\n"Priority":"high"}]', 'Priority', 'priority'],
+      ['prd.json', '[{"id":"A","description":"a",\n"titel":"b"}]', 'titel', 'title'],
+      ['tasks.yaml', 'tasks:\n  - {id: A, title: a, prioirty: P1}\n', 'prioirty', 'priority'],
+      ['tasks.yaml', 'tasks:\n  - titel: a\n    completed: false\n', 'titel', 'title'],
+      [
+        '.ralph/tasks.jsonl',
+        '{"id":"A","title":"a","status":"ready"}\n{"id":"B","title":"b","prioritiy":"2"}\n',
+        ...['prioritiy', 'priority'],
+      ],
+      [
+        '.taskmaster/tasks/tasks.json',
+        '{"master":{"tasks":[{"id":1,"title":"a",\n"Priority":"low"}]}}',
+        ...['Priority', 'priority'],
+      ],
+    ] as const) {
+      const [problem, ...others] = parseStoryFile(path, text).problems;
+      sameValue([problem?.code, problem?.line], ['misspelledKey', 2], text);
+      sameValue(
+        englishOf(problem?.message ?? ''),
+        `The key "${key}" is ignored: rename it to "${meant}".`,
+      );
+      sameValue(others, []);
+    }
+    for (const entry of [
+      '"title":"a","priority":2,"Priority":1',
+      '"title":"a","priority":null,"Priority":1',
+      '"title":"a","priorities":[1]',
+      '"title":"a","prioritys":"soon"',
+      '"title":"a","prioritiy":1,"passes":true',
+      '"title":"a","Title":"b"',
+      '"name":"a","titles":"b"',
+      '"description":"a","titles":["b"]',
+    ]) {
+      sameValue(parseStoryFile('prd.json', `[{"id":"A",${entry}}]`).problems, [], entry);
+    }
+  });
+
   test('a misspelled list or alias of YAML is named, and nobody is to rewrite the list of BMAD', () => {
     const told = (path: string, text: string) => {
       const file = parseStoryFile(path, text);

@@ -1,5 +1,6 @@
 import {
   misspelledDependencies,
+  misspelledKeys,
   misspelledStatuses,
   repeatedKeys,
   unreadEntries,
@@ -18,7 +19,8 @@ export const unread: Precondition = {
       (unreadEntries(stories) ??
         repeatedKeys(stories) ??
         misspelledStatuses(stories) ??
-        misspelledDependencies(stories));
+        misspelledDependencies(stories) ??
+        misspelledKeys(stories));
     return found && { level: 'warns', ...found };
   },
 };

@@ -107,6 +107,8 @@ export interface StoryProblem {
     | 'misspelledStatus'
     /** A key that says what a story waits for is not read, because it has another name. */
     | 'misspelledDependency'
+    /** A key with the priority or the title of a story is not read, because it is misspelled. */
+    | 'misspelledKey'
     /** An object in JSON has a key twice, so that only the last one counts. */
     | 'repeatedKey'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */

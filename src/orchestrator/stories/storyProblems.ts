@@ -325,6 +325,15 @@ export function misspelledDependencies(
   );
 }
 
+/** That stories may come in the wrong order, or lack their title; like {@link unreadEntries}. */
+export function misspelledKeys(
+  list: StoryList,
+): { readonly message: Message; readonly next: Message } | undefined {
+  return toldTogether(list, 'misspelledKey', places =>
+    say('The priority or title of stories is not read, because its key is not known: {0}.', places),
+  );
+}
+
 /** That values, or whole lists, do not count because their key is there twice; like {@link unreadEntries}. */
 export function repeatedKeys(
   list: StoryList,

@@ -1,8 +1,10 @@
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import {
+  lacksOf,
   type Misnamed,
   misnamed,
+  misnamedKeyMessage,
   misspelledStatus,
   namesIn,
   yesOrNo,
@@ -49,6 +51,8 @@ const WRITTEN_KEYS: Readonly<Record<Misnamed['fact'], readonly string[]>> = {
   done: DONE_KEYS,
   criteria: CRITERIA_KEYS,
   dependencies: DEPENDENCY_KEYS,
+  priority: ['priority'],
+  title: ['title'],
 };
 
 /**
@@ -115,6 +119,7 @@ function* checkEntry(
       done: doneKeyOf(entry) === undefined,
       criteria: readCriteria(entry).length === 0,
       dependencies: readDependencies(entry).length === 0,
+      ...(!isDone(entry) && lacksOf(entry)),
     },
     around.ids,
   );
@@ -122,10 +127,27 @@ function* checkEntry(
     yield misnamedKey(document, position, { fact, key }, habits);
   }
   const isMisnamed = (fact: Misnamed['fact']) => misnamedFacts.some(found => found.fact === fact);
-  yield* checkTexts(document, position, entry, around, isMisnamed('criteria'));
+  yield* checkTexts(document, position, entry, around, isMisnamed);
   const hasOtherKey = misspelledStatus(entry, isKnownStatus) !== undefined;
   yield* checkDone(document, position, entry, around, hasOtherKey);
+  yield* checkParked(document, position, entry);
   yield* checkNumbers(document, position, entry);
+}
+
+/** Only `true` puts a story aside: with a text, agents work on it. */
+function* checkParked(
+  document: PrdDocument,
+  position: number,
+  { parked }: Entry,
+): Generator<Complaint> {
+  if (typeof parked !== 'boolean' && !isVoid(parked)) {
+    const meant = yesOrNo(parked);
+    yield {
+      ...wrongKind('parked', say('true or false')),
+      fixes: () =>
+        meant === undefined ? [] : [setValue(document, position, 'parked', meant, true)],
+    };
+  }
 }
 
 function* checkTexts(
@@ -133,7 +155,7 @@ function* checkTexts(
   position: number,
   entry: Entry,
   { habits, taken }: Surroundings,
-  hasOtherCriteria: boolean,
+  isMisnamed: (fact: Misnamed['fact']) => boolean,
 ): Generator<Complaint> {
   const missing = (field: string, words: Message, value: () => JsonValue): Complaint => {
     const isPresent = entry[field] !== undefined;
@@ -157,7 +179,7 @@ function* checkTexts(
     );
   }
   const id = ownId(entry);
-  if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
+  if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles && !isMisnamed('title')) {
     yield missing(
       'title',
       id === undefined
@@ -167,7 +189,7 @@ function* checkTexts(
     );
   }
   // Nobody has to tell of a done story when it is done.
-  const needsCriteria = habits.hasCriteria && !hasOtherCriteria && !isDone(entry);
+  const needsCriteria = habits.hasCriteria && !isMisnamed('criteria') && !isDone(entry);
   if (needsCriteria && readCriteria(entry).length === 0) {
     yield missing(
       habits.criteriaKey,
@@ -282,20 +304,23 @@ function misnamedKey(
       ? (habits.doneKey ?? 'passes')
       : fact === 'criteria'
         ? habits.criteriaKey
-        : habits.dependencyKey;
+        : fact === 'dependencies'
+          ? habits.dependencyKey
+          : fact;
+  const others = known.filter(name => name !== usual).slice(0, 2);
   return {
     code: 'unknownKey',
     severity: 'warning',
     key,
-    message: say(
-      'The key "{0}" is ignored: rename it to "{1}" (or {2}).',
-      plainText(key),
-      usual,
-      known
-        .filter(name => name !== usual)
-        .slice(0, 2)
-        .join(', '),
-    ),
+    message:
+      others.length === 0
+        ? misnamedKeyMessage(key, usual)
+        : say(
+            'The key "{0}" is ignored: rename it to "{1}" (or {2}).',
+            plainText(key),
+            usual,
+            others.join(', '),
+          ),
     fixes: () => {
       const done = fact === 'done' ? yesOrNo(document.entry(position)?.[key]) : undefined;
       return replaceKey(document, position, key, usual, done);

@@ -3,10 +3,11 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { isNamedLike, isOtherSpelling, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
+import { readPriority } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -61,6 +62,7 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
       ...settingsProblems(text, parts, lines),
       ...repeatedKeys(placed, lines),
       ...misnamedNeeds(placed, config, lines),
+      ...misnamedPriorities(placed, found, lines),
       ...unreadableValues(placed, lines),
       ...sameIds(placed, config, lines),
       ...unknownStatuses(placed, config, lines),
@@ -121,6 +123,31 @@ function misnamedNeeds(
             message: misnamedKeyMessage(field.key, NEEDS),
             ...lines.at(part.start + field.start),
             subject: { position, ids: [field.key, NEEDS] },
+          },
+        ];
+  });
+}
+
+/** Open tasks whose priority stands under a misspelled key. */
+function misnamedPriorities(
+  placed: readonly PlacedTask[],
+  { stories }: Pick<Found, 'stories'>,
+  lines: TextLines,
+): StoryProblem[] {
+  return placed.flatMap(({ part, task: { matter } }, position): StoryProblem[] => {
+    const isOwn = stories[position]?.done || matter.fields.some(({ key }) => key === 'priority');
+    const field = (isOwn ? [] : matter.fields).find(
+      ({ key }) =>
+        isOtherSpelling(key, 'priority') && readPriority(valueIn(matter, key)) !== undefined,
+    );
+    return field === undefined
+      ? []
+      : [
+          {
+            code: 'misspelledKey',
+            message: misnamedKeyMessage(field.key, 'priority'),
+            ...lines.at(part.start + field.start),
+            subject: { position, ids: [field.key, 'priority'] },
           },
         ];
   });

@@ -3,7 +3,16 @@ import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainText } from './plainText.ts';
-import { dependencyId, type Entry, isDone, ownId, readDependencies, titleOf } from './prdEntry.ts';
+import {
+  dependencyId,
+  type Entry,
+  firstText,
+  isDone,
+  ownId,
+  readDependencies,
+  readPriority,
+  titleOf,
+} from './prdEntry.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -15,7 +24,7 @@ import {
 
 /** A field whose key no program reads. */
 export interface Misnamed {
-  readonly fact: 'done' | 'criteria' | 'dependencies';
+  readonly fact: 'done' | 'criteria' | 'dependencies' | 'priority' | 'title';
   readonly key: string;
 }
 
@@ -54,6 +63,8 @@ const DEPENDENCY_NAMES = new Set([
   'prerequisites',
   'waitsfor',
 ]);
+/** Keys of a title that are nothing else as well. */
+const OWN_TITLE_KEYS = ['title', 'name', 'heading', 'summary'];
 
 /**
  * A key that says whether a story is done and is not read, and the one that was probably meant. Only for an entry that
@@ -64,7 +75,7 @@ export function misspelledStatus(
   entry: Entry,
   isStatus: (text: string) => boolean,
 ): { readonly key: string; readonly meant: string } | undefined {
-  const [done] = misnamed(entry, { done: true, criteria: false, dependencies: false }, new Set());
+  const [done] = misnamed(entry, { done: true }, new Set());
   if (done !== undefined) {
     const name = plain(done.key);
     const meant = DONE_KEYS.find(known => known === name || isAlmost(name, known));
@@ -93,7 +104,7 @@ export function statusFields({ status, ...others }: Entry): Entry {
  */
 export function misnamed(
   entry: Entry,
-  lacks: Readonly<Record<Misnamed['fact'], boolean>>,
+  lacks: Readonly<Partial<Record<Misnamed['fact'], boolean>>>,
   ids: ReadonlySet<string>,
 ): Misnamed[] {
   const found: Misnamed[] = [];
@@ -116,10 +127,26 @@ export function misnamed(
       namesIds(value, ids)
     ) {
       found.push({ fact: 'dependencies', key });
+    } else if (
+      lacks.priority &&
+      isOtherSpelling(key, 'priority') &&
+      readPriority(value) !== undefined
+    ) {
+      found.push({ fact: 'priority', key });
+    } else if (lacks.title && isOtherSpelling(key, 'title') && isText(value)) {
+      found.push({ fact: 'title', key });
     }
   }
   // One key per field: with two there is no clear fix.
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
+}
+
+/** Whether a story has no priority or no title of its own, so that another key may be meant as one. */
+export function lacksOf(entry: Entry): { readonly priority: boolean; readonly title: boolean } {
+  return {
+    priority: !Object.hasOwn(entry, 'priority'),
+    title: firstText(entry, OWN_TITLE_KEYS) === undefined,
+  };
 }
 
 /** What stories are called by those that wait for them. */
@@ -132,25 +159,56 @@ export function misnamedKeyMessage(key: string, meant: string): Message {
   return say('The key "{0}" is ignored: rename it to "{1}".', plainText(key), meant);
 }
 
-/** Tells whether a key that is not read is probably meant as one with what a story waits for. Keys are often the same. */
+/** Tells whether a key that is not read is probably meant as one with what a story waits for. */
 export function misnamesNeeds(): (key: string) => boolean {
-  const odd = new Map<string, boolean>();
+  return remembered(key => isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));
+}
+
+/** Keys are often the same. */
+function remembered(judge: (key: string) => boolean): (key: string) => boolean {
+  const known = new Map<string, boolean>();
   return key => {
-    const isOdd =
-      odd.get(key) ?? (isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));
-    odd.set(key, isOdd);
-    return isOdd;
+    const found = known.get(key) ?? judge(key);
+    known.set(key, found);
+    return found;
   };
 }
 
+/** Finds the 1-based line and column of a key of an entry. */
+type FindKey = (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>;
+
 /**
- * Stories that say under a key that is not read what they wait for, so that they would be started too early.
+ * Stories that say under a key that is not read what they wait for, so that they would be started too early, or what
+ * their priority or title is.
  * @param entries of the stories, by position
- * @param usual the key of the format
+ * @param usual the key of the format with what a story waits for
  */
-export function findMisnamedNeeds(
+export function findMisnamedKeys(
   entries: readonly Entry[],
-  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+  placeOf: FindKey,
+  usual: string,
+): StoryProblem[] {
+  const isOdd = remembered(
+    key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title'),
+  );
+  return [
+    ...findMisnamedNeeds(entries, placeOf, usual),
+    ...entries.flatMap((entry, position) => {
+      const isMissing = Object.keys(entry).some(isOdd) && !isDone(entry);
+      const found = isMissing ? misnamed(entry, lacksOf(entry), new Set()) : [];
+      return found.map(({ fact, key }) => ({
+        code: 'misspelledKey' as const,
+        message: misnamedKeyMessage(key, fact),
+        ...placeOf(position, key),
+        subject: { position, ids: [key, fact] },
+      }));
+    }),
+  ];
+}
+
+function findMisnamedNeeds(
+  entries: readonly Entry[],
+  placeOf: FindKey,
   usual: string,
 ): StoryProblem[] {
   const names = once(() => namesIn(entries));
@@ -158,9 +216,7 @@ export function findMisnamedNeeds(
   return entries.flatMap((entry, position): StoryProblem[] => {
     const isMissing =
       Object.keys(entry).some(isOdd) && readDependencies(entry).length === 0 && !isDone(entry);
-    const [found] = isMissing
-      ? misnamed(entry, { done: false, criteria: false, dependencies: true }, names())
-      : [];
+    const [found] = isMissing ? misnamed(entry, { dependencies: true }, names()) : [];
     return found === undefined
       ? []
       : [
@@ -210,6 +266,11 @@ export function isNamedLike(key: string, known: string): boolean {
   return plain(key) === plain(known) || isAlmost(plain(key), plain(known));
 }
 
+/** Whether a key that is not read is probably meant as this one. */
+export function isOtherSpelling(key: string, known: string): boolean {
+  return key !== known && isNamedLike(key, known);
+}
+
 /** Whether a key is one of a list of work, also with a typing error. */
 export function isListOfWork(key: string): boolean {
   return WORK_LISTS.some(known => isNamedLike(key, known));
@@ -225,6 +286,10 @@ function plain(key: string): string {
 
 function isIn(keys: readonly string[], key: string): boolean {
   return keys.includes(key);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {

@@ -4,7 +4,7 @@ import { pairOf } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findMisnamedNeeds, misnamedList, misnamedListMessage } from './fieldNames.ts';
+import { findMisnamedKeys, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
 import { dependenciesOf, type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
 import { type Entry, isDone, isEntry, readStory } from './prdEntry.ts';
@@ -56,7 +56,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...others,
       ...findChoiceProblems(entries, keyPlace),
       ...findStatusProblems(entries, keyPlace, STATUS_WORDS),
-      ...findMisnamedNeeds(entries, keyPlace, 'depends_on'),
+      ...findMisnamedKeys(entries, keyPlace, 'depends_on'),
       ...findCommitsProblems(entries, keyPlace),
     ],
   );

@@ -27,6 +27,7 @@ export interface Entry {
   readonly id?: unknown;
   readonly status?: unknown;
   readonly priority?: unknown;
+  readonly parked?: unknown;
   readonly project?: unknown;
   readonly feature?: unknown;
   readonly meta?: unknown;

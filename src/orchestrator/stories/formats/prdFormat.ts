@@ -8,7 +8,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import {
-  findMisnamedNeeds,
+  findMisnamedKeys,
   type MisnamedList,
   misnamedList,
   misnamedListMessage,
@@ -91,7 +91,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...otherLists(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...findEpicProblems({ text, root, lines }, array, stories, placeOf),
-      ...findMisnamedNeeds(
+      ...findMisnamedKeys(
         array.entries.map(entry => (isEntry(entry) ? entry : {})),
         (position, key) => placeOf({ position }, [key]),
         'dependsOn',

@@ -4,7 +4,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findMisnamedNeeds, statusFields } from './fieldNames.ts';
+import { findMisnamedKeys, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
@@ -62,7 +62,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       (story, fact) => placeOf(story, fact === 'id' ? 'id' : 'blocked_by'),
       [
         ...findRepeatedKeys(text, tasks, lines),
-        ...findMisnamedNeeds(entries, keyPlace, 'blocked_by'),
+        ...findMisnamedKeys(entries, keyPlace, 'blocked_by'),
         ...[findChoiceProblems, findInexactIds].flatMap(find => find(entries, keyPlace)),
         ...findStatusProblems(entries.map(statusFields), keyPlace, { open: OPEN, done: 'closed' }),
       ],

@@ -9,7 +9,7 @@ import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findMisnamedNeeds } from './fieldNames.ts';
+import { findMisnamedKeys } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -127,7 +127,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...placeOf({ position }, [key]),
         })),
       ),
-      ...findMisnamedNeeds(
+      ...findMisnamedKeys(
         tasks.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, [key]),
         'dependencies',

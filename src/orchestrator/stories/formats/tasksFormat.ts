@@ -9,7 +9,7 @@ import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { findMisnamedNeeds } from './fieldNames.ts';
+import { findMisnamedKeys } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
@@ -70,7 +70,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         }),
       ),
       ...findRepeatedKeys(text, found, lines),
-      ...findMisnamedNeeds(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
+      ...findMisnamedKeys(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
       ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
           open: USUAL.openWord,
