@@ -142,6 +142,20 @@ suite('A folder of Backlog.md', () => {
     ]);
   });
 
+  test('several ids in one text are to be a list', async () => {
+    await writeBacklog(dir, [
+      { id: 'task-1', title: 'A' },
+      { id: 'task-2', title: 'B' },
+      { id: 'task-3', title: 'C' },
+    ]);
+    const file = path.join(dir, 'tasks/task-3 - C.md');
+    const text = (await readFile(file, 'utf8')).replace(/^dependencies:.*\n/m, '');
+    await writeFile(file, text.replace('---\n', '---\ndependencies: task-1, task-2\n'));
+    assert.deepEqual(problemsOf(await list()), [
+      'unknownDependency tasks/task-3 - C.md:2 task-3 waits for "task-1, task-2", which is one text with several ids. Write a list: [task-1, task-2]',
+    ]);
+  });
+
   test('another key with what a task waits for is reported, and is not read', async () => {
     const read = await listOf(
       { id: 'task-1', title: 'A', more: ['depends_on: [TASK-2]'] },

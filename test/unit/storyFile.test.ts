@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
+import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import {
   findStoryFile,
   readUsedFile,
@@ -378,6 +379,42 @@ describe('unusable files', () => {
         englishOf(problem.message),
         `The list "${key}" is not read: rename it to "${meant}".`,
       );
+    }
+  });
+
+  test('several ids in one text are to be a list', () => {
+    for (const [path, text, list] of [
+      [
+        'prd.json',
+        '[{"id":"P1"},{"id":"P2",\n"dependsOn":"P1, P3"},{"id":"P3"}]',
+        'P2 waits for "P1, P3", which is one text with several ids. Write a list: ["P1", "P3"]',
+      ],
+      [
+        'prd.json',
+        '[{"id":"A 1"},{"id":"B",\n"dependsOn":["A 1;C"]},{"id":"C"}]',
+        'B waits for "A 1;C", which is one text with several ids. Write a list: ["A 1", "C"]',
+      ],
+      [
+        'tasks.yaml',
+        'tasks:\n  - {id: T2, title: b, depends_on: "T1 T3"}\n  - {id: T1, title: a}\n  - {id: T3, title: c}\n',
+        'T2 waits for "T1 T3", which is one text with several ids. Write a list: ["T1", "T3"]',
+      ],
+      [
+        '.taskmaster/tasks/tasks.json',
+        '{"tasks":[{"id":1,"title":"a","subtasks":[]},{"id":2,"title":"b"},{"id":3,"title":"c",\n"dependencies":"1, 2"}]}',
+        '3 waits for "1, 2", which is one text with several ids. Write a list: [1, 2]',
+      ],
+    ] as const) {
+      const [problem, ...others] = parseStoryFile(path, text).problems;
+      sameValue([problem?.code, problem?.line, others], ['unknownDependency', 2, []], text);
+      sameValue(englishOf(problem?.message ?? ''), list);
+      const { diagnoses } = diagnoseStories(path, text);
+      assert.ok(diagnoses.some(({ message }) => englishOf(message) === list));
+    }
+    for (const needs of ['P1, P4', 'P1,', 'P1 P2x']) {
+      const text = `[{"id":"P1"},{"id":"P2","dependsOn":"${needs}"},{"id":"P3"}]`;
+      const [problem] = parseStoryFile('prd.json', text).problems;
+      assert.match(englishOf(problem?.message ?? ''), /does not have: correct the id/);
     }
   });
 

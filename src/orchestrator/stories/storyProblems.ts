@@ -1,9 +1,11 @@
 import path from 'node:path';
+import { isNumberId } from '../../base/numberId.ts';
 import { once } from '../../base/once.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
 import { StoryNames } from './formats/storyNames.ts';
+import { joinedIds, listOfIds } from './joinedIds.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
 
 /** Maximum number of named entries that are not read. */
@@ -74,11 +76,14 @@ function* unknownDependencies(
   placeOf: FindPlace,
 ): Generator<StoryProblem> {
   const names = once(() => new StoryNames(stories));
-  const isShared = (name: string) => names().isSharedTitle(name);
+  const known: KnownNames = {
+    hasId: id => byId.has(id) && !isNumberId(id),
+    isShared: name => names().isSharedTitle(name),
+  };
   // What is done waits for nothing: its list may have lost what it waited for.
   for (const story of stories.filter(({ done }) => !done)) {
     const unknown = story.dependsOn.filter(id => !byId.has(id));
-    for (const { ids, message } of unknownDependencyMessages(story, unknown, isShared)) {
+    for (const { ids, message } of unknownDependencyMessages(story, unknown, known)) {
       yield {
         code: 'unknownDependency',
         message,
@@ -89,18 +94,29 @@ function* unknownDependencies(
   }
 }
 
+/** What the stories of a list are called. */
+export interface KnownNames {
+  readonly hasId: (id: string) => boolean;
+  /** Whether several stories have this title. */
+  readonly isShared: (name: string) => boolean;
+}
+
 /**
  * Shared by the reader and the editor, which find the problem in different ways.
  * @param unknown ids that a story depends on; up to five are named
- * @param isShared whether several stories have this title
  */
 export function unknownDependencyMessages(
   { file, id }: Pick<Story, 'file' | 'id'>,
   unknown: readonly string[],
-  isShared: (name: string) => boolean,
+  { hasId, isShared }: KnownNames,
 ): { readonly ids: readonly string[]; readonly message: Message }[] {
   const shared = unknown.filter(isShared);
-  const missing = unknown.filter(name => !isShared(name));
+  const others = unknown.filter(name => !isShared(name));
+  const joined = others.flatMap(name => {
+    const ids = joinedIds(name, hasId);
+    return ids === undefined ? [] : [{ name, ids }];
+  });
+  const missing = others.filter(name => joined.every(one => one.name !== name));
   const words = [plainText(id), missing.slice(0, 5).map(plainText).join(', ')] as const;
   return [
     ...shared.map(name => ({
@@ -109,6 +125,15 @@ export function unknownDependencyMessages(
         '{0} waits for "{1}", which is the title of several stories: write the id of the one that is meant.',
         plainText(id),
         plainText(name),
+      ),
+    })),
+    ...joined.map(({ ids, name }) => ({
+      ids: [name],
+      message: say(
+        '{0} waits for "{1}", which is one text with several ids. Write a list: {2}',
+        plainText(id),
+        plainText(name),
+        listOfIds(ids, file !== undefined),
       ),
     })),
     ...(missing.length === 0

@@ -10,7 +10,7 @@ import type { DependencyPart, StoryPart, StoryParts } from '../formats/storyForm
 import { StoryNames } from '../formats/storyNames.ts';
 import type { Story, StoryFormatName, StoryList, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
-import { unknownDependencyMessages } from '../storyProblems.ts';
+import { type KnownNames, unknownDependencyMessages } from '../storyProblems.ts';
 import { areExact, type Candidate, type Trial } from './fixTrials.ts';
 import { closestId, takeFreeId } from './ids.ts';
 import type { StoryDiagnosis } from './storyDiagnosis.ts';
@@ -174,13 +174,16 @@ export class PartDiagnoses {
     const { ids = [] } = problem.subject ?? {};
     const found = ids.map(id => ({ id, parts: this.dependencies(position, id) }));
     const inherited = found.flatMap(({ id, parts }) => (parts.length === 0 ? [id] : []));
-    const isShared = (name: string) => this.names().isSharedTitle(name);
-    for (const { message } of unknownDependencyMessages(story, inherited, isShared)) {
+    const known: KnownNames = {
+      hasId: one => this.ids().has(one),
+      isShared: name => this.names().isSharedTitle(name),
+    };
+    for (const { message } of unknownDependencyMessages(story, inherited, known)) {
       yield { ...plain, message };
     }
     for (const { id, parts } of found) {
       const spans = parts.map(({ span }) => span);
-      for (const { message } of unknownDependencyMessages(story, [id], isShared)) {
+      for (const { message } of unknownDependencyMessages(story, [id], known)) {
         yield* this.atEach(spans, { ...plain, message }, problem, () =>
           this.unknownFixes(id, parts, own, position),
         );
