@@ -300,3 +300,29 @@ test('fences and line breaks in texts of other formats hide no story in a plan',
     assert.equal(listOf('PLAN.md', made.text).stories.length, 2, text);
   }
 });
+
+test('a description with what looks like an item is text in a plan, and no problem', () => {
+  const lines = [
+    ...['- [ ] not a story', '* [x] nor this', '1. [ ] nor this', '> - [ ] nor this', '### [ ] no'],
+    ...[
+      '- [] nor this',
+      '-[ ] nor this',
+      '- - [ ] nor this',
+      '- \\[ \\] nor this',
+      '- \u2610 nor this',
+    ],
+    ...['[ ] nor this', '- [ ]', 'the text of nothing'],
+  ];
+  const description = lines.join('\n');
+  const text = prd([{ id: 'A', title: 'a', description, acceptanceCriteria: ['[ ] c'] }], {
+    description,
+  });
+  const plan = convert('prd.json', text, 'plan').text;
+  const { problems, stories } = listOf('PLAN.md', plan);
+  assert.deepEqual(problems, []);
+  assert.equal(stories.length, 1);
+  assert.match(plan, /^ {2}\\- \[ \] not a story$/m);
+  assert.match(plan, /^ {2}1\\\. \[ \] nor this$/m);
+  // As tools write an item that lost its meaning.
+  assert.equal(listOf('PLAN.md', '- [ ] a\n- \\[ \\] b\n').problems.length, 1);
+});

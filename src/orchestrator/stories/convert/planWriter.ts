@@ -1,7 +1,7 @@
 import { isNumberId } from '../../../base/numberId.ts';
 import { titleNextTo } from '../../../base/storyTitle.ts';
 import { ASIDE_MARK, asideLabel, isAsideText } from '../formats/asideItems.ts';
-import { readMarkdown } from '../formats/markdownBlocks.ts';
+import { isAlmostCheckbox, readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import { idInText } from '../formats/planFormat.ts';
 import { descriptionBelow, type Story } from '../story.ts';
@@ -107,9 +107,13 @@ function item(story: NewStory): string {
 
 /** A line that is no heading, checkbox, fence or comment in a plan. */
 function asText(line: string): string {
-  return line
-    .trimEnd()
+  const written = line.trimEnd();
+  const text = written
     .replace(/^(\s*)(#{1,6}\s|`{3}|~{3}|<!--|-{3})/, '$1\\$2')
     .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[)/, '$1\\')
     .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
+  // Many tools escape the brackets of what is meant as an item, but none does so with its bullet.
+  return isAlmostCheckbox({ kind: 'plain', text }, true)
+    ? written.replace(/^[\s>]*\d*/, '$&\\')
+    : text;
 }

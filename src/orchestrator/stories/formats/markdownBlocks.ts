@@ -17,7 +17,10 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
  * Whether a line looks like a checkbox, but is not written as one.
  * @param hasCheckboxes whether others in the file are; then a ticked line without a bullet is the output of a check
  */
-export function isAlmostCheckbox({ kind, text }: MarkdownLine, hasCheckboxes: boolean): boolean {
+export function isAlmostCheckbox(
+  { kind, text }: Pick<MarkdownLine, 'kind' | 'text'>,
+  hasCheckboxes: boolean,
+): boolean {
   return (
     kind !== 'checkbox' &&
     (ALMOST.test(text) ||
