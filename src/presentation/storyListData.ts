@@ -224,7 +224,7 @@ export function nextFound(
   const skip = new Set([...(turns.skip ?? []), ...working, ...Object.values(left).flat()]);
   const next = nextStory(file.stories, { ...turns, skip });
   return next.story === undefined
-    ? { data: noneNext(file, next.reason, { left, run, working }) }
+    ? { data: noneNext(file, next.reason, { left, only: turns.only, run, working }) }
     : { data: { id: next.story.id, ...choiceOf(next.story) }, story: next.story };
 }
 
@@ -233,9 +233,15 @@ function noneNext(
   reason: NonNullable<NextStory['reason']>,
   {
     left,
+    only,
     run,
     working,
-  }: { readonly left: LeftStories; readonly run: SeenRun; readonly working: readonly string[] },
+  }: {
+    readonly left: LeftStories;
+    readonly only: NextStoryOptions['only'];
+    readonly run: SeenRun;
+    readonly working: readonly string[];
+  },
 ): NextData {
   const atWork = file.stories.flatMap(({ id }) => (working.includes(id) ? [id] : []));
   if (reason !== 'allDone' && atWork.length > 0) {
@@ -253,11 +259,12 @@ function noneNext(
     return { id: null, reason: 'unjudged', unjudged: unjudged.map(({ id }) => id) };
   }
   const aside = asideStories(file);
-  const waits = waitsForAside(stories);
+  const isMeant = ({ id }: { readonly id: string }) => only?.has(id) !== false;
+  const waits = waitsForAside(stories).filter(isMeant);
   return {
     id: null,
     reason,
-    circle: reason === 'waiting' ? openCircle(stories) : undefined,
+    circle: reason === 'waiting' ? openCircle(stories.filter(isMeant)) : undefined,
     aside: aside.length > 0 ? aside : undefined,
     waitsForAside: waits.length > 0 ? waits : undefined,
   };

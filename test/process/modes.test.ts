@@ -619,7 +619,24 @@ describe('--dry-run', () => {
     const waiting = await Workspace.create(t, { stories: [{ ...story, dependsOn: ['US-9'] }] });
     assert.match(
       (await waiting.run('succeeds', '--dry-run').finished).stdout,
-      /^No agent would be started\. No story is ready: US-001\b/m,
+      /^No agent would be started\. No story is ready: all remaining ones wait for others\. "ralph-fresh stories" shows which\.$/m,
+    );
+    const aside = await Workspace.create(t, {
+      stories: [
+        { ...story, status: 'cancelled' },
+        { ...story, id: 'US-002', dependsOn: ['US-001'] },
+        { ...story, id: 'US-003', dependsOn: ['US-004'] },
+        { ...story, id: 'US-004', dependsOn: ['US-003'] },
+      ],
+    });
+    assert.match(
+      (await aside.run('succeeds', '--dry-run').finished).stdout,
+      /^No agent would be started\. No story is ready, because these wait for each other: US-003 /m,
+    );
+    const chosen = ['--story', 'US-001', '--story', 'US-002'];
+    assert.match(
+      (await aside.run('succeeds', '--dry-run', ...chosen).finished).stdout,
+      /^No agent would be started\. No story is ready\. US-002 waits for US-001, which is put aside \(cancelled\)\. Reopen US-001 in the story file, or run "ralph-fresh tick US-001"\.$/m,
     );
   });
 });

@@ -32,6 +32,7 @@ import {
 } from '../../orchestrator/settings/settingTable.ts';
 import { sourceDefaults } from '../../orchestrator/settings/sourceDefaults.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
+import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
@@ -45,6 +46,8 @@ import {
 } from '../../orchestrator/workspace/startSecrets.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { nextData } from '../../presentation/storyListData.ts';
+import { nextText } from '../../presentation/storyListText.ts';
 import { english } from '../../presentation/translate.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
@@ -166,16 +169,22 @@ export async function startRun(asking: StartRequest): Promise<number> {
   };
   if (flags.dryRun) {
     const { dryRun } = await import('../../orchestrator/loop/dryRun.ts');
-    const told = await dryRun(
-      options,
-      earlier,
-      ({ kind: _kind, ...end }, state) =>
-        outcomeSentence({ ...runEnd(state, end.outcome), ...end }, english).text,
+    const told = await dryRun(options, earlier, ({ kind: _kind, ...end }, state, list) =>
+      // Without a run there is none to resume.
+      end.outcome === 'noReadyStory' && earlier === undefined && list !== undefined
+        ? noneNextText(list, flags)
+        : outcomeSentence({ ...runEnd(state, end.outcome), ...end }, english).text,
     );
     print(told.trimEnd());
     return 0;
   }
   return loopHere(options, stop, flags);
+}
+
+/** Why no story is ready for a new run. */
+function noneNextText(list: StoryList, { file, story }: StartRequest['flags']): string {
+  const only = story && new Set(story);
+  return nextText(nextData(list, { ...(only && { only }) }), list, file);
 }
 
 /** The issues that the command line names; a dry run only needs their copy. */

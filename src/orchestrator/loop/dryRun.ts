@@ -15,6 +15,7 @@ import { landsOn } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
 import type { RunConfig } from '../settings/config.ts';
 import { choiceOf } from '../stories/formats/callChoice.ts';
+import type { StoryList } from '../stories/story.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { ignoredChoices } from './ignoredChoices.ts';
 import { isIsolated } from './isolation.ts';
@@ -34,7 +35,11 @@ import { tellPendingHints } from './tellHints.ts';
 export async function dryRun(
   options: RunOptions,
   earlier: RunState | undefined,
-  endInWords: (end: Extract<Decision, { kind: 'end' }>, state: RunState) => string,
+  endInWords: (
+    end: Extract<Decision, { kind: 'end' }>,
+    state: RunState,
+    stories: StoryList | undefined,
+  ) => string,
 ): Promise<string> {
   const { agent, config, files, prepare } = options;
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
@@ -92,7 +97,7 @@ export async function dryRun(
   if (start === undefined) {
     const why =
       decision.kind === 'end'
-        ? endInWords(decision, run.state())
+        ? endInWords(decision, run.state(), snapshot.stories)
         : decision.kind === 'skip'
           ? `${decision.story.id} would be left alone, since it makes no progress.`
           : 'The run would wait for you.';
