@@ -277,6 +277,12 @@ describe('a source of another tool', { concurrency: 2 }, () => {
       ['backlog/tasks/task-1 - Dig.md', '---\nid: task-1\ntitle: Dig\nstatus: To Do\n---\n'],
       ['specs/002-b/tasks.md', '- [ ] T001 Dig\n'],
       ['.taskmaster/tasks/tasks.json', '{"tasks":[]}\n'],
+      ['openspec/changes/add-a/tasks.md', '- [ ] 1.1 Dig\n'],
+      ['openspec/changes/archive/tasks.md', '- [x] 1.1 Dig\n'],
+      ['.kiro/specs/a/tasks.md', '- [ ] 1. Dig\n'],
+      ['.kiro/specs/b/tasks.md', '- [ ] 1. Dig\n'],
+      ['.ralphy/tasks.yml', 'tasks:\n  - title: Dig\n'],
+      ['notes/a/notes.md', '# Notes\n'],
     ] as const) {
       await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
       await workspace.write(file, text);
@@ -290,6 +296,12 @@ describe('a source of another tool', { concurrency: 2 }, () => {
       ['.taskmaster', /: --file .taskmaster.tasks.tasks\.json$/m],
       ['.taskmaster/tasks', /: --file .taskmaster.tasks.tasks\.json$/m],
       ['specs/002-b', /is a folder\. Name the file in it: --file specs.002-b.tasks\.md$/m],
+      ['specs', /is a folder\. Name the file in it: --file specs.002-b.tasks\.md$/m],
+      ['openspec', /Name the file in it: --file openspec.changes.add-a.tasks\.md$/m],
+      ['openspec/changes', /Name the file in it: --file openspec.changes.add-a.tasks\.md$/m],
+      ['.kiro', /Name one of the lists in it, such as: --file \.kiro.specs.a.tasks\.md$/m],
+      ['.ralphy', /Name the file in it: --file \.ralphy.tasks\.yml$/m],
+      ['notes', /is a folder, not a file/],
     ] as const) {
       const { code, stderr } = await workspace.cli('stories', '--file', named).finished;
       assert.equal(code, 1);

@@ -1,4 +1,12 @@
-import { closeSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
@@ -29,9 +37,12 @@ const MAX_FILES = 20_000;
 /** Lists of tools that keep them in a folder of their own, by path from there. */
 const LISTS_INSIDE = [
   ...['tasks.md', 'tasks/tasks.json', 'tasks.json', 'issues.jsonl', 'beads.jsonl'],
-  ...['tasks.jsonl', 'agent/tasks.jsonl', 'tasks.yaml', 'sprint-status.yaml'],
+  ...['tasks.jsonl', 'agent/tasks.jsonl', 'tasks.yaml', 'tasks.yml', 'sprint-status.yaml'],
   ...['implementation-artifacts/sprint-status.yaml', 'prd.json', 'fix_plan.md', 'plan.md'],
 ];
+
+/** Where tools have a list for each part of the work, in folders below; by path from a folder. */
+const FOLDERS_OF_LISTS = ['.', 'changes', 'specs'];
 
 /** Whether a folder is a source of stories: it has a folder with tasks. */
 export function isStoryFolder(folder: string): boolean {
@@ -86,13 +97,35 @@ export function namedSource(dir: string, named: string, naming: Naming = FILE_FL
       say('{0} is a file of Backlog.md. Name the folder: {1}', file, place(folder)),
     );
   }
-  const inside = isKind(file, 'folder')
-    ? LISTS_INSIDE.map(list => path.join(file, list)).find(list => isKind(list, 'file'))
-    : undefined;
+  const [inside, ...others] = listsInside(file);
   if (inside !== undefined) {
-    throw new HumanError(say('{0} is a folder. Name the file in it: {1}', file, place(inside)));
+    throw new HumanError(
+      others.length === 0
+        ? say('{0} is a folder. Name the file in it: {1}', file, place(inside))
+        : say('{0} is a folder. Name one of the lists in it, such as: {1}', file, place(inside)),
+    );
   }
   return file;
+}
+
+/** The list in a folder of a tool, or else those in the folders below. */
+function listsInside(folder: string): readonly string[] {
+  if (!isKind(folder, 'folder')) {
+    return [];
+  }
+  const own = LISTS_INSIDE.map(list => path.join(folder, list)).find(list => isKind(list, 'file'));
+  return own === undefined
+    ? FOLDERS_OF_LISTS.flatMap(name => listsBelow(path.join(folder, name)))
+    : [own];
+}
+
+/** A `tasks.md` for each folder in this one; OpenSpec keeps what is finished in `archive`. */
+function listsBelow(folder: string): readonly string[] {
+  return namesInSync(folder)
+    .filter(name => name !== 'archive')
+    .sort()
+    .map(name => path.join(folder, name, 'tasks.md'))
+    .filter(list => isKind(list, 'file'));
 }
 
 /** The folder of Backlog.md that a file is a task or the settings of. */
@@ -107,6 +140,15 @@ function backlogAround(file: string): string | undefined {
   return CONFIGS.some(config => config === name) && isStoryFolder(around) && isKind(file, 'file')
     ? around
     : undefined;
+}
+
+/** None if nobody may look: reading it says so. */
+function namesInSync(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function isKind(file: string, kind: 'file' | 'folder'): boolean {
