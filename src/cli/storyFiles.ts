@@ -13,6 +13,7 @@ import {
   knownSources,
   placeWithoutFile,
   planWithoutCheckbox,
+  sourcesAndSlips,
 } from '../orchestrator/stories/knownSources.ts';
 import { workTreeRoot } from '../orchestrator/stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
@@ -257,33 +258,52 @@ function foundOdd(
   }
 }
 
-/**
- * Which other lists with open stories there are, for a person who has not chosen one.
- * @param used the one that is used
- * @returns `undefined` if there are none
- */
-export async function alsoFound(
-  { workspace }: RunFiles,
-  used: string,
-): Promise<Message | undefined> {
+/** What a person who has not chosen a list should know of the others. */
+export interface OtherLists {
+  /** Which have open stories; absent if there are none. */
+  readonly open?: Message;
+  /** Which would come before the one that is used if they were written as they should be. */
+  readonly slips: readonly Message[];
+}
+
+/** @param used the list that is used */
+export async function alsoFound({ workspace }: RunFiles, used: string): Promise<OtherLists> {
+  const found = await sourcesAndSlips(workspace);
   // One file can have two names, through a link or because upper and lower case are the same there.
   const byFile = new Map<string, string>();
-  for (const { isOpen, path: file } of await knownSources(workspace)) {
-    const real = await realpath(file).catch(() => file);
-    if (isOpen && !byFile.has(real)) {
-      byFile.set(real, shorten(path.relative(workspace, file), 100));
+  const nameOf = (file: string) => shorten(path.relative(workspace, file), 100);
+  for (const one of found) {
+    const real = await realpath(one.path).catch(() => one.path);
+    if ('isOpen' in one && one.isOpen && !byFile.has(real)) {
+      byFile.set(real, nameOf(one.path));
     }
   }
   byFile.delete(await realpath(used).catch(() => used));
   const names = [...byFile.values()];
-  if (names.length === 0) {
-    return undefined;
-  }
   const named = names.slice(0, MAX_NAMED).join(', ');
   const more = names.length - MAX_NAMED;
-  return more > 0
-    ? say('Also found, and not used: {0} and {1} more; choose with --file', named, more)
-    : say('Also found, and not used: {0}; choose with --file', named);
+  const before = found.slice(
+    0,
+    Math.max(
+      0,
+      found.findIndex(one => one.path === used),
+    ),
+  );
+  const slips = before
+    .flatMap(one => ('slip' in one ? [one] : []))
+    .slice(0, MAX_NAMED)
+    .map(({ path: file, slip: { line, message } }) =>
+      say('{0} is not used, line {1}: {2}', nameOf(file), line, message),
+    );
+  return names.length === 0
+    ? { slips }
+    : {
+        slips,
+        open:
+          more > 0
+            ? say('Also found, and not used: {0} and {1} more; choose with --file', named, more)
+            : say('Also found, and not used: {0}; choose with --file', named),
+      };
 }
 
 /**

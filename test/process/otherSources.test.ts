@@ -39,6 +39,47 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     assert.equal((await workspace.run('scripted', '--dry-run', ...named).finished).stderr, '');
   });
 
+  test('a list with a slip that would come first is named with its line, and no document is', async t => {
+    const workspace = await withFiles(t, {
+      '.taskmaster/tasks/tasks.json':
+        '{"master":\n{"task":[{"id":1,"title":"a","status":"pending"}]}}\n',
+      'feature_list.json':
+        '{"project":"x",\n"featurs":[{"id":1,"description":"x","passes":false}]}\n',
+      'IMPLEMENTATION_PLAN.md': '# Plan\n- [] T1 First\n',
+      'PLAN.md': '# Plan\n\nWe begin with the tests.\n',
+      '.ralphy/tasks.yaml': '# ralphy\ntask:\n  - title: a\n',
+      'tasks.yaml': 'version: 3\nplays:\n  - name: a\n',
+      '.claude/orchestration/a.yaml': 'name: a\nphase:\n  - {name: a, tasks: [{id: 1}]}\n',
+      'sprint-status.yaml': 'project: x\ndevelopment_statu:\n  1-1-a: backlog\n',
+      'specs/001-a/tasks.md': '- [ ] T201 Open\n',
+      // After the one that is used.
+      '.kiro/specs/a/tasks.md': '# Tasks\n- [] T1 First\n',
+    });
+    const named = (file: string) => path.normalize(file);
+    const starts = [
+      `${named('.taskmaster/tasks/tasks.json')} is not used, line 2: Entries in "master" that `,
+      'feature_list.json is not used, line 2: The list "featurs" of this feature list ',
+      'IMPLEMENTATION_PLAN.md is not used, line 2: This looks like a checkbox, but ',
+      `${named('.ralphy/tasks.yaml')} is not used, line 2: The list "task" is not read: `,
+      `${named('.claude/orchestration/a.yaml')} is not used, line 2: The list "phase" is not read: `,
+      'sprint-status.yaml is not used, line 2: This is the list of BMAD, but it has no key ',
+    ];
+    const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
+    const told = doctor.stdout.split('\n').filter(line => line.includes(' is not used'));
+    assert.deepEqual(
+      told.map((line, at) => line.startsWith(`! ${starts[at]}`)),
+      starts.map(() => true),
+      doctor.stdout,
+    );
+    const dry = await workspace.run('scripted', '--dry-run').finished;
+    assert.deepEqual(
+      dry.stderr.split('\n').map(line => line.replace(/^ralph-fresh: /, '! ')),
+      [...told, ''],
+    );
+    const chosen = ['--file', named('specs/001-a/tasks.md')];
+    assert.equal((await workspace.run('scripted', '--dry-run', ...chosen).finished).stderr, '');
+  });
+
   test('of several specifications, the only open one is used, and no finished one is suggested', async t => {
     const workspace = await withFiles(t, {
       'specs/001-a/tasks.md': '- [x] T201 Finished\n',

@@ -67,12 +67,13 @@ export async function storiesCheck({
         ),
       ];
     }
-    const others = named === undefined ? await alsoFound(files, file) : undefined;
+    const { open, slips } = named === undefined ? await alsoFound(files, file) : { slips: [] };
     return [
       problems.length === 0
         ? good('stories', facts)
         : warn('stories', `${facts}. ${some(problems, ' ')}`, null),
-      ...(others === undefined ? [] : [good('stories', others)]),
+      ...slips.map(slip => warn('stories', slip, null)),
+      ...(open === undefined ? [] : [good('stories', open)]),
     ];
   } catch (error) {
     return [wrongBy('stories', error)];

@@ -279,9 +279,9 @@ async function choose(
 
 /** A list that was chosen among several, unasked, is not always the one that a person means. */
 async function tellOthers(files: RunFiles, storyFile: string): Promise<void> {
-  const others = await alsoFound(files, storyFile);
-  if (others !== undefined) {
-    tell(englishOf(others));
+  const { open = [], slips } = await alsoFound(files, storyFile);
+  for (const other of [...slips, open].flat()) {
+    tell(englishOf(other));
   }
 }
 

@@ -1,32 +1,17 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
 import { namedFolder } from './formats/backlogSettings.ts';
 import { hasPlaceForTasks, isOrchestrationText } from './formats/orchestrationText.ts';
 import { hasTaskList } from './formats/taskMasterFormat.ts';
+import { findPrdFiles } from './prdFiles.ts';
 import { hasOpenStories } from './select.ts';
-import type { StoryFile, StoryFormatName, StoryList } from './story.ts';
+import type { StoryFile, StoryFormatName, StoryList, StoryProblem } from './story.ts';
 import { readStoryBytes, readStoryFile, readStoryList } from './storyFile.ts';
 import { folderVersion, isStoryFolder } from './storyFolder.ts';
 import { OTHER_STORY_FILE_PLACES, STORY_FILE_PLACES } from './storyPlaces.ts';
 
-/** Names of folders that contain third-party files, or copies. */
-const SKIPPED = new Set([
-  'node_modules',
-  'bower_components',
-  'vendor',
-  'dist',
-  'build',
-  'out',
-  'target',
-  'coverage',
-  'venv',
-  '__pycache__',
-]);
-/** Hidden folders that are searched. In `.omc`, archived and kept files of the loop are not story files. */
-const HIDDEN = new Set(['.omc', '.ralph', '.claude']);
-const SKIPPED_IN_OMC = new Set(['archive', 'state', 'logs']);
 /** Where Backlog.md has its tasks, unless its settings name another folder. */
 const BACKLOGS = ['backlog', '.backlog'] as const;
 const BACKLOG_SETTINGS = 'backlog.config.yml';
@@ -35,9 +20,6 @@ const RALPHY_LIST = 'PRD.md';
 /** Where ralphy has its settings. */
 const RALPHY = '.ralphy';
 const MAX_SETTINGS_BYTES = 256 * 1024;
-const MAX_DEPTH = 5;
-const MAX_FOLDERS = 3000;
-const MAX_FILES = 50;
 
 const choiceOf = (place: string) => place.replace(/\*\.ya?ml$/, '*.yaml');
 /** The other places, those with a `*` in one folder together: whether a name ends with `.yaml` or `.yml` is no choice. */
@@ -125,9 +107,20 @@ export interface KnownSource {
   readonly isOpen: boolean;
 }
 
+/** A file at a known path without stories, and with what is almost one, or almost a list of them. */
+export interface Slip {
+  readonly path: string;
+  readonly slip: StoryProblem;
+}
+
 /** All files at the known paths that contain stories, the default one first, and whether there is something to do. */
 export async function knownSources(workspaceDir: string): Promise<KnownSource[]> {
-  const found: KnownSource[] = [];
+  return (await sourcesAndSlips(workspaceDir)).filter(found => 'isOpen' in found);
+}
+
+/** Those of {@link knownSources}, and between them the files that would be if they were written as they should be. */
+export async function sourcesAndSlips(workspaceDir: string): Promise<(KnownSource | Slip)[]> {
+  const found: (KnownSource | Slip)[] = [];
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
     if (await isFile(path)) {
@@ -136,9 +129,23 @@ export async function knownSources(workspaceDir: string): Promise<KnownSource[]>
     }
   }
   for (const place of OTHER_STORY_FILE_PLACES) {
-    found.push(...(await filesWithStories(workspaceDir, place)));
+    for (const { file, hasStories, path } of await readAt(workspaceDir, place)) {
+      const slip = hasStories ? undefined : slipIn(place, file);
+      if (hasStories) {
+        found.push({ path, isOpen: hasOpenStories(file) });
+      } else if (slip !== undefined) {
+        found.push({ path, slip });
+      }
+    }
   }
   return found;
+}
+
+/** What keeps the stories of a file from being read, if that has a place in it. */
+function slipIn(place: string, { format, kind, problems: [first] }: StoryFile) {
+  const isOwn = format === (SHARED_NAMES.get(place)?.format ?? format);
+  const isPlaced = first?.isPlaced === true || (first?.line ?? 1) > 1;
+  return kind === 'invalid' && isOwn && isPlaced ? first : undefined;
 }
 
 /** Absolute paths of all files in a workspace that may contain stories: those at the well-known paths first. */
@@ -194,16 +201,21 @@ async function isDirectory(path: string): Promise<boolean> {
 
 /** The files at a path that contain stories, or might if they could be read. */
 async function filesWithStories(workspaceDir: string, place: string): Promise<KnownSource[]> {
-  const found: KnownSource[] = [];
+  return (await readAt(workspaceDir, place))
+    .filter(({ hasStories }) => hasStories)
+    .map(({ file, path }) => ({ path, isOpen: hasOpenStories(file) }));
+}
+
+async function readAt(workspaceDir: string, place: string) {
+  const read: { readonly path: string; readonly file: StoryFile; readonly hasStories: boolean }[] =
+    [];
   for (const path of await filesAt(workspaceDir, place)) {
-    if (await isSource(path)) {
-      const file = await readStoryFile(path);
-      if (file !== undefined && (await belongsAt(place, file))) {
-        found.push({ path, isOpen: hasOpenStories(file) });
-      }
+    const file = (await isSource(path)) ? await readStoryFile(path) : undefined;
+    if (file !== undefined) {
+      read.push({ path, file, hasStories: await belongsAt(place, file) });
     }
   }
-  return found;
+  return read;
 }
 
 interface SharedName {
@@ -358,39 +370,4 @@ async function namedBacklog(workspaceDir: string): Promise<string | undefined> {
 /** Where OpenSpec keeps the changes that are finished. */
 function isArchive(place: string, name: string): boolean {
   return place.startsWith('openspec/') && name === 'archive';
-}
-
-/**
- * Finds every `prd.json` below a folder, up to a limited depth and without third-party folders, top-level ones
- * first. Unreadable folders are skipped.
- */
-async function findPrdFiles(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  let level = [folder];
-  let looked = 0;
-  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth++) {
-    const below: string[] = [];
-    for (const dir of level) {
-      if (looked++ >= MAX_FOLDERS || found.length >= MAX_FILES) {
-        return found;
-      }
-      const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
-      for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        if (entry.isFile() && entry.name === 'prd.json') {
-          found.push(join(dir, entry.name));
-        } else if (entry.isDirectory() && isLookedInto(dir, entry.name)) {
-          below.push(join(dir, entry.name));
-        }
-      }
-    }
-    level = below;
-  }
-  return found;
-}
-
-function isLookedInto(dir: string, name: string): boolean {
-  if (basename(dir) === '.omc') {
-    return !SKIPPED_IN_OMC.has(name);
-  }
-  return name.startsWith('.') ? HIDDEN.has(name) : !SKIPPED.has(name);
 }

@@ -7,7 +7,12 @@ import { englishOf, type Message, say, sentences, type Words } from '../../base/
 import { backlog } from './formats/backlogFormat.ts';
 import { ofFile } from './formats/backlogProblems.ts';
 import { folderParts } from './formats/folderText.ts';
-import { foreignAdvice, hasPlaceForStories, unknownFileAdvice } from './formats/foreignFile.ts';
+import {
+  foreignAdvice,
+  hasPlaceForStories,
+  misspelledListPlace,
+  unknownFileAdvice,
+} from './formats/foreignFile.ts';
 import { formatOf } from './formats/formatOf.ts';
 import { findTooDeep } from './formats/nesting.ts';
 import { isStoryText, type StoryText } from './formats/storyFormat.ts';
@@ -360,7 +365,8 @@ function advised(
           foreignAdvice(path, undefined)
         : undefined;
   if (advice !== undefined) {
-    return { code, message: advice, line: 1, column: 1 };
+    const place = misspelledListPlace(path, text, new TextLines(text));
+    return { code, message: advice, ...(place ?? { line: 1, column: 1 }) };
   }
   const isUnknown =
     (code === 'noStories' && !OF_ONE_TOOL.has(format)) ||

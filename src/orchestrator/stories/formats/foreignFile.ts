@@ -1,6 +1,7 @@
 import { type Message, say } from '../../../base/say.ts';
 import { namedFolder } from './backlogSettings.ts';
 import { isBmadText } from './bmadFormat.ts';
+import { isOtherSpelling } from './fieldNames.ts';
 import { readJson } from './jsonText.ts';
 import { hasPlaceForTasks } from './orchestrationText.ts';
 import { plainText } from './plainText.ts';
@@ -74,6 +75,24 @@ export function foreignAdvice(path: string, text: string | undefined): Message |
   }
   return toolAdvice(file, text.slice(0, MAX_HEAD));
 }
+
+/**
+ * Where the list of a tool begins if its key is misspelled.
+ * @param path of a file for which there is advice
+ */
+export function misspelledListPlace(path: string, text: string, lines: TextLines) {
+  const [, key, pattern] = TOOL_LISTS.find(([name]) => path.endsWith(name)) ?? [];
+  const found =
+    pattern &&
+    [...text.matchAll(pattern)].find(([, name = '']) => isOtherSpelling(name, key ?? ''));
+  return found && { ...lines.at(found.index), isPlaced: true as const };
+}
+
+/** Lists that are found by the name of their file, and how their keys are written. */
+const TOOL_LISTS: readonly (readonly [name: string, key: string, pattern: RegExp])[] = [
+  ['sprint-status.yaml', 'development_status', /^([\w-]+)[\t ]*:/gm],
+  ['feature_list.json', 'features', /"(\w+)"\s*:\s*\[/g],
+];
 
 /**
  * What to do about a file that has no stories and seems to be nobody's: it may be about something else, so it is not

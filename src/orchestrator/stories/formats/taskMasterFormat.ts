@@ -25,6 +25,7 @@ import {
   isParked,
   type NamedTask,
   nestedSubtasks,
+  type OddTasks,
   oddSubtasks,
   oddTasks,
   readTags,
@@ -67,8 +68,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { tags, unread } = readTags(text, parsed.root);
   if (tags.length === 0) {
-    const place = lines.at(skipSpace(text, 0));
-    return { code: 'noStories', message: noTasks(), ...place };
+    const [odd] = oddTasks(text, parsed.root);
+    return odd === undefined
+      ? { code: 'noStories', message: noTasks(), ...lines.at(skipSpace(text, 0)) }
+      : { ...oddProblem(odd, lines), code: 'noStories', isPlaced: true };
   }
   // Its ids are those of Task Master, and stay so whatever is done.
   const main =
@@ -87,15 +90,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...unreadTags(unread, lines),
-      ...oddTasks(text, parsed.root).map(({ count, name, span }) => ({
-        code: 'notAStory' as const,
-        message: say(
-          'Entries in "{0}" that are not read: {1}. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.',
-          plainText(name),
-          count,
-        ),
-        ...lines.at(span.start),
-      })),
+      ...oddTasks(text, parsed.root).map(odd => oddProblem(odd, lines)),
       ...notTasks([...tags, ...unread, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
       ...tasks.flatMap(task =>
         nestedSubtasks(text, task).map(({ start }) => ({
@@ -157,6 +152,18 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     spanOf: position => spanOf(text, tasks[position]),
     ...additions(text, tags, { current, main }),
     move: (...move) => moveTask(text, tasks, stories, move),
+  };
+}
+
+function oddProblem({ count, name, span }: OddTasks, lines: TextLines): StoryProblem {
+  return {
+    code: 'notAStory',
+    message: say(
+      'Entries in "{0}" that are not read: {1}. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.',
+      plainText(name),
+      count,
+    ),
+    ...lines.at(span.start),
   };
 }
 
