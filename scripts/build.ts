@@ -52,6 +52,8 @@ interface OwnFile {
   readonly library: string;
   readonly file: string;
   readonly functions: readonly string[];
+  /** It calls its errors or its values by the names of their classes. */
+  readonly usesNames?: true;
   /** The source of the file, if it is not what Node would load. */
   readonly source?: string;
 }
@@ -87,6 +89,7 @@ const JSONC: OwnFile = {
 
 /** Another quarter. A window whose folder has had no run validates nothing before a person does something, and neither do short commands. */
 const ZOD: OwnFile = {
+  usesNames: true,
   library: 'zod',
   file: 'zod.cjs',
   functions: [
@@ -106,6 +109,7 @@ const PARSERS: OwnFile = {
 
 /** Only Windows needs it for agents; elsewhere, it calls programs that answer and end: `claude --version`, `bd`, `gh`. */
 const EXECA: OwnFile = {
+  usesNames: true,
   library: 'execa',
   file: 'execa.cjs',
   functions: ['execa'],
@@ -119,9 +123,16 @@ const OCTOKIT: OwnFile = {
   source: './src/orchestrator/trackers/github/octokit.ts',
 };
 
-function libraryFile({ file, functions, library, source = library }: OwnFile): BuildOptions {
+function libraryFile({
+  file,
+  functions,
+  library,
+  source = library,
+  usesNames,
+}: OwnFile): BuildOptions {
   return {
     ...shared,
+    keepNames: usesNames === true,
     stdin: {
       contents: `export { ${functions.join(', ')} } from '${source}';`,
       resolveDir: root,
