@@ -271,10 +271,19 @@ export async function alsoFound({ workspace }: RunFiles, used: string): Promise<
   const found = await sourcesAndSlips(workspace);
   // One file can have two names, through a link or because upper and lower case are the same there.
   const byFile = new Map<string, string>();
+  const slipOf = new Map<string, Message>();
   const nameOf = (file: string) => shorten(path.relative(workspace, file), 100);
-  for (const one of found) {
+  // Which of several files at one place is used does not depend on their order.
+  const place = found.find(one => one.path === used)?.place;
+  const last = found.findLastIndex(one => one.place === place);
+  for (const [index, one] of found.entries()) {
     const real = await realpath(one.path).catch(() => one.path);
-    if ('isOpen' in one && one.isOpen && !byFile.has(real)) {
+    if ('slip' in one) {
+      const { line, message } = one.slip;
+      if (index <= last && !slipOf.has(real)) {
+        slipOf.set(real, say('{0} is not used, line {1}: {2}', nameOf(one.path), line, message));
+      }
+    } else if (one.isOpen && !byFile.has(real)) {
       byFile.set(real, nameOf(one.path));
     }
   }
@@ -282,19 +291,7 @@ export async function alsoFound({ workspace }: RunFiles, used: string): Promise<
   const names = [...byFile.values()];
   const named = names.slice(0, MAX_NAMED).join(', ');
   const more = names.length - MAX_NAMED;
-  const before = found.slice(
-    0,
-    Math.max(
-      0,
-      found.findIndex(one => one.path === used),
-    ),
-  );
-  const slips = before
-    .flatMap(one => ('slip' in one ? [one] : []))
-    .slice(0, MAX_NAMED)
-    .map(({ path: file, slip: { line, message } }) =>
-      say('{0} is not used, line {1}: {2}', nameOf(file), line, message),
-    );
+  const slips = [...slipOf.values()].slice(0, MAX_NAMED);
   return names.length === 0
     ? { slips }
     : {

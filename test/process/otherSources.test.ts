@@ -52,6 +52,7 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
       '.claude/orchestration/a.yaml': 'name: a\nphase:\n  - {name: a, tasks: [{id: 1}]}\n',
       'sprint-status.yaml': 'project: x\ndevelopment_statu:\n  1-1-a: backlog\n',
       'specs/001-a/tasks.md': '- [ ] T201 Open\n',
+      'specs/002-b/tasks.md': '- [] T301 Open\n',
       // After the one that is used.
       '.kiro/specs/a/tasks.md': '# Tasks\n- [] T1 First\n',
     });
@@ -63,6 +64,7 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
       `${named('.ralphy/tasks.yaml')} is not used, line 2: The list "task" is not read: `,
       `${named('.claude/orchestration/a.yaml')} is not used, line 2: The list "phase" is not read: `,
       'sprint-status.yaml is not used, line 2: This is the list of BMAD, but it has no key ',
+      `${named('specs/002-b/tasks.md')} is not used, line 1: This looks like a checkbox, but `,
     ];
     const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
     const told = doctor.stdout.split('\n').filter(line => line.includes(' is not used'));

@@ -150,6 +150,12 @@ suite('A folder of Backlog.md', () => {
     ]);
     const file = path.join(dir, 'tasks/task-3 - C.md');
     const text = (await readFile(file, 'utf8')).replace(/^dependencies:.*\n/m, '');
+    for (const ids of ['TASK-1, Task-002', '1; 2']) {
+      await writeFile(file, text.replace('---\n', `---\ndependencies: ${ids}\n`));
+      assert.match(problemsOf(await list()).join(), /Write a list: \[task-1, task-2\]$/, ids);
+    }
+    await writeFile(file, text.replace('---\n', '---\ndependencies: task-1, draft-2\n'));
+    assert.match(problemsOf(await list()).join(), /which this folder does not have/);
     await writeFile(file, text.replace('---\n', '---\ndependencies: task-1, task-2\n'));
     assert.deepEqual(problemsOf(await list()), [
       'unknownDependency tasks/task-3 - C.md:2 task-3 waits for "task-1, task-2", which is one text with several ids. Write a list: [task-1, task-2]',

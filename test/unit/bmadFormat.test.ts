@@ -273,6 +273,8 @@ suite('A sprint status of BMAD', () => {
       '[1-2-logout]',
       '[{1-2-logout: backlog}]',
       '{1-2-logout: {points: 3}}',
+      '[{id: 1-2-logout, status: backlog}]',
+      '[{points: 3, story: 1-2-logout}]',
     ]) {
       assert.deepEqual(
         said(`${list}  epic-2: {status: in-progress, stories: ${stories}}\n`),

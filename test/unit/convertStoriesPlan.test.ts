@@ -326,3 +326,24 @@ test('a description with what looks like an item is text in a plan, and no probl
   // As tools write an item that lost its meaning.
   assert.equal(listOf('PLAN.md', '- [ ] a\n- \\[ \\] b\n').problems.length, 1);
 });
+
+test('a title with very many spaces is written quickly', () => {
+  const title = `a${' '.repeat(1_000_000)}b`;
+  const stories = [{ id: 'A', title, acceptanceCriteria: [title], passes: false }];
+  assert.equal(read('prd.json', prd(stories), 'plan').length, 1);
+});
+
+test('what is put aside by a key of its own is lost only where it is', () => {
+  const text = prd([
+    { id: 'A', title: 'One', passes: false, parked: true },
+    { id: 'B', title: 'Two', passes: false, parked: false },
+  ]);
+  for (const target of ['plan', 'yaml', 'tasks'] as const) {
+    const { losses } = convert('prd.json', text, target);
+    assert.ok(!losses.some(loss => loss.kind === 'story' && loss.fact === 'keys'), target);
+    assert.deepEqual(
+      read('prd.json', text, target).map(({ parked }) => parked === true),
+      [true, false],
+    );
+  }
+});

@@ -103,6 +103,8 @@ export async function usedVersion(workspaceDir: string, used: string | undefined
 /** A file or folder at one of the known paths. */
 export interface KnownSource {
   readonly path: string;
+  /** Below the workspace; with a `*`, several files may be there. */
+  readonly place: string;
   /** Stories are left to do, or it cannot be read, so that nobody knows. */
   readonly isOpen: boolean;
 }
@@ -110,6 +112,7 @@ export interface KnownSource {
 /** A file at a known path without stories, and with what is almost one, or almost a list of them. */
 export interface Slip {
   readonly path: string;
+  readonly place: string;
   readonly slip: StoryProblem;
 }
 
@@ -125,16 +128,16 @@ export async function sourcesAndSlips(workspaceDir: string): Promise<(KnownSourc
     const path = join(workspaceDir, place);
     if (await isFile(path)) {
       const file = await readStoryFile(path);
-      found.push({ path, isOpen: file !== undefined && hasOpenStories(file) });
+      found.push({ path, place, isOpen: file !== undefined && hasOpenStories(file) });
     }
   }
   for (const place of OTHER_STORY_FILE_PLACES) {
     for (const { file, hasStories, path } of await readAt(workspaceDir, place)) {
       const slip = hasStories ? undefined : slipIn(place, file);
       if (hasStories) {
-        found.push({ path, isOpen: hasOpenStories(file) });
+        found.push({ path, place, isOpen: hasOpenStories(file) });
       } else if (slip !== undefined) {
-        found.push({ path, slip });
+        found.push({ path, place, slip });
       }
     }
   }
@@ -203,7 +206,7 @@ async function isDirectory(path: string): Promise<boolean> {
 async function filesWithStories(workspaceDir: string, place: string): Promise<KnownSource[]> {
   return (await readAt(workspaceDir, place))
     .filter(({ hasStories }) => hasStories)
-    .map(({ file, path }) => ({ path, isOpen: hasOpenStories(file) }));
+    .map(({ file, path }) => ({ path, place, isOpen: hasOpenStories(file) }));
 }
 
 async function readAt(workspaceDir: string, place: string) {

@@ -1,11 +1,10 @@
 import path from 'node:path';
-import { isNumberId } from '../../base/numberId.ts';
 import { once } from '../../base/once.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { plainText } from './formats/plainText.ts';
 import { StoryNames } from './formats/storyNames.ts';
-import { joinedIds, listOfIds } from './joinedIds.ts';
+import { idsByName, joinedIds, listOfIds } from './joinedIds.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
 
 /** Maximum number of named entries that are not read. */
@@ -77,7 +76,7 @@ function* unknownDependencies(
 ): Generator<StoryProblem> {
   const names = once(() => new StoryNames(stories));
   const known: KnownNames = {
-    hasId: id => byId.has(id) && !isNumberId(id),
+    idOf: idsByName(stories),
     isShared: name => names().isSharedTitle(name),
   };
   // What is done waits for nothing: its list may have lost what it waited for.
@@ -96,7 +95,8 @@ function* unknownDependencies(
 
 /** What the stories of a list are called. */
 export interface KnownNames {
-  readonly hasId: (id: string) => boolean;
+  /** The id that a name means. */
+  readonly idOf: (name: string) => string | undefined;
   /** Whether several stories have this title. */
   readonly isShared: (name: string) => boolean;
 }
@@ -108,12 +108,12 @@ export interface KnownNames {
 export function unknownDependencyMessages(
   { file, id }: Pick<Story, 'file' | 'id'>,
   unknown: readonly string[],
-  { hasId, isShared }: KnownNames,
+  { idOf, isShared }: KnownNames,
 ): { readonly ids: readonly string[]; readonly message: Message }[] {
   const shared = unknown.filter(isShared);
   const others = unknown.filter(name => !isShared(name));
   const joined = others.flatMap(name => {
-    const ids = joinedIds(name, hasId);
+    const ids = joinedIds(name, idOf);
     return ids === undefined ? [] : [{ name, ids }];
   });
   const missing = others.filter(name => joined.every(one => one.name !== name));

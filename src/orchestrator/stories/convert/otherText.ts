@@ -233,6 +233,9 @@ function isRead(entry: Entry, key: string, story: Story): boolean {
     return true;
   }
   const value = entry[key];
+  if (key === 'parked' && typeof value === 'boolean') {
+    return true;
+  }
   if (CRITERIA_KEYS.includes(key) && key === CRITERIA_KEYS.find(one => isRealList(entry, one))) {
     return true;
   }

@@ -96,13 +96,21 @@ function paragraphs(description: string): string {
 function item(story: NewStory): string {
   const { criteria, done } = story;
   const mark = done ? 'x' : isAside(story) ? ASIDE_MARK : ' ';
-  const line = `- [${mark}] ${itemText(story).replaceAll(/\s*[\r\n]+\s*/g, ' ')}`;
+  const line = `- [${mark}] ${onOneLine(itemText(story))}`;
   const description = descriptionBelow(story);
   const below = [
     ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(asText)),
-    ...criteria.map(({ text }) => asText(`- ${text.replaceAll(/\s*[\r\n]+\s*/g, ' ')}`)),
+    ...criteria.map(({ text }) => asText(`- ${onOneLine(text)}`)),
   ];
   return `${[line, ...below.map(text => (text.trim() === '' ? '' : `  ${text}`))].join('\n')}\n`;
+}
+
+function onOneLine(text: string): string {
+  return text
+    .split(/[\r\n]+/)
+    .map(line => line.trim())
+    .join(' ')
+    .trim();
 }
 
 /** A line that is no heading, checkbox, fence or comment in a plan. */

@@ -8,6 +8,7 @@ import { isStatusKey } from '../formats/prdKeys.ts';
 import { openWord } from '../formats/statusWord.ts';
 import type { DependencyPart, StoryPart, StoryParts } from '../formats/storyFormat.ts';
 import { StoryNames } from '../formats/storyNames.ts';
+import { idsByName } from '../joinedIds.ts';
 import type { Story, StoryFormatName, StoryList, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
 import { type KnownNames, unknownDependencyMessages } from '../storyProblems.ts';
@@ -44,6 +45,7 @@ export class PartDiagnoses {
   private readonly stories: ReadonlyMap<number, Story>;
   private readonly names: () => StoryNames;
   private readonly ids: () => ReadonlySet<string>;
+  private readonly idOf: KnownNames['idOf'];
   /** The ids of the stories that are called by their titles. */
   private readonly titles: () => ReadonlyMap<string, string>;
   private readonly candidates = new Map<StoryDiagnosis, () => readonly Trial[]>();
@@ -53,6 +55,7 @@ export class PartDiagnoses {
     this.file = file;
     this.stories = new Map(stories.map(story => [story.position, story]));
     this.names = once(() => new StoryNames(stories));
+    this.idOf = idsByName(stories);
     this.ids = once(() => new Set(stories.flatMap(({ id }) => (isNumberId(id) ? [] : id))));
     const titled = WITH_TITLES.has(file.list.format) ? stories : [];
     this.titles = once(
@@ -175,7 +178,7 @@ export class PartDiagnoses {
     const found = ids.map(id => ({ id, parts: this.dependencies(position, id) }));
     const inherited = found.flatMap(({ id, parts }) => (parts.length === 0 ? [id] : []));
     const known: KnownNames = {
-      hasId: one => this.ids().has(one),
+      idOf: this.idOf,
       isShared: name => this.names().isSharedTitle(name),
     };
     for (const { message } of unknownDependencyMessages(story, inherited, known)) {

@@ -60,6 +60,9 @@ function belowPair({ key, value }: Pair, { isMissing, isRead }: Keys): Stray[] {
   }));
 }
 
+/** Keys under which an item of a list may name its story. */
+const NAME_KEYS: ReadonlySet<string> = new Set(['id', 'key', 'name', 'story', 'story_key']);
+
 /** @param hasNames whether a name alone, in a list, is a story */
 function* storiesIn(
   node: unknown,
@@ -74,8 +77,12 @@ function* storiesIn(
     }
   }
   for (const item of isSeq(node) ? node.items : []) {
-    if (hasNames && isMissing(nameOf(item))) {
-      yield item;
+    const named = pairsOf(item).find(
+      ({ key, value }) => NAME_KEYS.has(nameOf(key)) && isMissing(nameOf(value)),
+    );
+    const story = named === undefined ? item : named.value;
+    if (hasNames && isMissing(nameOf(story))) {
+      yield story;
     } else {
       yield* storiesIn(item, isMissing, hasNames);
     }
