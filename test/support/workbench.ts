@@ -444,6 +444,25 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
+   * Opens a list of choices and types into it. Keys that are pressed while it comes are lost, or go to the palette that it
+   * was opened from.
+   */
+  async typeIntoChoice(open: () => Promise<void>, text: string): Promise<void> {
+    const input = this.page.locator('.quick-input-widget:visible input[type="text"]');
+    await expect(async () => {
+      if (await input.isVisible()) {
+        await this.page.keyboard.press('Escape');
+      }
+      await open();
+      await expect(input).toBeFocused({ timeout: 5_000 });
+      await this.page.keyboard.type(text);
+      await expect
+        .poll(() => input.inputValue(), { timeout: 5_000 })
+        .toMatch(new RegExp(`${escapeRegExp(text)}$`));
+    }).toPass({ timeout: 180_000 });
+  }
+
+  /**
    * Clicks a row of the palette or of another list of choices, once. Anything that takes the focus at this moment closes
    * the list, and then nothing has been clicked.
    */

@@ -46,8 +46,7 @@ for (const { explained, language, offered, trusted } of variants(explanations, 1
     const { page } = workbench;
     await workbench.view('Ralph');
     await expect(workbench.treeItem(/^US-001/)).toBeVisible();
-    await workbench.runCommand('Go to File...');
-    await page.keyboard.type('prd.json');
+    await workbench.typeIntoChoice(() => workbench.runCommand('Go to File...'), 'prd.json');
     await expect(page.locator('.quick-input-list .monaco-list-row').first()).toContainText(
       'prd.json',
     );
@@ -62,8 +61,10 @@ for (const { explained, language, offered, trusted } of variants(explanations, 1
     // away from under the mouse.
     const lines = (await readFile(path.join(workspace, '.omc', 'prd.json'), 'utf8')).split('\n');
     const endOfFirst = lines.findIndex(line => line.includes('"US-002",')) - 1;
-    await workbench.runCommand('Go to Line/Column...');
-    await page.keyboard.type(`${endOfFirst}:999`);
+    await workbench.typeIntoChoice(
+      () => workbench.runCommand('Go to Line/Column...'),
+      `${endOfFirst}:999`,
+    );
     await page.keyboard.press('Enter');
     await expect(
       workbench.statusBarItem(new RegExp(`^(Ln|Zeile|行) ?${endOfFirst}\\b`)),

@@ -191,8 +191,7 @@ phases:
     });
 
     await test.step('completion offers the fields', async () => {
-      await page.keyboard.press('Control+g');
-      await page.keyboard.type('5:1');
+      await workbench.typeIntoChoice(() => page.keyboard.press('Control+g'), '5:1');
       await page.keyboard.press('Enter');
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');

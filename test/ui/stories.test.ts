@@ -102,8 +102,7 @@ inAll(test)('Restricted Mode shows the stories and starts nothing', async () => 
   await expect(workbench.treeItem(/^US-001/)).toBeVisible();
   await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toBeHidden();
   // The palette draws only as many commands as it has room for.
-  await workbench.page.keyboard.press('F1');
-  await workbench.page.keyboard.type('Ralph: S');
+  await workbench.typeIntoChoice(() => workbench.page.keyboard.press('F1'), 'Ralph: S');
   const entries = workbench.page.locator('.quick-input-widget .monaco-list-row');
   await expect(entries.filter({ hasText: 'Ralph: Show Progress' })).toBeVisible();
   await expect(entries.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);

@@ -281,8 +281,10 @@ test.describe('in one folder', () => {
     await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
     await expect(view.getByText('1 of 5 done', { exact: true })).toBeVisible();
 
-    await workbench.runCommand('Ralph: Filter Stories…');
-    await workbench.page.keyboard.type('search colour');
+    await workbench.typeIntoChoice(
+      () => workbench.runCommand('Ralph: Filter Stories…'),
+      'search colour',
+    );
     await workbench.page.keyboard.press('Enter');
     await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
     await expect(workbench.treeItem(/^US-005/)).toBeVisible();
@@ -292,8 +294,10 @@ test.describe('in one folder', () => {
     await write('prd.json', SHOP);
     const filterBy = async (words: string) => {
       await workbench.runCommand('Ralph: Filter Stories…');
-      const input = workbench.page.locator('.quick-input-widget input[type="text"]');
-      await input.fill(words);
+      const pick = workbench.page.locator('.quick-input-widget');
+      // The palette has none, which may still be there.
+      await expect(pick.getByRole('checkbox').first()).toBeVisible();
+      await pick.locator('input[type="text"]').fill(words);
       await workbench.page.keyboard.press('Enter');
     };
     await expect(workbench.treeItem(/^US-004/)).toBeVisible();

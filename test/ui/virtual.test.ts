@@ -24,8 +24,7 @@ test('in a virtual folder, the view explains what does not work and why', async 
   await workbench.screenshot('virtual');
 
   // Nothing is offered that would need a disk.
-  await page.keyboard.press('F1');
-  await page.keyboard.type('Ralph: ');
+  await workbench.typeIntoChoice(() => page.keyboard.press('F1'), 'Ralph: ');
   const entries = page.locator('.quick-input-widget:visible .monaco-list-row');
   await expect(entries.filter({ hasText: 'Ralph: Open the Walkthrough' })).toBeVisible();
   for (const command of ['Start Fresh Run', 'Create a Story File', 'Show Progress', 'Run This']) {
