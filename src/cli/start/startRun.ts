@@ -46,8 +46,6 @@ import {
 } from '../../orchestrator/workspace/startSecrets.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
-import { nextData } from '../../presentation/storyListData.ts';
-import { nextText } from '../../presentation/storyListText.ts';
 import { english } from '../../presentation/translate.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
@@ -168,23 +166,24 @@ export async function startRun(asking: StartRequest): Promise<number> {
     onEvent: flags.quiet ? undefined : eventPrinter({ earlier }),
   };
   if (flags.dryRun) {
-    const { dryRun } = await import('../../orchestrator/loop/dryRun.ts');
+    const [{ dryRun }, { nextData }, { nextText }] = await Promise.all([
+      import('../../orchestrator/loop/dryRun.ts'),
+      import('../../presentation/storyListData.ts'),
+      import('../../presentation/storyListText.ts'),
+    ]);
+    const only = flags.story && new Set(flags.story);
+    const noneNext = (list: StoryList) =>
+      nextText(nextData(list, { ...(only && { only }) }), list, flags.file);
     const told = await dryRun(options, earlier, ({ kind: _kind, ...end }, state, list) =>
       // Without a run there is none to resume.
       end.outcome === 'noReadyStory' && earlier === undefined && list !== undefined
-        ? noneNextText(list, flags)
+        ? noneNext(list)
         : outcomeSentence({ ...runEnd(state, end.outcome), ...end }, english).text,
     );
     print(told.trimEnd());
     return 0;
   }
   return loopHere(options, stop, flags);
-}
-
-/** Why no story is ready for a new run. */
-function noneNextText(list: StoryList, { file, story }: StartRequest['flags']): string {
-  const only = story && new Set(story);
-  return nextText(nextData(list, { ...(only && { only }) }), list, file);
 }
 
 /** The issues that the command line names; a dry run only needs their copy. */

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { groupBy } from '../../base/groupBy.ts';
 import { once } from '../../base/once.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
@@ -26,7 +27,7 @@ export function findStoryProblems(
   placeOf: FindPlace,
   others: readonly StoryProblem[] = [],
 ): StoryProblem[] {
-  const byId = byIds(stories);
+  const byId = groupBy(stories, ({ id }) => id);
   const problems = [
     ...duplicateIds(byId, placeOf),
     ...unknownDependencies(stories, byId, placeOf),
@@ -34,19 +35,6 @@ export function findStoryProblems(
     ...others,
   ];
   return problems.sort((a, b) => a.line - b.line || a.column - b.column);
-}
-
-function byIds(stories: readonly Story[]): ReadonlyMap<string, readonly Story[]> {
-  const byId = new Map<string, Story[]>();
-  for (const story of stories) {
-    const same = byId.get(story.id);
-    if (same === undefined) {
-      byId.set(story.id, [story]);
-    } else {
-      same.push(story);
-    }
-  }
-  return byId;
 }
 
 function* duplicateIds(
@@ -175,7 +163,10 @@ export function otherListMessage(key: string, count: number, used: string): Mess
  * @returns their ids, the first one repeated at the end; `undefined` if there is none
  */
 export function openCircle(stories: readonly Story[]): readonly string[] | undefined {
-  const open = byIds(stories.filter(({ done }) => !done));
+  const open = groupBy(
+    stories.filter(({ done }) => !done),
+    ({ id }) => id,
+  );
   const [circle] = circlesOf(open);
   return circle?.ids;
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../base/groupBy.ts';
 import { type Entry, firstText, isDone, isEntry, ownId } from '../formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
 import { DEPENDENCY_KEYS, DONE_KEYS, STATUS_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
@@ -9,15 +10,7 @@ import type { Story } from '../story.ts';
  * what they wait for, each of their stories waits for. `epics` alone if one of them is no group of its own.
  */
 export function otherEpicKeys(root: unknown, stories: readonly Story[]): string[] {
-  const groups = new Map<string | undefined, Story[]>();
-  for (const story of stories) {
-    const group = groups.get(story.epic);
-    if (group === undefined) {
-      groups.set(story.epic, [story]);
-    } else {
-      group.push(story);
-    }
-  }
+  const groups = groupBy(stories, ({ epic }) => epic);
   const epics = listedEpics(root);
   const names = epics.map(nameOf);
   const isGroup = names.every(name => name !== undefined && groups.has(name));

@@ -188,46 +188,34 @@ export function findMisnamedKeys(
   placeOf: FindKey,
   usual: string,
 ): StoryProblem[] {
-  const isOdd = remembered(
-    key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title'),
+  // Each key is judged once: entries are many, and their keys few.
+  const keys = [...new Set(entries.flatMap(entry => Object.keys(entry)))];
+  const ofNeeds = new Set(keys.filter(misnamesNeeds()));
+  const ofOthers = new Set(
+    keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),
   );
-  return [
-    ...findMisnamedNeeds(entries, placeOf, usual),
-    ...entries.flatMap((entry, position) => {
-      const isMissing = Object.keys(entry).some(isOdd) && !isDone(entry);
-      const found = isMissing ? misnamed(entry, lacksOf(entry), new Set()) : [];
-      return found.map(({ fact, key }) => ({
-        code: 'misspelledKey' as const,
-        message: misnamedKeyMessage(key, fact),
-        ...placeOf(position, key),
-        subject: { position, ids: [key, fact] },
-      }));
-    }),
-  ];
-}
-
-function findMisnamedNeeds(
-  entries: readonly Entry[],
-  placeOf: FindKey,
-  usual: string,
-): StoryProblem[] {
   const names = once(() => namesIn(entries));
-  const isOdd = misnamesNeeds();
-  return entries.flatMap((entry, position): StoryProblem[] => {
-    const isMissing =
-      Object.keys(entry).some(isOdd) && readDependencies(entry).length === 0 && !isDone(entry);
-    const [found] = isMissing ? misnamed(entry, { dependencies: true }, names()) : [];
-    return found === undefined
-      ? []
-      : [
-          {
-            code: 'misspelledDependency',
-            message: misnamedKeyMessage(found.key, usual),
-            ...placeOf(position, found.key),
-            subject: { position, ids: [found.key, usual] },
-          },
+  return ofNeeds.size + ofOthers.size === 0
+    ? []
+    : entries.flatMap((entry, position): StoryProblem[] => {
+        const has = (odd: ReadonlySet<string>) =>
+          Object.keys(entry).some(key => odd.has(key)) && !isDone(entry);
+        const [needs] =
+          has(ofNeeds) && readDependencies(entry).length === 0
+            ? misnamed(entry, { dependencies: true }, names())
+            : [];
+        const others = has(ofOthers) ? misnamed(entry, lacksOf(entry), new Set()) : [];
+        const problem = (code: StoryProblem['code'], key: string, meant: string) => ({
+          code,
+          message: misnamedKeyMessage(key, meant),
+          ...placeOf(position, key),
+          subject: { position, ids: [key, meant] },
+        });
+        return [
+          ...(needs === undefined ? [] : [problem('misspelledDependency', needs.key, usual)]),
+          ...others.map(({ fact, key }) => problem('misspelledKey', key, fact)),
         ];
-  });
+      });
 }
 
 function isAlmostIn(names: ReadonlySet<string>, name: string): boolean {

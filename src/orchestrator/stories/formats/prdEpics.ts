@@ -43,17 +43,15 @@ export function withEpics(
   }
   const epics = readEpics(root, stories, parents);
   const names = new StoryNames(stories, epics.map(waitingFor));
-  // The first one that has a story counts. What an epic waits for is found once, not for each of its stories.
-  const epicOf = new Map(
-    epics.toReversed().flatMap(epic => {
-      const needs = [...new Set(epic.needs.flatMap(need => names.meantByGroup(need)))];
-      return epic.stories.map(id => [id, { ...epic, needs }] as const);
-    }),
+  // Found once, not for each of its stories.
+  const needsOf = new Map(
+    epics.map(epic => [epic, [...new Set(epic.needs.flatMap(need => names.meantByGroup(need)))]]),
   );
+  const epicOf = epicByStory(epics);
   return stories.map(story => {
     const epic = epicOf.get(story.id);
     const own = story.dependsOn.flatMap(need => names.meantBy(need));
-    const needs = epic?.needs ?? [];
+    const needs = (epic && needsOf.get(epic)) ?? [];
     return {
       ...story,
       dependsOn: own.length === 0 ? needs : [...new Set([...own, ...needs])],
@@ -86,10 +84,12 @@ export function epicPositions(
   stories: readonly Story[],
 ): ReadonlyMap<string, number> {
   const epics = readEpics(root, stories, parentsOf(entries, stories));
-  // The first one that has a story counts.
-  return new Map(
-    epics.toReversed().flatMap(epic => epic.stories.map(id => [id, epic.position] as const)),
-  );
+  return new Map([...epicByStory(epics)].map(([id, { position }]) => [id, position]));
+}
+
+/** The epic of each story that has one, by the id of the story: the first one that lists it. */
+function epicByStory(epics: readonly Epic[]): ReadonlyMap<string, Epic> {
+  return new Map(epics.toReversed().flatMap(epic => epic.stories.map(id => [id, epic] as const)));
 }
 
 function readEpics(root: unknown, stories: readonly Story[], parents: Parents): readonly Epic[] {
