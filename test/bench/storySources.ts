@@ -17,7 +17,7 @@ const MAX_TEXT_RATIO = 6;
 export async function storySources(): Promise<Row[]> {
   const stories = benchStories(STORIES, STORIES / 2);
   const reading = (file: string, bytes: Buffer) =>
-    medianMs(() => requireAll(parseStoryText(path.join('/bench', file), bytes).file), 7, 2);
+    medianMs(() => requireAll(parseStoryText(path.join('/bench', file), bytes).file), 15);
   const prdMs = reading('prd.json', Buffer.from(storyFileText(stories)));
   const rows = Object.entries(textsOf(stories)).map(([file, text]) => {
     const bytes = Buffer.from(text);

@@ -117,6 +117,7 @@ describe('plain YAML is read as the exact parser reads it', () => {
     ['tags', 'tasks:\n- {id: !!str 1}\n'],
     ['several documents', 'tasks: []\n---\ntasks: []\n'],
     ['repeated keys', 'tasks:\n- id: a\n  id: b\n'],
+    ['the key "__proto__"', 'tasks:\n- id: a\n  __proto__: {id: b}\n'],
     ['one number as two keys', 'tasks:\n- {1: a, 1.0: b}\n'],
     ['an item and a key on a line', 'tasks:\n- "a"b:\n- c: d\n'],
     ['a map and a key in quotes on a line', 'tasks:\n- {a: b}"c":\n- d: e\n'],

@@ -98,6 +98,9 @@ export function unknownDependencyMessages(
   unknown: readonly string[],
   { idOf, isShared }: KnownNames,
 ): { readonly ids: readonly string[]; readonly message: Message }[] {
+  if (unknown.length === 0) {
+    return [];
+  }
   const shared = unknown.filter(isShared);
   const others = unknown.filter(name => !isShared(name));
   const joined = others.flatMap(name => {

@@ -11,6 +11,7 @@ import {
   DISCOVERED_KEYS,
   DONE_KEYS,
   isDoneWord,
+  STATE_KEYS,
   STATUS_KEYS,
 } from './formats/prdKeys.ts';
 import { findStoryArray } from './formats/prdRoot.ts';
@@ -23,7 +24,7 @@ import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 const MAX_NAMED = 8;
 /** Keys of a story that a task has in a way of its own. */
 const OTHERWISE_SAID: ReadonlySet<string> = new Set([
-  ...[...DONE_KEYS, ...STATUS_KEYS, ...DEPENDENCY_KEYS],
+  ...[...STATE_KEYS, ...DEPENDENCY_KEYS],
   ...['id', 'imported', 'type'],
 ]);
 

@@ -7,7 +7,7 @@ import {
   skipSpace,
 } from '../../stories/formats/jsonOutline.ts';
 import { isEntry, readStory } from '../../stories/formats/prdEntry.ts';
-import { DONE_KEYS, STATUS_KEYS } from '../../stories/formats/prdKeys.ts';
+import { STATE_KEYS } from '../../stories/formats/prdKeys.ts';
 import { findStoryArray } from '../../stories/formats/prdRoot.ts';
 import type { Story, StoryList } from '../../stories/story.ts';
 import { parseStoryText } from '../../stories/storyFile.ts';
@@ -172,7 +172,7 @@ function withAllowedChanges(oldText: string, newText: string, pair: Pair, duty: 
     );
   };
   const isForbiddenTick = tickChanges(pair, duty).length > 0;
-  const doneKeys: readonly string[] = [...DONE_KEYS, ...STATUS_KEYS];
+  const doneKeys: readonly string[] = STATE_KEYS;
   const added = criterionChanges(before.id, before.criteria, after.criteria).flatMap(change =>
     change.kind === 'criterionAdded' ? [plain(change.text)] : [],
   );

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../base/groupBy.ts';
 import { type Entry, firstText, isDone, isEntry, ownId } from '../formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
-import { DEPENDENCY_KEYS, DONE_KEYS, STATUS_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
+import { DEPENDENCY_KEYS, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import type { Story } from '../story.ts';
 
@@ -51,7 +51,7 @@ function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
     const ids = new Set(own.map(({ id }) => id));
     return Array.isArray(value) && value.every(child => !isEntry(child) && ids.has(String(child)));
   }
-  if ([...DONE_KEYS, ...STATUS_KEYS].some(one => one === key)) {
+  if (STATE_KEYS.some(one => one === key)) {
     const done = isDone(epic);
     const isMore = typeof value === 'string' && saysMore(value, done);
     return !isMore && done === own.every(story => story.done);

@@ -5,6 +5,7 @@ import {
   DONE_KEYS,
   type DoneKey,
   isStatusKey,
+  STATE_KEYS,
   STATUS_KEYS,
   type StatusKey,
 } from '../formats/prdKeys.ts';
@@ -135,7 +136,7 @@ function usualDoneKey(entries: readonly Entry[], otherwise: DoneKey): DoneKey {
   const keys = entries.map(doneKeyOf);
   let best = otherwise;
   let most = 0;
-  for (const key of [...DONE_KEYS, ...STATUS_KEYS]) {
+  for (const key of STATE_KEYS) {
     const count = keys.filter(other => other === key).length;
     if (count > most) {
       best = key;

@@ -27,11 +27,15 @@ type Entry = Readonly<Record<string, unknown>>;
 /** The choices of a story. A value that is not accepted is no choice; {@link findChoiceProblems} reports it. */
 export function readCallChoice(entry: Entry): CallChoice {
   const model = givenIn(entry, 'model')?.value;
-  return choiceOf({
-    model: isModel(model) ? model : undefined,
-    effort: effortOf(givenIn(entry, 'effort')?.value),
-    maxTurns: turnsOf(givenIn(entry, 'maxTurns')?.value),
-  });
+  const effort = givenIn(entry, 'effort')?.value;
+  const turns = givenIn(entry, 'maxTurns')?.value;
+  return model === undefined && effort === undefined && turns === undefined
+    ? {}
+    : choiceOf({
+        model: isModel(model) ? model : undefined,
+        effort: effortOf(effort),
+        maxTurns: turnsOf(turns),
+      });
 }
 
 /** The choices alone, without what is left open. */
@@ -99,10 +103,14 @@ interface Found {
 
 /** `undefined` if the file leaves it open: no key, `null`, or an empty text. */
 function givenIn(entry: Entry, choice: keyof CallChoice): Found | undefined {
-  const key = CHOICE_KEYS[choice].find(candidate => entry[candidate] !== undefined);
-  const value = key === undefined ? undefined : entry[key];
-  const isOpen = value === null || (typeof value === 'string' && value.trim() === '');
-  return key === undefined || isOpen ? undefined : { key, value };
+  for (const key of CHOICE_KEYS[choice]) {
+    const value = entry[key];
+    if (value !== undefined) {
+      const isOpen = value === null || (typeof value === 'string' && value.trim() === '');
+      return isOpen ? undefined : { key, value };
+    }
+  }
+  return undefined;
 }
 
 function isModel(value: unknown): value is string {

@@ -189,7 +189,13 @@ export function findMisnamedKeys(
   usual: string,
 ): StoryProblem[] {
   // Each key is judged once: entries are many, and their keys few.
-  const keys = [...new Set(entries.flatMap(entry => Object.keys(entry)))];
+  const found = new Set<string>();
+  for (const entry of entries) {
+    for (const key of Object.keys(entry)) {
+      found.add(key);
+    }
+  }
+  const keys = [...found];
   const ofNeeds = new Set(keys.filter(misnamesNeeds()));
   const ofOthers = new Set(
     keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),

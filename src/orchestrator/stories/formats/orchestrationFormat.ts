@@ -1,3 +1,5 @@
+import { groupBy } from '../../../base/groupBy.ts';
+import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { COMMITS_KEY, listedCommits } from '../edit/yamlCommits.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
@@ -99,43 +101,40 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
     return { id, name, stories: stories.slice(start, end).map(story => story.id) };
   });
   // All tasks of a file without phases are no group that one of them could wait for by its number.
-  const names = new StoryNames(stories, hasPhases ? groups : []);
+  const names = once(() => new StoryNames(stories, hasPhases ? groups : []));
   const needsOf = new Map(
-    phases.map(phase => [phase, phase.dependsOn.flatMap(need => names.meantByGroup(need))]),
+    phases.map(phase => [phase, phase.dependsOn.flatMap(need => names().meantByGroup(need))]),
   );
-  const earlier = earlierGroups(tasks.map(({ entry }) => entry));
+  const earlier = earlierGroups(tasks, stories);
 
   return stories.map((story, i) => {
     const { entry } = tasks[i] as Task;
     const phase = phaseOf[i] as Phase;
-    const epic = phase.name ?? phase.id;
-    const needs = [
-      ...dependenciesOf(entry).flatMap(need => names.meantBy(need)),
-      ...(needsOf.get(phase) ?? []),
-      ...(earlier.get(entry) ?? []).map(index => stories[index]?.id ?? ''),
-    ];
-    return {
-      ...story,
-      dependsOn: needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id)),
-      epic,
-    };
+    const needs = dependenciesOf(entry)
+      .flatMap(need => names().meantBy(need))
+      .concat(needsOf.get(phase) ?? [], earlier.get(entry) ?? []);
+    const dependsOn =
+      needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id));
+    return { ...story, dependsOn, epic: phase.name ?? phase.id };
   });
 }
 
-/** The tasks of the group before that of a task, by their indexes: ralphy runs its parallel groups one after another. */
-function earlierGroups(entries: readonly Entry[]): ReadonlyMap<Entry, readonly number[]> {
-  const groups = new Map<number, number[]>();
-  entries.forEach((entry, index) => {
+/** The ids of the group before that of a task: ralphy runs its parallel groups one after another. */
+function earlierGroups(
+  tasks: readonly Task[],
+  stories: readonly Story[],
+): ReadonlyMap<Entry, readonly string[]> {
+  const grouped = stories.flatMap(({ id, position }) => {
+    const { entry } = tasks[position] as Task;
     const group = Number(entry['parallel_group']);
-    if (Number.isInteger(group) && group > 0) {
-      groups.set(group, [...(groups.get(group) ?? []), index]);
-    }
+    return Number.isInteger(group) && group > 0 ? { entry, group, id } : [];
   });
-  const order = [...groups].sort(([a], [b]) => a - b);
+  const order = [...groupBy(grouped, ({ group }) => group)].sort(([a], [b]) => a - b);
   return new Map(
-    order.flatMap(([, members], at) =>
-      members.map(index => [entries[index] as Entry, order[at - 1]?.[1] ?? []] as const),
-    ),
+    order.flatMap(([, members], at) => {
+      const before = (order[at - 1]?.[1] ?? []).map(({ id }) => id);
+      return members.map(({ entry }) => [entry, before] as const);
+    }),
   );
 }
 

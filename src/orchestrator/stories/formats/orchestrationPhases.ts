@@ -292,7 +292,7 @@ function hasTasks(document: Document, item: unknown): boolean {
 
 /** The names of what a task or a phase waits for. */
 export function dependenciesOf(entry: Entry): readonly string[] {
-  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? []).filter(
-    (id): id is string => typeof id === 'string' && id.trim() !== '',
-  );
+  return DEPENDENCY_KEYS.filter(key => entry[key] !== undefined)
+    .flatMap(key => entry[key])
+    .filter((id): id is string => typeof id === 'string' && id.trim() !== '');
 }

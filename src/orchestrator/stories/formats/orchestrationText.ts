@@ -5,7 +5,7 @@ import {
   DISCOVERED_KEYS,
   DONE_KEYS,
   EPIC_KEYS,
-  STATUS_KEYS,
+  STATE_KEYS,
   TITLE_KEYS,
 } from './prdKeys.ts';
 
@@ -17,7 +17,7 @@ const NAME_KEYS: readonly string[] = ['name', 'heading', 'summary', 'story'];
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...['id', 'priority', 'parallel_group', 'commits', 'notes'],
   ...['model', 'effort', 'maxTurns', 'max_turns'],
-  ...[...DONE_KEYS, ...STATUS_KEYS, ...DEPENDENCY_KEYS, ...DISCOVERED_KEYS],
+  ...[...STATE_KEYS, ...DEPENDENCY_KEYS, ...DISCOVERED_KEYS],
   ...[...TITLE_KEYS, ...DESCRIPTION_KEYS, ...EPIC_KEYS, ...CRITERIA_KEYS],
 ]);
 

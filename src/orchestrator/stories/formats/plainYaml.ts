@@ -1,13 +1,15 @@
 import {
   boolCoreTag,
-  constructFromEvents,
-  defineMappingTag,
   EVENT_ID,
   type Event,
-  FAILSAFE_SCHEMA,
-  mapTag,
+  getScalarValue,
+  type MappingEvent,
+  NOT_RESOLVED,
   nullCoreTag,
   parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  type SequenceEvent,
 } from 'js-yaml';
 
 /**
@@ -24,12 +26,15 @@ const ODD = [
   // A comment before a value: the other parser does not read all of them.
   /(?<=:\s+)#/,
   // js-yaml takes `- "a"b:` for an item and the next key.
-  /^ *(?:- +)+(?:"[^"\n]*"|'[^'\n]*'|[[{][^\n]*[\]}]) *[^\s:#,"'\]}]/m,
-  /^ *(?:- +)+[[{][^\n]*[\]}] *["'][^\n"']*["'] *:/m,
+  /(?<=^ *(?:- +)+)(?:"[^"\n]*"|'[^'\n]*'|[[{][^\n]*[\]}]) *[^\s:#,"'\]}]/m,
+  /(?<=^ *(?:- +)+)[[{][^\n]*[\]}] *["'][^\n"']*["'] *:/m,
 ];
 
 /** The same number in two spellings is the same key for the other parser. */
 const NUMBER_START = /^[-+.\d]/;
+
+/** Of those that mean no text. */
+const LONGEST_WORD = 'false'.length;
 
 /** What a text says, and where the maps of it begin. */
 export interface PlainYaml {
@@ -46,62 +51,112 @@ export function readPlainYaml(text: string): PlainYaml | undefined {
   if (ODD.some(odd => odd.test(text))) {
     return undefined;
   }
-  const maps: object[] = [];
   try {
-    const events = parseEvents(text, {});
-    const starts: number[] = [];
-    for (const event of events) {
-      if (!isPlain(event)) {
-        return undefined;
-      }
-      if (event.type === EVENT_ID.MAPPING) {
-        starts.push(event.start);
-      }
-    }
-    const documents = constructFromEvents(events, { source: text, schema: schemaOf(maps) });
-    if (documents.length !== 1) {
-      return undefined;
-    }
-    // A map is made for each such event, in their order.
-    const startOf = new Map(maps.map((map, index) => [map, starts[index] ?? 0]));
-    return { root: documents[0], startOf: map => startOf.get(map) ?? 0 };
+    return readEvents(parseEvents(text, {}), text);
   } catch {
     return undefined; // The other parser says what is wrong, in the words that people know from here.
   }
 }
 
-function isPlain(event: Event): boolean {
-  switch (event.type) {
-    case EVENT_ID.DOCUMENT:
-      return event.directives.length === 0;
-    case EVENT_ID.ALIAS:
-      return false;
-    case EVENT_ID.POP:
-      return true;
-    default:
-      return event.anchorStart === -1 && event.tagStart === -1;
+/**
+ * Makes the values of a text from its events, faster than the library, which prepares for each rare thing.
+ * @throws {Error} for such a thing
+ */
+function readEvents(events: readonly Event[], text: string): PlainYaml {
+  const starts = new Map<object, number>();
+  // Each task has the same keys.
+  const keys = new Map<unknown, string>();
+  let at = 0;
+  const isOpen = () => events[at]?.type !== EVENT_ID.POP;
+
+  // As deep as the events are, which the library limits.
+  function readNode(): unknown {
+    const event = events[at++];
+    switch (event?.type) {
+      case EVENT_ID.SCALAR:
+        requirePlain(event);
+        return readScalar(event, text);
+      case EVENT_ID.SEQUENCE:
+        requirePlain(event);
+        return readList();
+      case EVENT_ID.MAPPING:
+        requirePlain(event);
+        return readMap(event.start);
+      default:
+        throw new Error('an alias, or nothing');
+    }
+  }
+
+  function readList(): unknown[] {
+    const list: unknown[] = [];
+    while (isOpen()) {
+      list.push(readNode());
+    }
+    at++;
+    return list;
+  }
+
+  function readMap(start: number): Record<string, unknown> {
+    const map: Record<string, unknown> = {};
+    starts.set(map, start);
+    let count = 0;
+    for (; isOpen(); count++) {
+      map[readKey()] = readNode();
+    }
+    if (Object.keys(map).length < count) {
+      throw new Error('a repeated key, or "__proto__"');
+    }
+    at++;
+    return map;
+  }
+
+  function readKey(): string {
+    const node = readNode();
+    const known = keys.get(node);
+    if (known !== undefined) {
+      return known;
+    }
+    const key = commonKey(node);
+    keys.set(key, key);
+    return key;
+  }
+
+  const [document, first] = events;
+  if (document?.type !== EVENT_ID.DOCUMENT || document.directives.length > 0) {
+    throw new Error('no document, or one with a directive');
+  }
+  at = 1;
+  const root = first?.type === EVENT_ID.POP ? undefined : readNode();
+  if (at + 1 < events.length) {
+    throw new Error('a second document');
+  }
+  return { root, startOf: map => starts.get(map) ?? 0 };
+}
+
+function requirePlain(event: MappingEvent | ScalarEvent | SequenceEvent): void {
+  if (event.anchorStart !== -1 || event.tagStart !== -1) {
+    throw new Error('an anchor or a tag');
   }
 }
 
-/** Numbers stay as they are written: 1.10 is an id. Each map is noted when it begins. */
-function schemaOf(maps: object[]) {
-  return FAILSAFE_SCHEMA.withTags(
-    nullCoreTag,
-    boolCoreTag,
-    defineMappingTag(mapTag.tagName, {
-      create: () => {
-        const map: Record<string, unknown> = {};
-        maps.push(map);
-        return map;
-      },
-      addPair: (map, key, value) =>
-        typeof key === 'string' && key !== '<<' && !NUMBER_START.test(key)
-          ? mapTag.addPair(map, key, value)
-          : 'rare key',
-      has: mapTag.has,
-      keys: mapTag.keys,
-      get: mapTag.get,
-      identify: mapTag.identify,
-    }),
-  );
+function commonKey(node: unknown): string {
+  if (typeof node !== 'string' || node === '<<' || NUMBER_START.test(node)) {
+    throw new Error('a rare key');
+  }
+  return node;
+}
+
+/** Numbers stay as they are written: 1.10 is an id. */
+function readScalar(event: ScalarEvent, text: string): unknown {
+  const value = getScalarValue(text, event);
+  if (event.style !== SCALAR_STYLE.PLAIN || value.length > LONGEST_WORD) {
+    return value;
+  }
+  for (const { resolve, tagName } of [nullCoreTag, boolCoreTag]) {
+    const found = resolve(value, false, tagName);
+    if (found !== NOT_RESOLVED) {
+      return found;
+    }
+  }
+  return value;
 }

@@ -13,6 +13,7 @@ import {
   isParkedWord,
   isStatusKey,
   PRIORITY_WORDS,
+  STATE_KEYS,
   STATUS_KEYS,
   TITLE_KEYS,
 } from './prdKeys.ts';
@@ -45,7 +46,7 @@ export function isEntry(value: unknown): value is Entry {
 /** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
 export function readStory(entry: Entry, position: number, line: number): Story {
   const id = ownId(entry) ?? `#${position + 1}`;
-  const status = STATUS_KEYS.map(key => entry[key]).find(word => typeof word === 'string');
+  const status = firstWord(entry, STATUS_KEYS);
   const done = isDone(entry);
   const priority = readPriority(entry.priority);
   const epic = firstText(entry, EPIC_KEYS);
@@ -80,17 +81,26 @@ export function ownId(entry: Entry): string | undefined {
 }
 
 /**
- * The key that decides whether a story is done: the first of `DONE_KEYS` and then `STATUS_KEYS` with a value, whatever
+ * The key that decides whether a story is done: the first of `STATE_KEYS` with a value, whatever
  * it is; otherwise the first with `null`, a value not yet written.
  */
 export function doneKeyOf(entry: Entry): DoneKey | undefined {
-  const keys = [...DONE_KEYS, ...STATUS_KEYS].filter(key => Object.hasOwn(entry, key));
-  return keys.find(key => entry[key] !== null && entry[key] !== undefined) ?? keys[0];
+  let empty: DoneKey | undefined;
+  for (const key of STATE_KEYS) {
+    const value = entry[key];
+    if (value !== null && value !== undefined) {
+      return key;
+    }
+    if (value === null) {
+      empty ??= key;
+    }
+  }
+  return empty;
 }
 
 /** Without other keys that say whether a story is done, for a tool that only knows a `status`: an agent may have added one. */
 export function withStatusAlone(entry: Entry): Entry {
-  const others: readonly string[] = [...DONE_KEYS, ...STATUS_KEYS].filter(
+  const others: readonly string[] = STATE_KEYS.filter(
     key => key !== 'status' && Object.hasOwn(entry, key),
   );
   return others.length === 0
@@ -209,6 +219,17 @@ export function firstText(entry: Entry, keys: readonly string[]): string | undef
   return undefined;
 }
 
+/** The first text under these keys, as written. */
+function firstWord(entry: Entry, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const word = entry[key];
+    if (typeof word === 'string') {
+      return word;
+    }
+  }
+  return undefined;
+}
+
 function asText(value: unknown): string | undefined {
   if (typeof value === 'number') {
     return String(value);
@@ -218,10 +239,8 @@ function asText(value: unknown): string | undefined {
 
 /** The first line of a text, without white space around it. */
 export function oneLine(text: string): string {
-  return (
-    text
-      .trim()
-      .split(/[\r\n]/, 1)[0]
-      ?.trim() ?? ''
-  );
+  return text
+    .trim()
+    .replace(/[\r\n].*/s, '')
+    .trimEnd();
 }

@@ -20,6 +20,9 @@ export const STATUS_KEYS = ['status', 'state'] as const;
 export type DoneKey = (typeof DONE_KEYS)[number] | StatusKey;
 export type StatusKey = (typeof STATUS_KEYS)[number];
 
+/** The keys that can decide whether a story is done, in order of precedence. */
+export const STATE_KEYS: readonly DoneKey[] = [...DONE_KEYS, ...STATUS_KEYS];
+
 /** Keys that name the stories that must be done before. All of them are combined. */
 export const DEPENDENCY_KEYS = [
   'dependsOn',
@@ -135,9 +138,12 @@ export function isParkedWord(value: unknown): value is string {
 
 /** A status in the form in which words are compared. */
 export function normaliseWord(word: string): string {
-  return word
-    .trim()
-    .toLowerCase()
-    .replaceAll('\u2019', "'")
-    .replaceAll(/[\s_-]+/g, ' ');
+  // Most are in this form, and lists are long.
+  return /^[a-z]+$/.test(word)
+    ? word
+    : word
+        .trim()
+        .toLowerCase()
+        .replaceAll('\u2019', "'")
+        .replaceAll(/[\s_-]+/g, ' ');
 }

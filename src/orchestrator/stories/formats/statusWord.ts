@@ -9,6 +9,7 @@ import {
   isParkedWord,
   isStatusKey,
   normaliseWord,
+  PARKED_WORDS,
   STATUS_KEYS,
 } from './prdKeys.ts';
 
@@ -163,8 +164,7 @@ export function isKnownStatus(status: string): boolean {
   const word = normaliseWord(status);
   return (
     isDoneWord(status) ||
-    isParkedWord(status) ||
-    [OPEN_WORDS, BUSY_WORDS, OTHER_OPEN_WORDS].some(words => words.has(word))
+    [OPEN_WORDS, BUSY_WORDS, OTHER_OPEN_WORDS, PARKED_WORDS].some(words => words.has(word))
   );
 }
 
