@@ -10,9 +10,8 @@ import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
   DESCRIPTION_KEYS,
-  DONE_KEYS,
   EPIC_KEYS,
-  STATUS_KEYS,
+  STATE_KEYS,
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
@@ -25,8 +24,7 @@ import type { TaskDates } from './tasksWriter.ts';
 /** Keys that a story of any format is read from, whatever their values. */
 const READ_KEYS: ReadonlySet<string> = new Set([
   ...['id', 'priority', 'blocked_by', 'discoveredFrom', 'discovered_from', 'type'],
-  ...DONE_KEYS,
-  ...STATUS_KEYS,
+  ...STATE_KEYS,
   ...DEPENDENCY_KEYS,
   ...Object.values(CHOICE_KEYS).flat(),
 ]);

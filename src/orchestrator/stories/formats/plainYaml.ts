@@ -33,7 +33,9 @@ const ODD = [
 /** The same number in two spellings is the same key for the other parser. */
 const NUMBER_START = /^[-+.\d]/;
 
-/** Of those that mean no text. */
+/** Words that are no text: true, false, null. */
+const WORD_TAGS = [nullCoreTag, boolCoreTag];
+/** A longer word is a text. */
 const LONGEST_WORD = 'false'.length;
 
 /** What a text says, and where the maps of it begin. */
@@ -64,12 +66,12 @@ export function readPlainYaml(text: string): PlainYaml | undefined {
  */
 function readEvents(events: readonly Event[], text: string): PlainYaml {
   const starts = new Map<object, number>();
-  // Each task has the same keys.
+  // Each task has the same keys: each is judged once, and its one text is quicker to use than equal ones.
   const keys = new Map<unknown, string>();
-  let at = 0;
+  let at = 1;
   const isOpen = () => events[at]?.type !== EVENT_ID.POP;
 
-  // As deep as the events are, which the library limits.
+  // It may call itself: the library limits how deeply a text is nested.
   function readNode(): unknown {
     const event = events[at++];
     switch (event?.type) {
@@ -121,12 +123,11 @@ function readEvents(events: readonly Event[], text: string): PlainYaml {
     return key;
   }
 
-  const [document, first] = events;
+  const [document] = events;
   if (document?.type !== EVENT_ID.DOCUMENT || document.directives.length > 0) {
     throw new Error('no document, or one with a directive');
   }
-  at = 1;
-  const root = first?.type === EVENT_ID.POP ? undefined : readNode();
+  const root = readNode();
   if (at + 1 < events.length) {
     throw new Error('a second document');
   }
@@ -152,7 +153,7 @@ function readScalar(event: ScalarEvent, text: string): unknown {
   if (event.style !== SCALAR_STYLE.PLAIN || value.length > LONGEST_WORD) {
     return value;
   }
-  for (const { resolve, tagName } of [nullCoreTag, boolCoreTag]) {
+  for (const { resolve, tagName } of WORD_TAGS) {
     const found = resolve(value, false, tagName);
     if (found !== NOT_RESOLVED) {
       return found;

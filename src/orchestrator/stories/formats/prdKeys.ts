@@ -138,7 +138,7 @@ export function isParkedWord(value: unknown): value is string {
 
 /** A status in the form in which words are compared. */
 export function normaliseWord(word: string): string {
-  // Most are in this form, and lists are long.
+  // Most words are in this form already.
   return /^[a-z]+$/.test(word)
     ? word
     : word

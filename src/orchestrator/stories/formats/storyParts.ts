@@ -30,8 +30,12 @@ export interface PartList {
  * @param known ids and titles of the stories that are read
  */
 export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()): PartList[] {
-  return PART_KEYS.filter(key => Array.isArray(entry[key])).flatMap(key => {
-    const parts = (entry[key] as readonly unknown[]).flatMap((item, index) =>
+  return PART_KEYS.flatMap(key => {
+    const list: unknown = entry[key];
+    if (!Array.isArray(list)) {
+      return [];
+    }
+    const parts = list.flatMap((item: unknown, index) =>
       looksLikeStory(item) && !known.has(nameOf(item)) ? [{ index, isDone: isDone(item) }] : [],
     );
     return parts.every(part => part.isDone)
