@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
 import { englishOf } from '../../src/base/say.ts';
 import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import {
   findStoryFile,
   readUsedFile,
@@ -415,6 +416,150 @@ describe('unusable files', () => {
       const text = `[{"id":"P1"},{"id":"P2","dependsOn":"${needs}"},{"id":"P3"}]`;
       const [problem] = parseStoryFile('prd.json', text).problems;
       assert.match(englishOf(problem?.message ?? ''), /does not have: correct the id/);
+    }
+  });
+
+  test('what a story waits for in another form than ids is a problem with its line', () => {
+    for (const needs of ['[["A"]]', '[{"task":"A"}]', '{"A":true}', '[true]', 'true']) {
+      for (const [path, text, key] of [
+        ['prd.json', `[{"id":"A"},\n{"id":"B","dependsOn":${needs}}]`, 'dependsOn'],
+        ['.ralph/tasks.jsonl', `{"id":"A"}\n{"id":"B","blockedBy":${needs}}\n`, 'blockedBy'],
+        ['tasks.yaml', `tasks:\n- {id: B, title: b, depends_on: ${needs}}\n`, 'depends_on'],
+        [
+          'tasks.yaml',
+          `phases:\n- {name: P, depends_on: ${needs}, tasks: [{id: B}]}\n`.replace(
+            '{name',
+            '\n  {name',
+          ),
+          'depends_on',
+        ],
+        [
+          '.taskmaster/tasks/tasks.json',
+          `{"tasks":[{"id":1,"title":"a","subtasks":[]},\n{"id":2,"title":"b","dependencies":${needs}}]}`,
+          'dependencies',
+        ],
+      ] as const) {
+        const list = parseStoryFile(path, text);
+        sameValue(
+          list.problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+          [
+            [
+              'unreadDependency',
+              path === 'tasks.yaml' && text.startsWith('phases') ? 3 : 2,
+              `"${key}" must be a list of ids; the value here is ignored.`,
+            ],
+          ],
+          text,
+        );
+      }
+    }
+    const done = parseStoryFile('prd.json', '[{"id":"B","passes":true,"dependsOn":[["A"]]}]');
+    sameValue(done.problems, []);
+    for (const needs of ['[{id: A}]', '{id: A}', 'A', '[A]', '[null, A]']) {
+      const text = `tasks:\n- {id: A}\n- {id: B, depends_on: ${needs}}\n`;
+      const list = parseStoryFile('tasks.yaml', text);
+      assert.ok(list.kind === 'stories');
+      sameValue([list.stories[1]?.dependsOn, list.problems], [['A'], []], text);
+    }
+  });
+
+  test('the parallel group of a task is a whole number', () => {
+    for (const group of ['one', '1.5', '-1', 'true', '[1]', '{a: 1}']) {
+      const text = `tasks:\n- {id: A, parallel_group: 1}\n- {id: B, parallel_group: ${group}}\n`;
+      sameValue(
+        parseStoryFile('tasks.yaml', text).problems.map(({ code, line, message }) => [
+          ...[code, line, englishOf(message)],
+        ]),
+        [
+          [
+            ...['unreadDependency', 3],
+            '"parallel_group" must be a whole number from 1; the value here is ignored.',
+          ],
+        ],
+        group,
+      );
+    }
+    const text =
+      'tasks:\n- {id: C, parallel_group: 3}\n- {id: A, parallel_group: 1}\n- {id: B, parallel_group: 2, status: skipped}\n- {id: Z, parallel_group: 0}\n';
+    const list = parseStoryFile('tasks.yaml', text);
+    assert.ok(list.kind === 'stories');
+    sameValue(
+      [list.stories.map(({ dependsOn }) => dependsOn), list.problems],
+      [[['A'], [], ['A'], []], []],
+    );
+  });
+
+  test('a name of several phases or epics means all of them', () => {
+    for (const [path, text] of [
+      [
+        'tasks.yaml',
+        'phases:\n- {name: Build, tasks: [{id: A}]}\n- {name: Build, tasks: [{id: B}]}\n- {name: Go, depends_on: Build, tasks: [{id: C}]}\n',
+      ],
+      [
+        'prd.json',
+        '{"epics":[{"id":"E1","title":"Build","stories":["A"]},{"id":"E2","title":"Build","stories":["B"]}],"userStories":[{"id":"A","passes":false},{"id":"B","passes":false},{"id":"C","passes":false,"dependsOn":["Build"]}]}',
+      ],
+    ] as const) {
+      const list = parseStoryFile(path, text);
+      assert.ok(list.kind === 'stories');
+      sameValue(list.stories[2]?.dependsOn, ['A', 'B'], path);
+    }
+  });
+
+  test('criteria that YAML reads as maps or lists become texts', () => {
+    const text =
+      'tasks:\n- id: A\n  validation: [{command: npm test}]\n  done_criteria:\n  - Schema migrates\n  - POST /todos: answers 201\n  - {given: a, when: b, passes: true}\n  - [p, [q, 1]]\n  - true\n  - null\n  - {}\n- {id: B, steps: [{given: a}], tests: true}\n- {id: C, validation: [{command: npm test}], steps: [real]}\n';
+    const list = parseStoryFile('tasks.yaml', text);
+    assert.ok(list.kind === 'stories');
+    sameValue(
+      list.stories.map(({ criteria }) => criteria),
+      [
+        [
+          { text: 'Schema migrates' },
+          { text: 'POST /todos: answers 201' },
+          { text: 'given: a, when: b', done: true },
+          { text: 'p, q, 1' },
+          { text: 'true' },
+        ],
+        [{ text: 'given: a' }],
+        [{ text: 'real' }],
+      ],
+    );
+  });
+
+  test('hundreds of aliases, and brackets in texts, do not keep an orchestration from being read', () => {
+    const tasks = (count: number, fields: string) =>
+      Array.from({ length: count }, (_, index) => `  - {id: T${index}, ${fields}}\n`).join('');
+    const aliases = `x: &p pending\nphases:\n- tasks:\n${tasks(500, 'status: *p')}`;
+    const brackets = `tasks:\n${tasks(1, 'status: pending').replace('}', ', title: "[ i"}')}${Array.from({ length: 300 }, (_, index) => `  - id: B${index}\n    title: interval [i, j)\n    status: pending\n`).join('')}`;
+    for (const [text, count] of [
+      [aliases, 500],
+      [brackets, 301],
+    ] as const) {
+      const list = parseStoryFile('tasks.yaml', text);
+      assert.ok(list.kind === 'stories');
+      sameValue([list.stories.length, list.problems], [count, []]);
+    }
+    assert.equal(
+      editStoryDone(brackets, { id: 'B7', position: 8 }, true, 'tasks.yaml'),
+      brackets.replace(/(id: B7\n.*\n +status: )pending/, '$1completed'),
+    );
+  });
+
+  test('other lists of a phase, and phases that are a map, are problems with their lines', () => {
+    for (const [text, line, key] of [
+      [
+        'phases:\n- name: Q\n  Tasks:\n  - {id: B, status: pending}\n  tasks:\n  - {id: A, status: completed}\n',
+        ...[3, 'Tasks'],
+      ],
+      [
+        'phases:\n  one:\n    tasks:\n    - {id: A, title: a, status: pending}\ntasks:\n- {id: B, status: completed}\n',
+        ...[2, 'phases'],
+      ],
+    ] as const) {
+      const [problem, ...others] = parseStoryFile('tasks.yaml', text).problems;
+      sameValue([problem?.code, problem?.line, others], ['notAStory', line, []], text);
+      assert.ok(englishOf(problem?.message ?? '').startsWith(`Entries in "${key}"`));
     }
   });
 

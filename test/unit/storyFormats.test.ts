@@ -633,7 +633,15 @@ describe('a state that is not one of the known words', () => {
     test(`puts the story aside if it will not be done: ${path} ${JSON.stringify(stated('status', 'x'))}`, () => {
       for (const word of [
         ...['cancelled', 'Canceled', 'skipped', 'deferred', 'abandoned', 'duplicate', 'wontfix'],
-        ...["won't do", 'won\u2019t do', "WON'T-FIX", 'not_planned', 'obsolete', 'dropped'],
+        ...[
+          "won't do",
+          'won\u2019t do',
+          "WON'T-FIX",
+          'not_planned',
+          'obsolete',
+          'Superseded',
+          'dropped',
+        ],
       ]) {
         assert.deepEqual(stateOf(path, stated('status', JSON.stringify(word))), ['aside'], word);
       }

@@ -1,8 +1,8 @@
 import {
-  misspelledDependencies,
   misspelledKeys,
   misspelledStatuses,
   repeatedKeys,
+  unreadDependencies,
   unreadEntries,
 } from '../stories/storyProblems.ts';
 import type { Precondition } from './precondition.ts';
@@ -19,7 +19,7 @@ export const unread: Precondition = {
       (unreadEntries(stories) ??
         repeatedKeys(stories) ??
         misspelledStatuses(stories) ??
-        misspelledDependencies(stories) ??
+        unreadDependencies(stories) ??
         misspelledKeys(stories));
     return found && { level: 'warns', ...found };
   },

@@ -107,6 +107,8 @@ export interface StoryProblem {
     | 'misspelledStatus'
     /** A key that says what a story waits for is not read, because it has another name. */
     | 'misspelledDependency'
+    /** A story waits for something that is not written as an id, so that it is not read. */
+    | 'unreadDependency'
     /** A key with the priority or the title of a story is not read, because it is misspelled. */
     | 'misspelledKey'
     /** An object in JSON has a key twice, so that only the last one counts. */

@@ -330,17 +330,17 @@ export function unreadEntries({
 export function misspelledStatuses(
   list: StoryList,
 ): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, 'misspelledStatus', places =>
+  return toldTogether(list, ['misspelledStatus'], places =>
     say('The state of stories is not read, because its key is not known: {0}.', places),
   );
 }
 
-/** That stories may be started too early, because the key with what they wait for is not known. */
-export function misspelledDependencies(
+/** That stories may be started too early, because what they wait for is not read. */
+export function unreadDependencies(
   list: StoryList,
 ): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, 'misspelledDependency', places =>
-    say('What stories wait for is not read, because its key is not known: {0}.', places),
+  return toldTogether(list, ['misspelledDependency', 'unreadDependency'], places =>
+    say('What stories wait for is not read: {0}.', places),
   );
 }
 
@@ -348,7 +348,7 @@ export function misspelledDependencies(
 export function misspelledKeys(
   list: StoryList,
 ): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, 'misspelledKey', places =>
+  return toldTogether(list, ['misspelledKey'], places =>
     say('The priority or title of stories is not read, because its key is not known: {0}.', places),
   );
 }
@@ -357,17 +357,17 @@ export function misspelledKeys(
 export function repeatedKeys(
   list: StoryList,
 ): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, 'repeatedKey', places =>
+  return toldTogether(list, ['repeatedKey'], places =>
     say('A part of the story file is not read, because its key is there twice: {0}.', places),
   );
 }
 
 function toldTogether(
   { path: list, problems }: StoryList,
-  wanted: StoryProblem['code'],
+  wanted: readonly StoryProblem['code'][],
   messageOf: (places: Words) => Message,
 ): { readonly message: Message; readonly next: Message } | undefined {
-  const found = problems.filter(({ code }) => code === wanted);
+  const found = problems.filter(({ code }) => wanted.includes(code));
   const [first] = found;
   return first && { message: messageOf(placesIn(list, found)), next: first.message };
 }

@@ -202,6 +202,7 @@ function isOfEntry({ code, subject }: StoryProblem): boolean {
   return (
     (code === 'notAStory' && subject !== undefined) ||
     code === 'misspelledDependency' ||
+    code === 'unreadDependency' ||
     code === 'misspelledKey' ||
     (code === 'misspelledStatus' && !isStatusKey(subject?.ids[1])) ||
     (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]))

@@ -13,12 +13,12 @@ import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText, quoted } from '../formats/plainText.ts';
 import {
-  dependencyId,
   doneKeyOf,
   type Entry,
   firstText,
   isDone,
   isEntry,
+  isVoid,
   ownId,
   readCriteria,
   readDependencies,
@@ -33,6 +33,7 @@ import {
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { isKnownStatus } from '../formats/statusWord.ts';
+import { unreadNeeds, unreadNeedsMessage } from '../formats/unreadNeeds.ts';
 import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
@@ -241,17 +242,8 @@ function* checkNumbers(
           : [setValue(document, position, 'priority', Number(digits), true)],
     };
   }
-  for (const key of DEPENDENCY_KEYS) {
-    const value = entry[key];
-    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (
-      value !== undefined &&
-      value !== null &&
-      !isVoid(value) &&
-      list.some(item => dependencyId(item) === undefined)
-    ) {
-      yield wrongKind(key, say('a list of ids'));
-    }
+  for (const key of unreadNeeds(entry)) {
+    yield { code: 'wrongType', severity: 'warning', key, message: unreadNeedsMessage(key) };
   }
 }
 
@@ -378,11 +370,3 @@ function head(
 }
 
 /** Whether the value is empty, so that replacing it loses nothing: absent, empty, or white space. */
-function isVoid(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    (typeof value === 'string' && value.trim() === '') ||
-    (typeof value === 'object' && Object.keys(value).length === 0)
-  );
-}

@@ -62,6 +62,9 @@ const DEPENDENCY_NAMES = new Set([
   'requires',
   'prerequisites',
   'waitsfor',
+  'needs',
+  'after',
+  'blockers',
 ]);
 /** Keys of a title that are nothing else as well. */
 const OWN_TITLE_KEYS = ['title', 'name', 'heading', 'summary'];

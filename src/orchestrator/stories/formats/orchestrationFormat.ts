@@ -8,14 +8,15 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { findMisnamedKeys, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
-import { dependenciesOf, type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
-import { type Entry, isDone, isEntry, readStory } from './prdEntry.ts';
+import { type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
+import { type Entry, isDone, isEntry, isVoid, readDependencies, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';
 import type { TextLines } from './textLines.ts';
+import { findUnreadNeeds } from './unreadNeeds.ts';
 import { startOf } from './yamlDocument.ts';
 import { yamlParts } from './yamlParts.ts';
 
@@ -25,6 +26,9 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
+
+/** In ralphy, tasks with the same number run in parallel. */
+const GROUP_KEY = 'parallel_group';
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const parsed = readOrchestration(text);
@@ -59,6 +63,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...findChoiceProblems(entries, keyPlace),
       ...findStatusProblems(entries, keyPlace, STATUS_WORDS),
       ...findMisnamedKeys(entries, keyPlace, 'depends_on'),
+      ...findUnreadNeeds(entries, keyPlace),
+      ...findGroupProblems(entries, keyPlace),
       ...findCommitsProblems(entries, keyPlace),
     ],
   );
@@ -102,39 +108,85 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
   });
   // All tasks of a file without phases are no group that one of them could wait for by its number.
   const names = once(() => new StoryNames(stories, hasPhases ? groups : []));
+  const isWaitedFor = (id: string) => !parked.has(id);
   const needsOf = new Map(
-    phases.map(phase => [phase, phase.dependsOn.flatMap(need => names().meantByGroup(need))]),
+    phases.map(phase => {
+      const needs = phase.dependsOn.flatMap(need => names().meantByGroup(need));
+      return [phase, [...new Set(needs)].filter(isWaitedFor)];
+    }),
   );
   const earlier = earlierGroups(tasks, stories);
 
   return stories.map((story, i) => {
     const { entry } = tasks[i] as Task;
     const phase = phaseOf[i] as Phase;
-    const needs = dependenciesOf(entry)
-      .flatMap(need => names().meantBy(need))
-      .concat(needsOf.get(phase) ?? [], earlier.get(entry) ?? []);
-    const dependsOn =
-      needs.length === 0 ? needs : [...new Set(needs)].filter(id => !parked.has(id));
-    return { ...story, dependsOn, epic: phase.name ?? phase.id };
+    const needs = joined(
+      readDependencies(entry)
+        .flatMap(need => names().meantBy(need))
+        .filter(isWaitedFor),
+      joined(needsOf.get(phase) ?? [], earlier.get(entry) ?? []),
+    );
+    return { ...story, dependsOn: needs, epic: phase.name ?? phase.id };
   });
 }
 
-/** The ids of the group before that of a task: ralphy runs its parallel groups one after another. */
+/** One of the lists itself if it has all: thousands of tasks may wait for the same thousands. */
+function joined(ids: readonly string[], others: readonly string[]): readonly string[] {
+  if (ids.length === 0) {
+    return others;
+  }
+  return others.length === 0 && ids.length === 1 ? ids : [...new Set([...ids, ...others])];
+}
+
+/**
+ * The ids of the group before that of a task, without those that are put aside: ralphy runs its parallel groups one after
+ * another.
+ */
 function earlierGroups(
   tasks: readonly Task[],
   stories: readonly Story[],
 ): ReadonlyMap<Entry, readonly string[]> {
-  const grouped = stories.flatMap(({ id, position }) => {
-    const { entry } = tasks[position] as Task;
-    const group = Number(entry['parallel_group']);
-    return Number.isInteger(group) && group > 0 ? { entry, group, id } : [];
+  const grouped = stories.flatMap(story => {
+    const { entry } = tasks[story.position] as Task;
+    const group = groupOf(entry);
+    return group === undefined || group === 0 ? [] : { entry, group, story };
   });
   const order = [...groupBy(grouped, ({ group }) => group)].sort(([a], [b]) => a - b);
+  let before: readonly string[] = [];
   return new Map(
-    order.flatMap(([, members], at) => {
-      const before = (order[at - 1]?.[1] ?? []).map(({ id }) => id);
-      return members.map(({ entry }) => [entry, before] as const);
+    order.flatMap(([, members]) => {
+      const waitsFor = before;
+      const ids = members.flatMap(({ story }) => (story.parked ? [] : story.id));
+      before = ids.length === 0 ? before : ids;
+      return members.map(({ entry }) => [entry, waitsFor] as const);
     }),
+  );
+}
+
+/** The parallel group of a task; 0 is none. `undefined` for what is no such number. */
+function groupOf(entry: Entry): number | undefined {
+  const group = entry[GROUP_KEY] ?? 0;
+  return /^\d{1,9}$/.test(String(group)) && !Array.isArray(group) ? Number(group) : undefined;
+}
+
+/** Open tasks whose group is not read, so that they would be started too early. */
+function findGroupProblems(
+  entries: readonly Entry[],
+  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+): StoryProblem[] {
+  return entries.flatMap((entry, position) =>
+    groupOf(entry) !== undefined || isVoid(entry[GROUP_KEY]) || isDone(entry)
+      ? []
+      : {
+          code: 'unreadDependency' as const,
+          message: say(
+            '"{0}" must be {1}; the value here is ignored.',
+            GROUP_KEY,
+            say('a whole number from {0}', 1),
+          ),
+          ...placeOf(position, GROUP_KEY),
+          subject: { position, ids: [GROUP_KEY] },
+        },
   );
 }
 

@@ -1,16 +1,18 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
+import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { isListOfWork, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
-import { DEPENDENCY_KEYS } from './prdKeys.ts';
+import { type Entry, isEntry, ownId, readDependencies, titleOf } from './prdEntry.ts';
 import { looksLikeOpenStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
+import { unreadNeeds, unreadNeedsMessage } from './unreadNeeds.ts';
 import {
   itemOf,
+  MAX_ALIASES,
   memberOf,
   parseYaml,
   resolve,
@@ -72,7 +74,10 @@ function readPlain(text: string): Orchestration | undefined {
   const named: readonly unknown[] = listOf(root['phases']);
   if (
     otherKeys(root).length > 0 ||
-    named.some(phase => isEntry(phase) && hasMisnamedNeeds(phase, isOdd))
+    named.some(
+      phase =>
+        isEntry(phase) && (hasUnreadNeeds(phase, isOdd) || otherKeysOfPhase(phase).length > 0),
+    )
   ) {
     return undefined;
   }
@@ -154,7 +159,7 @@ function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
   return {
     id: typeof id === 'string' ? id : undefined,
     name: typeof name === 'string' ? name.trim() : undefined,
-    dependsOn: dependenciesOf(phase),
+    dependsOn: readDependencies(phase),
   };
 }
 
@@ -183,7 +188,8 @@ function notStories(
         ),
         offset: startOf(item),
       })),
-    ...items.flatMap(item => misnamedNeeds(document, resolve(document, item))),
+    ...items.flatMap(item => oddNeeds(document, resolve(document, item))),
+    ...items.flatMap(item => otherListsOfPhase(document, resolve(document, item))),
     ...otherLists(document, root, phases),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
@@ -210,28 +216,38 @@ function insideTasks(document: Document, phases: readonly ExactPhase[]) {
   );
 }
 
-/** Whether a phase says under another key what it waits for. */
-function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
-  return dependenciesOf(phase).length === 0 && Object.keys(phase).some(isOdd);
+/** Whether a phase says under another key, or in another form, what it waits for. */
+function hasUnreadNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
+  return unreadNeeds(phase).length > 0 || hasMisnamedNeeds(phase, isOdd);
 }
 
-/** Keys of a phase that probably say what it waits for, and are not read. */
-function misnamedNeeds(document: Document, phase: unknown) {
-  const entry: unknown = isMap(phase) ? phase.toJS(document) : undefined;
+function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
+  return readDependencies(phase).length === 0 && Object.keys(phase).some(isOdd);
+}
+
+interface PhaseProblem extends Pick<StoryProblem, 'code' | 'message'> {
+  readonly offset: number;
+}
+
+/** Keys of a phase that probably say what it waits for, and are not read as that. */
+function oddNeeds(document: Document, phase: unknown): PhaseProblem[] {
+  const entry = entryOf(document, phase);
+  if (!isMap(phase) || entry === undefined) {
+    return [];
+  }
   const isOdd = misnamesNeeds();
-  return isMap(phase) && isEntry(entry) && hasMisnamedNeeds(entry, isOdd)
-    ? phase.items.flatMap(({ key }) =>
-        isScalar(key) && isOdd(String(key.value))
-          ? [
-              {
-                code: 'misspelledDependency' as const,
-                message: misnamedKeyMessage(String(key.value), 'depends_on'),
-                offset: startOf(key),
-              },
-            ]
-          : [],
-      )
-    : [];
+  const isMisnamed = hasMisnamedNeeds(entry, isOdd);
+  const unread = unreadNeeds(entry);
+  return phase.items.flatMap(({ key }) => {
+    const name = isScalar(key) ? String(key.value) : '';
+    const offset = startOf(key);
+    if (unread.includes(name)) {
+      return { code: 'unreadDependency', message: unreadNeedsMessage(name), offset };
+    }
+    return isMisnamed && isOdd(name)
+      ? { code: 'misspelledDependency', message: misnamedKeyMessage(name, 'depends_on'), offset }
+      : [];
+  });
 }
 
 /** The key of the list that is read. */
@@ -243,7 +259,7 @@ function usedKey(root: Entry): 'phases' | 'tasks' {
 function otherKeys(root: Entry): readonly string[] {
   const used = usedKey(root);
   return Object.keys(root).filter(key => {
-    const list = key !== used && isListOfWork(key) ? listOf(root[key]) : [];
+    const list = key !== used && isListOfWork(key) ? itemsOf(root[key]) : [];
     return key === 'tasks'
       ? list.length > 0
       : list.some(
@@ -266,7 +282,7 @@ function otherLists(document: Document, root: unknown, phases: readonly ExactPha
   known.delete(undefined);
   return otherKeys(root).flatMap(key => {
     const list = memberOf(document, map, key);
-    const unread = listOf(root[key]).flatMap((task, index) => {
+    const unread = itemsOf(root[key]).flatMap((task, index) => {
       const name = isEntry(task) ? (ownId(task) ?? titleOf(task)) : task;
       return (isEntry(task) || typeof task === 'string') && !known.has(name) ? [index] : [];
     });
@@ -282,17 +298,41 @@ function otherLists(document: Document, root: unknown, phases: readonly ExactPha
   });
 }
 
+/** The keys of the lists of a phase that have open tasks and are not read, next to those that are. */
+function otherKeysOfPhase(phase: Entry): readonly string[] {
+  return Array.isArray(phase['tasks'])
+    ? Object.keys(phase).filter(
+        key => key !== 'tasks' && isListOfWork(key) && itemsOf(phase[key]).some(looksLikeOpenStory),
+      )
+    : [];
+}
+
+function otherListsOfPhase(document: Document, phase: unknown) {
+  const entry = entryOf(document, phase);
+  return entry === undefined || !isMap(phase)
+    ? []
+    : otherKeysOfPhase(entry).map(key => ({
+        message: otherListMessage(key, itemsOf(entry[key]).length, 'tasks'),
+        offset: startOf(pairOf(phase, key)?.key ?? phase),
+      }));
+}
+
+function entryOf(document: Document, node: unknown): Entry | undefined {
+  const value: unknown = isMap(node)
+    ? node.toJS(document, { maxAliasCount: MAX_ALIASES })
+    : undefined;
+  return isEntry(value) ? value : undefined;
+}
+
+/** The values of a list, or of a map that is in the place of one. */
+function itemsOf(value: unknown): readonly unknown[] {
+  return isEntry(value) ? Object.values(value) : listOf(value);
+}
+
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 function hasTasks(document: Document, item: unknown): boolean {
   return isMap(item) && isSeq(memberOf(document, item, 'tasks'));
-}
-
-/** The names of what a task or a phase waits for. */
-export function dependenciesOf(entry: Entry): readonly string[] {
-  return DEPENDENCY_KEYS.filter(key => entry[key] !== undefined)
-    .flatMap(key => entry[key])
-    .filter((id): id is string => typeof id === 'string' && id.trim() !== '');
 }

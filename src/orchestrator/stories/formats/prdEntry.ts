@@ -21,6 +21,7 @@ import {
 const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
 /** Additional done keys of criteria. */
 const OTHER_DONE_KEYS = ['done', 'checked'];
+const CRITERION_DONE_KEYS: readonly string[] = [...DONE_KEYS, ...OTHER_DONE_KEYS];
 
 /** A JSON object with unvalidated values. */
 export interface Entry {
@@ -161,51 +162,78 @@ export function dependencyId(value: unknown): string | undefined {
   return id === undefined || id.trim() === '' ? undefined : id;
 }
 
-/** The acceptance criteria under the first known key that has any; invalid ones are omitted. */
+/**
+ * The acceptance criteria of a story: those under the first known key with a text, or else under the first one that says
+ * anything.
+ */
 export function readCriteria(entry: Entry): readonly Criterion[] {
-  return findCriteria(entry)?.criteria ?? [];
+  const key = criteriaKeyOf(entry);
+  return key === undefined
+    ? []
+    : criteriaItems(entry[key]).flatMap(item => readCriterion(item) ?? []);
 }
 
 /** The key whose values are the acceptance criteria of a story. */
 export function criteriaKeyOf(entry: Entry): string | undefined {
-  return findCriteria(entry)?.key;
+  const keys = CRITERIA_KEYS.filter(key => entry[key] !== undefined);
+  return (
+    keys.find(key => criteriaItems(entry[key]).some(item => ownText(item) !== undefined)) ??
+    keys.find(key => Array.isArray(entry[key]) && wordsOf(entry[key]) !== '')
+  );
 }
 
-function findCriteria(
-  entry: Entry,
-): { readonly key: string; readonly criteria: readonly Criterion[] } | undefined {
-  for (const key of CRITERIA_KEYS) {
-    const value = entry[key];
-    if (value === undefined) {
-      continue;
-    }
-    const criteria: Criterion[] = [];
-    for (const item of Array.isArray(value) ? value : [value]) {
-      const criterion = readCriterion(item);
-      if (criterion !== undefined) {
-        criteria.push(criterion);
-      }
-    }
-    if (criteria.length > 0) {
-      return { key, criteria };
-    }
-  }
-  return undefined;
+function criteriaItems(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 function readCriterion(value: unknown): Criterion | undefined {
-  if (!isEntry(value)) {
-    const text = asText(value);
-    return text === undefined || text.trim() === '' ? undefined : { text };
-  }
-  const text = firstText(value, CRITERION_TEXT_KEYS);
-  if (text === undefined) {
+  const text = ownText(value) ?? wordsOf(value);
+  if (text === '') {
     return undefined;
   }
+  if (!isEntry(value)) {
+    return { text };
+  }
   // A criterion with `null` has not been checked; that is less than "not done".
-  const told = [...DONE_KEYS, ...OTHER_DONE_KEYS].some(key => typeof value[key] === 'boolean');
+  const told = CRITERION_DONE_KEYS.some(key => typeof value[key] === 'boolean');
   const done = isDone(value) || OTHER_DONE_KEYS.some(key => value[key] === true);
   return told || done ? { text, done } : { text };
+}
+
+/** The text of a criterion, as it is or in an object. */
+function ownText(value: unknown): string | undefined {
+  const text = isEntry(value) ? firstText(value, CRITERION_TEXT_KEYS) : asText(value);
+  return text === undefined || text.trim() === '' ? undefined : text;
+}
+
+/** All that a value says, as a text: `- POST /todos: answers 201`, without quotes, is an object in YAML. */
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) {
+    return joined(value.map(wordsOf));
+  }
+  if (isEntry(value)) {
+    return joined(
+      Object.entries(value).map(([key, part]) => {
+        const words = CRITERION_DONE_KEYS.includes(key) ? '' : wordsOf(part);
+        return words === '' ? '' : `${key}: ${words}`;
+      }),
+    );
+  }
+  return typeof value === 'boolean' ? String(value) : (asText(value) ?? '');
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter(text => text.trim() !== '').join(', ');
+}
+
+/** Whether a value says nothing: none, a blank text, an empty list or object. */
+export function isVoid(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    (typeof value === 'string' && value.trim() === '') ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  );
 }
 
 /** The first of these keys with a non-blank text, or a number as a text; returned as written. */

@@ -26,6 +26,7 @@ import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { looksLikeStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
+import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** Keys of lists of groups, each of which may have stories. */
 const GROUP_KEYS = ['phases', 'sprints', 'epics', 'milestones'];
@@ -106,7 +107,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ],
         lines,
       ),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
         find(
           array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
           (position, key) => placeOf({ position }, [key]),

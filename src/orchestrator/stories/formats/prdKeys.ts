@@ -109,7 +109,7 @@ export const DONE_WORDS = new Set([
 export const PARKED_WORDS: ReadonlySet<string> = new Set([
   ...['skipped', 'cancelled', 'canceled', 'deferred', 'abandoned', 'archived', 'tombstone'],
   ...["won't do", 'wont do', "won't fix", 'wont fix', 'wontfix', 'not planned'],
-  ...['duplicate', 'obsolete', 'dropped', 'discovered'],
+  ...['duplicate', 'obsolete', 'superseded', 'dropped', 'discovered'],
 ]);
 export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],

@@ -14,6 +14,7 @@ import { ownId, readStory, withStatusAlone } from './prdEntry.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
+import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** `.ralph/agent/tasks.jsonl`, in which the loop ralph-orchestrator keeps its tasks: one on each line. */
 export const ralphOrchestrator: StoryFormat = { name: 'ralphOrchestrator', read };
@@ -63,7 +64,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       [
         ...findRepeatedKeys(text, tasks, lines),
         ...findMisnamedKeys(entries, keyPlace, 'blocked_by'),
-        ...[findChoiceProblems, findInexactIds].flatMap(find => find(entries, keyPlace)),
+        ...[findChoiceProblems, findInexactIds, findUnreadNeeds].flatMap(find =>
+          find(entries, keyPlace),
+        ),
         ...findStatusProblems(entries.map(statusFields), keyPlace, { open: OPEN, done: 'closed' }),
       ],
     ),

@@ -88,9 +88,10 @@ export class StoryNames {
 
   private findGroup(name: string, isNumber: boolean): NamedGroup | undefined {
     const plainName = plain(name);
-    const same = this.groups.find(group => group.id === name || group.name === name);
-    if (same !== undefined) {
-      return same;
+    const same = this.groups.filter(group => group.id === name || group.name === name);
+    if (same.length > 0) {
+      // With one name for several, all of them must be done: nothing is started too early.
+      return { stories: same.flatMap(group => group.stories) };
     }
     const [first, ...others] = this.groups.filter(
       group =>

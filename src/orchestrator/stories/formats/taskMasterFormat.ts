@@ -35,6 +35,7 @@ import {
   type TaskList,
 } from './taskMasterTasks.ts';
 import type { TextLines } from './textLines.ts';
+import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** `tasks.json` of Task Master: tasks with subtasks, in one list or in a list for each tag. */
 export const taskMaster: StoryFormat = { name: 'taskMaster', read };
@@ -127,7 +128,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         (position, key) => placeOf({ position }, [key]),
         'dependencies',
       ),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
         find(
           tasks.map(({ entry }) => entry),
           (position, key) => placeOf({ position }, [key]),

@@ -21,6 +21,7 @@ import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { TextLines } from './textLines.ts';
+import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** Our own task graph, `.ralph/tasks.jsonl`: one task per line, with what blocks it and what it was discovered from. */
 export const tasks: StoryFormat = { name: 'tasks', read };
@@ -71,7 +72,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ),
       ...findRepeatedKeys(text, found, lines),
       ...findMisnamedKeys(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems].flatMap(find =>
+      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
         find(entries, (position, key) => placeOf({ position }, [key]), {
           open: USUAL.openWord,
           done: USUAL.word,

@@ -2,6 +2,7 @@ import { type Document, isAlias, isScalar, isSeq, parseDocument, visit, type YAM
 import { type Message, say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import { findTooDeepYaml } from './nesting.ts';
+import { readPlainYaml } from './plainYaml.ts';
 
 /** Why a text is no YAML. */
 export interface Unreadable {
@@ -15,10 +16,14 @@ export interface YamlText {
   readonly root: unknown;
 }
 
+/** Of one anchor. More are an attack on the memory. */
+export const MAX_ALIASES = 1_000;
+
 /** Parses YAML; numbers stay as they are written. */
 export function parseYaml(text: string): YamlText | Unreadable {
   const tooDeep = findTooDeepYaml(text);
-  if (tooDeep !== undefined) {
+  // It also counts brackets in texts, of which there may be many. What can be read as plain YAML is not too deep.
+  if (tooDeep !== undefined && readPlainYaml(text) === undefined) {
     return tooDeep;
   }
   try {
@@ -46,7 +51,7 @@ export function parseYaml(text: string): YamlText | Unreadable {
       },
     });
     return repeated === undefined
-      ? { document, root: document.toJS({ maxAliasCount: 1000 }) }
+      ? { document, root: document.toJS({ maxAliasCount: MAX_ALIASES }) }
       : { message: yamlMessage('', 'Map keys must be unique'), offset: repeated };
   } catch (error) {
     // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
