@@ -8,13 +8,12 @@ import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
+import { hasSameKey, otherKeys } from './otherKeys.ts';
 import {
   datesOf,
-  hasSameKey,
   isOptional,
   listedEpicIds,
   otherFileKeys,
-  otherKeys,
   otherLines,
   otherSections,
 } from './otherText.ts';

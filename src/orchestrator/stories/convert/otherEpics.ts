@@ -52,14 +52,23 @@ function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
     return Array.isArray(value) && value.every(child => !isEntry(child) && ids.has(String(child)));
   }
   if (STATE_KEYS.some(one => one === key)) {
-    const done = isDone(epic);
-    const isMore = typeof value === 'string' && saysMore(value, done);
-    return !isMore && done === own.every(story => story.done);
+    return isStateOfAll(epic, value, own);
   }
   return TITLE_KEYS.includes(key) && String(value).trim() === nameOf(epic);
 }
 
+/**
+ * Whether the stories of a group say with their own states what it says with its state.
+ * @param value of the group, under one of its keys for that
+ */
+export function isStateOfAll(group: Entry, value: unknown, own: readonly Story[]): boolean {
+  const done = isDone(group);
+  const isMore = typeof value === 'string' && saysMore(value, done);
+  return !isMore && done === own.every(story => story.done);
+}
+
 /** An empty list or text says nothing. */
 export function hasValue(value: unknown): boolean {
-  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+  const isBlank = typeof value === 'string' && value.trim() === '';
+  return value !== null && !isBlank && !(Array.isArray(value) && value.length === 0);
 }

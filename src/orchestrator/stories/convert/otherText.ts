@@ -1,79 +1,26 @@
-import { isDeepStrictEqual } from 'node:util';
 import { parseDocument, visit } from 'yaml';
 import { unreadOf } from '../formats/backlogTask.ts';
-import { CHOICE_KEYS } from '../formats/callChoice.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
+import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
-import { type Entry, isEntry, readCriteria } from '../formats/prdEntry.ts';
-import { PARENT_KEYS } from '../formats/prdEpics.ts';
-import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  DESCRIPTION_KEYS,
-  EPIC_KEYS,
-  STATE_KEYS,
-  TITLE_KEYS,
-} from '../formats/prdKeys.ts';
+import { type Entry, isEntry } from '../formats/prdEntry.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import type { ConversionSource } from './conversionSource.ts';
 import { epicIds, hasValue, otherEpicKeys } from './otherEpics.ts';
+import { otherPhaseKeys } from './otherPhases.ts';
+import { dataIn, entryOf } from './sourceEntry.ts';
 import type { TaskDates } from './tasksWriter.ts';
 
-/** Keys that a story of any format is read from, whatever their values. */
-const READ_KEYS: ReadonlySet<string> = new Set([
-  ...['id', 'priority', 'blocked_by', 'discoveredFrom', 'discovered_from', 'type'],
-  ...STATE_KEYS,
-  ...DEPENDENCY_KEYS,
-  ...Object.values(CHOICE_KEYS).flat(),
-]);
 const HEADING_KEYS: ReadonlySet<string> = new Set([
   ...['project', 'projectName', 'productName', 'product_name', 'name', 'title', 'description'],
   ...['branchName', 'branch_name', 'branch', 'phases', 'tasks'],
 ]);
 
-/**
- * The keys of a story that its format has and the model has not, in the order of the file.
- * @param epics the ids of listed epics by title
- */
-export function otherKeys(
-  parsed: ParsedStoryFile,
-  story: Story,
-  epics: ReadonlyMap<string, string>,
-): string[] {
-  const entry = entryAt(parsed, story.position);
-  return entry === undefined
-    ? []
-    : Object.keys(entry).filter(
-        key =>
-          hasValue(entry[key]) && !isRead(entry, key, story) && !isEpic(entry, key, story, epics),
-      );
-}
-
-/** Whether a key says which epic the story belongs to, by its title or id. */
-function isEpic(
-  entry: Entry,
-  key: string,
-  { epic = '' }: Story,
-  epics: ReadonlyMap<string, string>,
-): boolean {
-  return PARENT_KEYS.includes(key) && [epic, epics.get(epic)].includes(String(entry[key]).trim());
-}
-
-/** Whether a story of another file has the same value under a key. */
-export function hasSameKey(
-  [parsed, story]: readonly [ParsedStoryFile, Story],
-  [other, same]: readonly [ParsedStoryFile, Story],
-  key: string,
-): boolean {
-  const [value, kept] = [entryAt(parsed, story.position), entryAt(other, same.position)];
-  return kept !== undefined && isDeepStrictEqual(value?.[key], kept[key]);
-}
-
 /** When a story was made and changed, if its file says so in the words of a task graph. */
-export function datesOf(parsed: ParsedStoryFile, { position }: Story): TaskDates {
-  const { created, updated } = (entryAt(parsed, position) ?? {}) as Record<string, unknown>;
+export function datesOf(parsed: ParsedStoryFile, story: Story): TaskDates {
+  const { created, updated } = (entryOf(parsed, story) ?? {}) as Record<string, unknown>;
   return {
     ...(typeof created === 'string' && created !== '' && { created }),
     ...(typeof updated === 'string' && updated !== '' && { updated }),
@@ -95,10 +42,16 @@ function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string 
   return text.slice(start, end);
 }
 
-/** The keys of the file that belong to no story. */
+/** The keys of the file, of its tags and of its phases that belong to no story. */
 export function otherFileKeys({ file, text }: ConversionSource): string[] {
   const { format } = file;
-  if (format !== 'prd' && format !== 'orchestration' && format !== 'taskMaster') {
+  if (format === 'orchestration') {
+    const read = readOrchestration(text);
+    return 'phases' in read
+      ? [...otherRootKeys(read.root), ...otherPhaseKeys(read.phases ?? [], file.stories)]
+      : [];
+  }
+  if (format !== 'prd' && format !== 'taskMaster') {
     return [];
   }
   const root = dataIn(text);
@@ -112,12 +65,14 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
     );
   }
   const list = format === 'prd' ? findStoryArray(root)?.key : undefined;
+  return otherRootKeys(root, list).flatMap(key =>
+    key === 'epics' && format === 'prd' ? otherEpicKeys(root, file.stories) : [key],
+  );
+}
+
+function otherRootKeys(root: unknown, list?: string): string[] {
   return isEntry(root)
-    ? Object.keys(root)
-        .filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
-        .flatMap(key =>
-          key === 'epics' && format === 'prd' ? otherEpicKeys(root, file.stories) : [key],
-        )
+    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
     : [];
 }
 
@@ -191,57 +146,4 @@ function commentLines(text: string): number {
   add(document);
   visit(document, { Node: (_, node) => add(node) });
   return count;
-}
-
-/** The story as it is in its file; `undefined` if its text alone does not say. */
-function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Entry | undefined {
-  // A story of BMAD is a key with its status, and has no keys of its own.
-  if (file.format === 'plan' || file.format === 'specsIndex' || file.format === 'bmad') {
-    return undefined;
-  }
-  const { end, start } = spanOf(position);
-  if (file.format === 'backlog') {
-    const [, frontMatter = ''] =
-      /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(text.slice(start, end)) ?? [];
-    const facts = dataIn(frontMatter);
-    return isEntry(facts) ? facts : undefined;
-  }
-  const own = text.slice(start, end);
-  // The lines of a YAML map keep their indentation. Before one in braces, all others may be on the same line.
-  const indent = own.startsWith('{') ? 0 : start - text.lastIndexOf('\n', start - 1) - 1;
-  const value = dataIn(' '.repeat(indent) + own);
-  return isEntry(value) ? value : undefined;
-}
-
-function dataIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const document = parseDocument(text, { logLevel: 'silent', merge: true });
-    try {
-      return document.errors.length === 0 ? document.toJS({ maxAliasCount: 1000 }) : undefined;
-    } catch {
-      return undefined; // An alias whose anchor is elsewhere in the file.
-    }
-  }
-}
-
-function isRead(entry: Entry, key: string, story: Story): boolean {
-  if (READ_KEYS.has(key)) {
-    return true;
-  }
-  const value = entry[key];
-  if (key === 'parked' && typeof value === 'boolean') {
-    return true;
-  }
-  if (CRITERIA_KEYS.includes(key) && key === CRITERIA_KEYS.find(one => isRealList(entry, one))) {
-    return true;
-  }
-  const texts = [story.title, story.epic ?? '', story.description.trim()];
-  const isText = [TITLE_KEYS, DESCRIPTION_KEYS, EPIC_KEYS].some(keys => keys.includes(key));
-  return isText && texts.includes(String(value).trim());
-}
-
-function isRealList(entry: Entry, key: string): boolean {
-  return readCriteria({ [key]: entry[key] }).length > 0;
 }

@@ -32,6 +32,8 @@ export interface Orchestration {
 
 /** Tasks that belong together; a file without phases is one. */
 export interface Phase {
+  /** As in the parsed file; of a file without phases, its tasks alone. */
+  readonly entry: Entry;
   /** Without the tasks that are not maps. */
   readonly tasks: readonly Task[];
   readonly id?: string;
@@ -157,6 +159,7 @@ function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
   const { name } = phase as { readonly name?: unknown };
   const id = phase['id'] ?? phase['phase'] ?? phase['number'];
   return {
+    entry: phase,
     id: typeof id === 'string' ? id : undefined,
     name: typeof name === 'string' ? name.trim() : undefined,
     dependsOn: readDependencies(phase),

@@ -1,0 +1,51 @@
+import type { Phase } from '../formats/orchestrationPhases.ts';
+import type { Entry } from '../formats/prdEntry.ts';
+import { DEPENDENCY_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
+import type { Story } from '../story.ts';
+import { hasValue, isStateOfAll } from './otherEpics.ts';
+
+/** Keys by which others name a phase; the first one with a value counts. */
+const MARK_KEYS = ['id', 'phase', 'number'];
+
+/**
+ * The keys of the phases of an orchestration that its stories do not say: the name is their group, and what a phase
+ * waits for, each of its stories waits for. All keys of a phase without stories.
+ * @param stories of all phases, in their order
+ */
+export function otherPhaseKeys(phases: readonly Phase[], stories: readonly Story[]): string[] {
+  let end = 0;
+  const keys = phases.flatMap(({ entry, tasks }, index) => {
+    const start = end;
+    end += tasks.length;
+    const own = stories.slice(start, end);
+    return Object.keys(entry).filter(
+      key => key !== 'tasks' && hasValue(entry[key]) && !isSaid(entry, key, { own, index }),
+    );
+  });
+  return [...new Set(keys)].map(key => `phases.${key}`);
+}
+
+/** Whether the stories of a phase say what it has under a key. */
+function isSaid(
+  phase: Entry,
+  key: string,
+  { index, own }: { readonly own: readonly Story[]; readonly index: number },
+): boolean {
+  const value = phase[key];
+  const [first] = own;
+  if (first === undefined) {
+    return false;
+  }
+  if (DEPENDENCY_KEYS.some(one => one === key)) {
+    return [value].flat().every(need => typeof need === 'string' || !hasValue(need));
+  }
+  if (STATE_KEYS.some(one => one === key)) {
+    return isStateOfAll(phase, value, own);
+  }
+  if (MARK_KEYS.includes(key)) {
+    const mark = MARK_KEYS.find(one => (phase[one] ?? undefined) !== undefined);
+    // What counts the phases is their order.
+    return typeof value === 'string' && (key === mark || Number(value) === index + 1);
+  }
+  return key === 'name' && typeof value === 'string' && value.trim() === first.epic;
+}

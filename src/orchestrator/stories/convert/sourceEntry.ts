@@ -1,0 +1,71 @@
+import { parseDocument } from 'yaml';
+import { readOrchestration, tasksOf } from '../formats/orchestrationPhases.ts';
+import { type Entry, isEntry } from '../formats/prdEntry.ts';
+import { readTags, readTasks } from '../formats/taskMasterTasks.ts';
+import type { Story } from '../story.ts';
+import type { ParsedStoryFile } from '../storyFile.ts';
+
+/** The entries of a whole file, by position: its stories are asked one after another. */
+const known = new WeakMap<ParsedStoryFile, readonly (Entry | undefined)[]>();
+
+/** A story as it is in its file, with all of its keys; `undefined` if it has none there. */
+export function entryOf(parsed: ParsedStoryFile, { position }: Story): Entry | undefined {
+  switch (parsed.file.format) {
+    case 'plan':
+    case 'specsIndex':
+    // A story of BMAD is a key with its status, and has no keys of its own.
+    case 'bmad':
+      return undefined;
+    case 'orchestration':
+      // The text of one task does not say what the anchors elsewhere mean.
+      return entriesOf(parsed, () =>
+        tasksOf(readOrchestration(parsed.text)).map(({ entry }) => entry),
+      )[position];
+    case 'taskMaster':
+      // The text of one task would be that of its subtasks, too.
+      return entriesOf(parsed, () => taskMasterEntries(parsed.text))[position];
+    default:
+      return entryAt(parsed, position);
+  }
+}
+
+/** What a text in JSON or YAML says. */
+export function dataIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const document = parseDocument(text, { logLevel: 'silent', merge: true });
+    try {
+      return document.errors.length === 0 ? document.toJS({ maxAliasCount: 1000 }) : undefined;
+    } catch {
+      return undefined; // An alias without an anchor.
+    }
+  }
+}
+
+function entriesOf(
+  parsed: ParsedStoryFile,
+  read: () => readonly (Entry | undefined)[],
+): readonly (Entry | undefined)[] {
+  const found = known.get(parsed) ?? read();
+  known.set(parsed, found);
+  return found;
+}
+
+function taskMasterEntries(text: string): (Entry | undefined)[] {
+  const tasks = readTags(text, dataIn(text)).tags.flatMap(tag => readTasks(text, tag));
+  // Also with the keys that Task Master does not know.
+  return tasks.map(({ index, list }) => {
+    const entry = list.items[index];
+    return isEntry(entry) ? entry : undefined;
+  });
+}
+
+function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Entry | undefined {
+  const { end, start } = spanOf(position);
+  const own = text.slice(start, end);
+  const [, frontMatter = ''] =
+    (file.format === 'backlog' && /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(own)) || [];
+  const value = dataIn(file.format === 'backlog' ? frontMatter : own);
+  return isEntry(value) ? value : undefined;
+}
