@@ -111,7 +111,7 @@ describe('a value that is not read', () => {
         model: "gpt 4"
         effort: 3
         passes: yes
-        blocked_by: [{id: T2}]
+        blocked_by: [{task: T2}]
       - {id: T2, name: B, status: pending}
 `;
     everywhere('p.yaml', yaml, ['other keys (priority, model, effort, passes, blocked_by): T1']);
@@ -209,7 +209,7 @@ describe('keys of criteria', () => {
     assert.deepEqual(lost({ id: 'AC-7', text: 't', status: 'in_progress' }), [
       'other keys (acceptanceCriteria.id, acceptanceCriteria.status): A',
     ]);
-    assert.deepEqual(lost('s', true), ['other keys (acceptanceCriteria): A']);
+    assert.deepEqual(lost('s', { given: null }), ['other keys (acceptanceCriteria): A']);
   });
 
   test('are none if they say nothing more', () => {
@@ -218,6 +218,8 @@ describe('keys of criteria', () => {
         { step: 1, description: 's', passes: null },
         { id: 'AC-2', text: 't', done: false, status: 'pending', verify: '' },
         { criterion: 'u', status: 'done' },
+        { given: 'a', result: ['b', 1] },
+        true,
         null,
       ),
       [],

@@ -1,8 +1,7 @@
-import { type Entry, isEntry, readCriteria } from '../formats/prdEntry.ts';
+import { type Entry, isEntry, isVoid, readCriteria } from '../formats/prdEntry.ts';
 import { CRITERIA_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import type { Criterion } from '../story.ts';
-import { hasValue } from './otherEpics.ts';
 
 /** Keys of an object with a criterion that say whether it is done. */
 const CRITERION_STATE_KEYS: ReadonlySet<string> = new Set([...STATE_KEYS, 'done', 'checked']);
@@ -18,7 +17,7 @@ export function otherCriterionKeys(entry: Entry, key: string): string[] {
   const lost = [entry[key]].flat().flatMap((item, index) => {
     const criterion = criterionOf(item);
     return criterion === undefined
-      ? hasValue(item)
+      ? !isVoid(item)
         ? [key]
         : []
       : unsaidKeys(item, criterion, index).map(own => `${key}.${own}`);
@@ -38,7 +37,7 @@ function unsaidKeys(item: unknown, criterion: Criterion, index: number): string[
     ? Object.keys(item).filter(key => {
         const value = item[key];
         const isCount = COUNT_KEYS.has(key) && isWord(value) && numberIn(value) === index + 1;
-        return hasValue(value) && !isText(value) && !isCount && !isState(key, value, criterion);
+        return !isVoid(value) && !isText(value) && !isCount && !isState(key, value, criterion);
       })
     : [];
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../../../base/groupBy.ts';
-import { type Entry, firstText, isDone, isEntry, ownId } from '../formats/prdEntry.ts';
+import { type Entry, firstText, isDone, isEntry, isVoid, ownId } from '../formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
 import { DEPENDENCY_KEYS, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
@@ -20,7 +20,7 @@ export function otherEpicKeys(root: unknown, stories: readonly Story[]): string[
   const keys = epics.flatMap((epic, index) => {
     const own = groups.get(names[index]) ?? [];
     return isEntry(epic)
-      ? Object.keys(epic).filter(key => hasValue(epic[key]) && !isSaid(epic, key, own))
+      ? Object.keys(epic).filter(key => !isVoid(epic[key]) && !isSaid(epic, key, own))
       : [];
   });
   return [...new Set(keys)].map(key => `epics.${key}`);
@@ -65,10 +65,4 @@ export function isStateOfAll(group: Entry, value: unknown, own: readonly Story[]
   const done = isDone(group);
   const isMore = typeof value === 'string' && saysMore(value, done);
   return !isMore && done === own.every(story => story.done);
-}
-
-/** An empty list or text says nothing. */
-export function hasValue(value: unknown): boolean {
-  const isBlank = typeof value === 'string' && value.trim() === '';
-  return value !== null && !isBlank && !(Array.isArray(value) && value.length === 0);
 }

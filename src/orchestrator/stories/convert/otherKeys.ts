@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CHOICE_KEYS, readCallChoice } from '../formats/callChoice.ts';
 import {
-  dependencyId,
   type Entry,
   firstText,
+  isVoid,
   oneLine,
   ownId,
   readCriteria,
@@ -20,10 +20,10 @@ import {
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
+import { unreadNeeds } from '../formats/unreadNeeds.ts';
 import type { Story, StoryFormatName } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { otherCriterionKeys } from './otherCriteria.ts';
-import { hasValue } from './otherEpics.ts';
 import { entryOf } from './sourceEntry.ts';
 
 /** A story, and the key of it in its file that is asked for. */
@@ -72,7 +72,7 @@ export function otherKeys(
   const { format } = parsed.file;
   return Object.keys(entry).flatMap(key => {
     const value = entry[key];
-    if (!hasValue(value)) {
+    if (isVoid(value)) {
       return [];
     }
     if (isCriteria(value, key, story)) {
@@ -131,9 +131,7 @@ function areNeeds(value: unknown, { format, key }: Place): boolean {
     // Beads has relations there that are no dependencies.
     return key === 'dependencies';
   }
-  const isNeed = (need: unknown) =>
-    format === 'orchestration' ? typeof need === 'string' : dependencyId(need) !== undefined;
-  return [value].flat().every(need => isNeed(need) || !hasValue(need));
+  return unreadNeeds({ [key]: value }).length === 0;
 }
 
 function isOrigin(value: unknown, { story: { discoveredFrom } }: Place): boolean {

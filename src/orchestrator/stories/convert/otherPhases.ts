@@ -1,8 +1,9 @@
 import type { Phase } from '../formats/orchestrationPhases.ts';
-import type { Entry } from '../formats/prdEntry.ts';
+import { type Entry, isVoid } from '../formats/prdEntry.ts';
 import { DEPENDENCY_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
+import { unreadNeeds } from '../formats/unreadNeeds.ts';
 import type { Story } from '../story.ts';
-import { hasValue, isStateOfAll } from './otherEpics.ts';
+import { isStateOfAll } from './otherEpics.ts';
 
 /** Keys by which others name a phase; the first one with a value counts. */
 const MARK_KEYS = ['id', 'phase', 'number'];
@@ -19,7 +20,7 @@ export function otherPhaseKeys(phases: readonly Phase[], stories: readonly Story
     end += tasks.length;
     const own = stories.slice(start, end);
     return Object.keys(entry).filter(
-      key => key !== 'tasks' && hasValue(entry[key]) && !isSaid(entry, key, { own, index }),
+      key => key !== 'tasks' && !isVoid(entry[key]) && !isSaid(entry, key, { own, index }),
     );
   });
   return [...new Set(keys)].map(key => `phases.${key}`);
@@ -37,7 +38,7 @@ function isSaid(
     return false;
   }
   if (DEPENDENCY_KEYS.some(one => one === key)) {
-    return [value].flat().every(need => typeof need === 'string' || !hasValue(need));
+    return unreadNeeds({ [key]: value }).length === 0;
   }
   if (STATE_KEYS.some(one => one === key)) {
     return isStateOfAll(phase, value, own);

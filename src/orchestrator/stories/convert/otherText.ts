@@ -3,12 +3,12 @@ import { unreadOf } from '../formats/backlogTask.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
-import { type Entry, isEntry } from '../formats/prdEntry.ts';
+import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import type { ConversionSource } from './conversionSource.ts';
-import { epicIds, hasValue, otherEpicKeys } from './otherEpics.ts';
+import { epicIds, otherEpicKeys } from './otherEpics.ts';
 import { otherPhaseKeys } from './otherPhases.ts';
 import { dataIn, entryOf } from './sourceEntry.ts';
 import type { TaskDates } from './tasksWriter.ts';
@@ -59,7 +59,7 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
     return Object.entries(root).flatMap(([key, value]) =>
       isEntry(value) && Array.isArray(value['tasks'])
         ? keysOfTag(key, value)
-        : hasValue(value)
+        : !isVoid(value)
           ? [key]
           : [],
     );
@@ -72,7 +72,7 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
 
 function otherRootKeys(root: unknown, list?: string): string[] {
   return isEntry(root)
-    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && hasValue(root[key]))
+    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && !isVoid(root[key]))
     : [];
 }
 
@@ -84,7 +84,7 @@ export function listedEpicIds({ file, text }: ParsedStoryFile): ReadonlyMap<stri
 /** `shop.metadata` of the tag `shop`. */
 function keysOfTag(tag: string, entry: Entry): string[] {
   return Object.keys(entry)
-    .filter(key => key !== 'tasks' && hasValue(entry[key]))
+    .filter(key => key !== 'tasks' && !isVoid(entry[key]))
     .map(key => `${tag}.${key}`);
 }
 
