@@ -168,18 +168,32 @@ export function dependencyId(value: unknown): string | undefined {
  */
 export function readCriteria(entry: Entry): readonly Criterion[] {
   const key = criteriaKeyOf(entry);
-  return key === undefined
-    ? []
-    : criteriaItems(entry[key]).flatMap(item => readCriterion(item) ?? []);
+  const criteria: Criterion[] = [];
+  for (const item of key === undefined ? [] : criteriaItems(entry[key])) {
+    const criterion = readCriterion(item);
+    if (criterion !== undefined) {
+      criteria.push(criterion);
+    }
+  }
+  return criteria;
 }
 
 /** The key whose values are the acceptance criteria of a story. */
 export function criteriaKeyOf(entry: Entry): string | undefined {
-  const keys = CRITERIA_KEYS.filter(key => entry[key] !== undefined);
-  return (
-    keys.find(key => criteriaItems(entry[key]).some(item => ownText(item) !== undefined)) ??
-    keys.find(key => Array.isArray(entry[key]) && wordsOf(entry[key]) !== '')
-  );
+  let other: string | undefined;
+  for (const key of CRITERIA_KEYS) {
+    const value = entry[key];
+    if (value === undefined) {
+      continue;
+    }
+    if (criteriaItems(value).some(item => ownText(item) !== undefined)) {
+      return key;
+    }
+    if (other === undefined && Array.isArray(value) && wordsOf(value) !== '') {
+      other = key;
+    }
+  }
+  return other;
 }
 
 function criteriaItems(value: unknown): readonly unknown[] {
