@@ -63,7 +63,8 @@ const YAML: OwnFile = {
   library: 'yaml',
   file: 'yaml.cjs',
   functions: [
-    ...['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'stringify', 'visit'],
+    ...['isAlias', 'isCollection', 'isMap', 'isPair', 'isScalar', 'isSeq', 'parse'],
+    ...['parseDocument', 'stringify', 'visit'],
   ],
   // Its main file for Node consists of many modules.
   source: './node_modules/yaml/browser/index.js',

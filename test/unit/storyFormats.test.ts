@@ -505,13 +505,75 @@ describe('orchestration', () => {
     const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
     assert.throws(
       () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
-      /^HumanError: Line 3: The state of a cannot be changed on its own/,
+      /^HumanError: Line 3: The state of a cannot be changed on its own, because each "\*s" stands for it, too, first on line 5\. Write "pending" in the place of each "\*s", and only then remove "&s" here\.$/,
     );
     const unusual = 'tasks:\n- id: a\n- ? commits\n  : []\n  id: b\n';
     assert.throws(
       () => editStoryDone(unusual, { id: 'b' }, true, 'o.yaml'),
       /Line 3: The state of b .* its own line "status: completed"/,
     );
+  });
+
+  test('what is to be done about an anchor lets the change succeed', () => {
+    const why = (text: string) => {
+      try {
+        const id = text.includes('id: a') ? 'a' : '#1';
+        return editStoryDone(text, { id }, true, 'o.yaml') && '';
+      } catch (error) {
+        return error instanceof HumanError ? error.message.replace('#1', 'a') : String(error);
+      }
+    };
+    const because = (line: number, rest: string) =>
+      `Line ${line}: The state of a cannot be changed on its own, because ${rest}`;
+    const cases = [
+      [
+        'tasks:\n- id: b\n- id: a\n  status: &s "pending"\n- {id: c, status: *s}\n- {id: d, status: *s}\n',
+        because(
+          4,
+          'each "*s" stands for it, too, first on line 5. Write ""pending"" in the place of each "*s", and only then remove "&s" here.',
+        ),
+        (text: string) => text.replaceAll('*s', '"pending"'),
+      ],
+      [
+        'tasks:\n- &a\n  id: a\n  status: pending\n- {<<: *a, id: b, status: done}\n- <<: *a\n  id: c\n',
+        because(
+          4,
+          'each task with "*a" takes it over, first on line 6. Write "status: pending" in those tasks, too.',
+        ),
+        (text: string) => `${text}  status: pending\n`,
+      ],
+      [
+        'tasks:\n- &a\n  id: a\n- <<: [*a]\n  id: c\n- completed: true\n',
+        because(
+          3,
+          'each task with "*a" takes it over, first on line 4. Write "completed: false" in those tasks, too.',
+        ),
+        (text: string) => text.replace('id: c', 'id: c\n  completed: false'),
+      ],
+      [
+        'tasks:\n- &t {name: a, status: pending}\n- *t\n',
+        because(
+          2,
+          '"*t" on line 3 stands for it, too. Write there what it stands for, or remove it.',
+        ),
+        (text: string) => text.replace('*t', '{name: b, status: pending}'),
+      ],
+    ] as const;
+    for (const [text, message, followed] of cases) {
+      assert.equal(why(text), message, text);
+      const after = followed(text);
+      assert.equal(why(after), '', after);
+      assert.equal(why(after.replace(/&\w+ /, '')), '', after);
+    }
+  });
+
+  test('true and false are written without the quotes of what was there', () => {
+    const tick = (text: string) => editStoryDone(text, { id: 'a' }, true, 'o.yaml');
+    assert.equal(
+      tick("tasks:\n- id: a\n  completed: 'true'\n"),
+      'tasks:\n- id: a\n  completed: true\n',
+    );
+    assert.equal(tick('tasks: [{id: a, completed: "no"}]'), 'tasks: [{id: a, completed: true}]');
   });
 
   test('invalid YAML and a file without tasks are reported with their place', () => {

@@ -7,10 +7,10 @@ export function pairOf(map: YAMLMap | undefined, key: string): Pair | undefined 
 }
 
 /**
- * The edit that sets the value of a key in a map: the old value is replaced inside its quotes, or a pair is added.
- * `value` must be a plain scalar. With anchors or unusual syntax the result may differ: parse it again.
+ * The edit that sets the value of a key in a map: the old value is replaced, a word inside its quotes, or a pair is
+ * added. `value` must be a plain scalar. With anchors or unusual syntax the result may differ: parse it again.
  */
-export function setPair(text: string, map: YAMLMap, key: string, value: string): Edit {
+export function setPair(text: string, map: YAMLMap, key: string, value: boolean | string): Edit {
   const pair = pairOf(map, key);
   if (pair === undefined) {
     return addition(text, map, `${key}: ${value}`);
@@ -31,8 +31,9 @@ export function setPair(text: string, map: YAMLMap, key: string, value: string):
   return { offset: start, length: old.trimEnd().length, content: inQuotesOf(old, value) };
 }
 
-function inQuotesOf(old: string, value: string): string {
-  const quote = /^["']/.exec(old)?.[0] ?? '';
+/** In quotes, true and false would be texts. */
+function inQuotesOf(old: string, value: boolean | string): string {
+  const quote = typeof value === 'boolean' ? '' : (/^["']/.exec(old)?.[0] ?? '');
   return `${quote}${value}${quote}`;
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import type { YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { newEntry, nextNumberId, type Value } from '../edit/entryAddition.ts';
 import type { NewStory } from '../edit/newStory.ts';
@@ -22,6 +22,8 @@ import { plainText } from './plainText.ts';
 import { isDone } from './prdEntry.ts';
 import type { StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
+import { TextLines } from './textLines.ts';
+import { findYamlShare, shareMessage } from './yamlShare.ts';
 
 /** The statuses of a task, if no other one of the file shows another habit. */
 export const STATUS_WORDS = { open: 'pending', done: 'completed' } as const;
@@ -69,7 +71,7 @@ function editsOf(
   const changes = doneChanges(task.entry, others, done, { key: 'status', word: STATUS_WORDS.done });
   const map = task.map();
   // Without a node nothing changes, which is said below.
-  const edits = map ? [...changes].map(([key, word]) => setPair(text, map, key, String(word))) : [];
+  const edits = map ? [...changes].map(([key, word]) => setPair(text, map, key, word)) : [];
   const emptied = done || !map || commitsOf(task) === undefined ? [] : removeCommits(text, map);
   const isOnly = (made: readonly Edit[], keys: readonly string[]) =>
     isOnlyChange(text, applyEdits(text, [...made]), keys, position, done);
@@ -81,15 +83,36 @@ function editsOf(
       say(
         'Line {0}: {1}',
         line(),
-        say(
-          'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line "{1}".',
-          plainText(id),
-          [...changes].map(([key, word]) => `${key}: ${word}`).join(', '),
-        ),
+        sharedMessage(text, task, id, edits, changes) ??
+          say(
+            'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line "{1}".',
+            plainText(id),
+            [...changes].map(([key, word]) => `${key}: ${word}`).join(', '),
+          ),
       ),
     );
   }
   return edits;
+}
+
+/** What to write first where an alias would copy one of the changes to another place; `undefined` if none does. */
+function sharedMessage(
+  text: string,
+  { entry, map }: Task,
+  id: string,
+  edits: readonly Edit[],
+  changes: ReadonlyMap<string, boolean | string>,
+): Message | undefined {
+  for (const [at, [key, value]] of [...changes].entries()) {
+    const offset = edits[at]?.offset ?? 0;
+    const share = findYamlShare(text, { offset, key, map: map()?.range?.[0] });
+    if (share !== undefined) {
+      const { line } = new TextLines(text).at(share.offset);
+      const old = entry[key] ?? (typeof value === 'boolean' ? !value : STATUS_WORDS.open);
+      return shareMessage(id, share, line, `${key}: ${old}`);
+    }
+  }
+  return undefined;
 }
 
 function commitsOf(task: Task | undefined): readonly string[] | undefined {
@@ -130,8 +153,11 @@ function isOnlyChange(
     if ('message' in parsed) {
       return undefined;
     }
-    const entry = tasksOf(parsed)[position]?.entry as Record<string, unknown> | undefined;
-    const isSet = isDone(entry ?? {}) === done;
+    const tasks = tasksOf(parsed);
+    const entry = tasks[position]?.entry as Record<string, unknown> | undefined;
+    // An alias of a whole task is the same object.
+    const isOwn = tasks.every((task, at) => at === position || task.entry !== entry);
+    const isSet = isOwn && isDone(entry ?? {}) === done;
     for (const key of keys) {
       delete entry?.[key];
     }
