@@ -595,6 +595,56 @@ describe('orchestration', () => {
     assert.deepEqual(parseList('o.yaml', 'phases: [{tasks: []}]').stories, []);
   });
 
+  test('YAML with a wrong quote, colon or bracket is reported where it is, with what to write', () => {
+    const told = (rest: string) => {
+      const { code, column, line, message } = problemOf(
+        'o.yaml',
+        `tasks:\n- id: a\n  ${rest}\n  status: pending\n- id: b\n`,
+      );
+      assert.equal(code, 'invalidYaml');
+      return `${line}:${column} ${englishOf(message)}`;
+    };
+    const open =
+      '3:9 The quote that opens here is never closed: write " behind the text that it begins.';
+    assert.equal(told('name: "Name 5'), open);
+    assert.equal(told('name: "Name 5\n  status: open\n- name: "Name 6"'), open);
+    assert.equal(told("name: 'Name 5"), open.replace('"', "'"));
+    assert.match(told('"name: Name 5'), /^3:3 The quote that opens here/);
+    for (const [wrong, right] of [
+      ['name: Fix: the thing', 'name: "Fix: the thing"'],
+      ['name: Fix the thing:', 'name: "Fix the thing:"'],
+      ['name: [P] Do it', 'name: "[P] Do it"'],
+      ['needs:\n  - [P] Do it', '- "[P] Do it"'],
+      ["name: 'it's five'", 'name: "it\'s five"'],
+      ['name: "Say "hi" now"', String.raw`name: "Say \"hi\" now"`],
+      ['name: "a" and b', String.raw`name: "\"a\" and b"`],
+      ['name: "a" and "b"', String.raw`name: "\"a\" and \"b\""`],
+      ['name: *bold* x', 'name: "*bold* x"'],
+      ['name: @a', 'name: "@a"'],
+      [String.raw`name: "C:\dir"`, String.raw`name: "C:\\dir"`],
+    ] as const) {
+      const [, text] =
+        /^[34]:\d+ YAML does not take this for one text\. Put it in double quotes: (.*)$/.exec(
+          told(wrong),
+        ) ?? [];
+      assert.equal(text, right);
+      const line = wrong.split('\n').at(-1) as string;
+      parseList('o.yaml', `tasks:\n- id: a\n  ${wrong.replace(line.trim(), right)}\n`);
+    }
+    // What quotes would not mend, or would make a text of what is none.
+    for (const wrong of ['needs: - b', 'needs: [b]]', 'x: {needs: [b] c}', 'name:x']) {
+      assert.match(told(wrong), /^3:\d+ This is not valid YAML: /, wrong);
+    }
+    assert.equal(
+      told('name: x\n   model: y'),
+      '3:9 The keys of an entry must begin in the same column: correct the spaces at the start of the next line.',
+    );
+    assert.equal(
+      told('name: x\n  name: y'),
+      '4:3 The key "name" is there a second time: remove this one, or the one above.',
+    );
+  });
+
   test('tasks and phases that are plain texts are reported on their lines, and never an empty list', () => {
     const list = parseList(
       'o.yaml',

@@ -17,9 +17,9 @@ import {
   parseYaml,
   resolve,
   startOf,
-  type Unreadable,
   type YamlText,
 } from './yamlDocument.ts';
+import type { Unreadable } from './yamlError.ts';
 
 /** What an orchestration says. */
 export interface Orchestration {

@@ -1,14 +1,10 @@
 import { type Document, isAlias, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
-import { type Message, say } from '../../../base/say.ts';
+import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import { findTooDeepYaml } from './nesting.ts';
+import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
-
-/** Why a text is no YAML. */
-export interface Unreadable {
-  readonly message: Message;
-  readonly offset: number;
-}
+import { findYamlError, otherMessage, type Unreadable } from './yamlError.ts';
 
 /** A text whose nodes know where they are. */
 export interface YamlText {
@@ -27,18 +23,12 @@ export function parseYaml(text: string): YamlText | Unreadable {
     return tooDeep;
   }
   try {
-    const document = parseDocument(text, {
-      prettyErrors: false,
-      logLevel: 'error',
-      merge: true,
-      // The library compares each key with all before it, which takes seconds for thousands of stories.
-      uniqueKeys: false,
-    });
-    const [error] = document.errors;
+    const document = documentOf(text);
+    const error = findYamlError(text, document, documentOf);
     if (error !== undefined) {
-      return { message: yamlMessage(error.code, error.message), offset: error.pos[0] };
+      return error;
     }
-    let repeated: number | undefined;
+    let repeated: Unreadable | undefined;
     // 1.10 is an id, not the number 1.1.
     visit(document, {
       Map(_, map) {
@@ -50,14 +40,22 @@ export function parseYaml(text: string): YamlText | Unreadable {
         }
       },
     });
-    return repeated === undefined
-      ? { document, root: document.toJS({ maxAliasCount: MAX_ALIASES }) }
-      : { message: yamlMessage('', 'Map keys must be unique'), offset: repeated };
+    return repeated ?? { document, root: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
     // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
     const message = error instanceof Error ? error.message : '';
-    return { message: yamlMessage('', message), offset: aliasAt(text, message) };
+    return { message: otherMessage(message), offset: aliasAt(text, message) };
   }
+}
+
+function documentOf(text: string): Document {
+  return parseDocument(text, {
+    prettyErrors: false,
+    logLevel: 'error',
+    merge: true,
+    // The library compares each key with all before it, which takes seconds for thousands of stories.
+    uniqueKeys: false,
+  });
 }
 
 /** Where the alias of an error stands, which only names it; 0 for another error. */
@@ -67,27 +65,23 @@ function aliasAt(text: string, message: string): number {
   return Math.max(0, at);
 }
 
-/** Where a key of a map stands for the second time. */
-function repeatedKey({ items }: YAMLMap): number | undefined {
+/** A key that a map has a second time. */
+function repeatedKey({ items }: YAMLMap): Unreadable | undefined {
   const seen = new Set<unknown>();
   for (const { key } of items) {
     const name = isScalar(key) ? key.value : key;
     if (seen.has(name)) {
-      return startOf(key);
+      return {
+        message: say(
+          'The key "{0}" is there a second time: remove this one, or the one above.',
+          plainText(String(isScalar(key) ? (key.source ?? name) : name)),
+        ),
+        offset: startOf(key),
+      };
     }
     seen.add(name);
   }
   return undefined;
-}
-
-function yamlMessage(code: string, message: string): Message {
-  if (code === 'MULTIPLE_DOCS') {
-    return say(
-      'The file has several YAML documents, separated by "---": keep the one with the stories.',
-    );
-  }
-  const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
-  return say('This is not valid YAML: {0}. Correct it here, or just before.', reason);
 }
 
 /** The value of a key, behind an alias too. */
