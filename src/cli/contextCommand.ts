@@ -12,7 +12,8 @@ import {
 } from '../orchestrator/context/contextChoices.ts';
 import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
 import { previewPrompt } from '../orchestrator/loop/promptPreview.ts';
-import { configOf, resolveSettings } from '../orchestrator/settings/settings.ts';
+import { configOf, givenSettings } from '../orchestrator/settings/settings.ts';
+import { settingsForStories } from '../orchestrator/settings/sourceDefaults.ts';
 import { readNewestRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { warningWords } from '../presentation/runLines.ts';
@@ -82,12 +83,18 @@ async function context(id: string, flags: ContextFlags): Promise<void> {
     await choose(files, storyId, { bar, pin, reset });
     return;
   }
-  const { file: storyFile, story } = await findStory(files, id, flags.file);
+  const { file, story } = await findStory(files, id, flags.file);
+  const storyFile = path.resolve(files.workspace, file);
   const state = (await readNewestRun(files)) ?? INITIAL_RUN_STATE;
-  const config = configOf(await resolveSettings({ workspace: files.workspace }));
+  const config = configOf(
+    await settingsForStories(await givenSettings({ workspace: files.workspace }), storyFile),
+  );
   const { code, iteration, sections, warnings } = await previewPrompt({
-    ...{ files, config, story, state },
-    storyFile: path.resolve(files.workspace, storyFile),
+    files,
+    config,
+    story,
+    state,
+    storyFile,
   });
   for (const warning of warnings) {
     tell(warningWords(warning, english, 'terminal'));

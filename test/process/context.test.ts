@@ -58,6 +58,20 @@ async function preview(workspace: Workspace, ...args: readonly string[]): Promis
 const work: readonly Step[] = [{ text: 'Looked around.' }, { result: ['Nothing done.'] }];
 
 describe('context', () => {
+  test('counts the iterations that a run of the file would have', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('o.yaml', 'phases:\n- tasks:\n  - {id: A, status: pending}\n');
+    const first = async (...args: readonly string[]) => {
+      const { code, stderr, stdout } = await workspace.cli(...args, '--file', 'o.yaml').finished;
+      assert.equal(code, 0, stderr);
+      return /Iteration 1\/\d+/.exec(stdout)?.[0];
+    };
+    assert.equal(await first('context', 'A'), 'Iteration 1/10');
+    assert.equal(await first('run', '--dry-run', '--agent', 'demo'), 'Iteration 1/10');
+    await workspace.write('.omc/config.json', '{"maxIterations": 7}');
+    assert.equal(await first('context', 'A'), 'Iteration 1/7');
+  });
+
   test('the whole prompt of a story, with sections, sources, tokens and reasons', async t => {
     const workspace = await shop(t);
     const { code, sections, tokens } = await preview(workspace);

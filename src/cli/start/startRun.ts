@@ -25,15 +25,10 @@ import {
   rememberedSettings,
   unusedProgram,
 } from '../../orchestrator/settings/settings.ts';
-import {
-  DEFAULT_SETTINGS,
-  type GivenSettings,
-  type Settings,
-} from '../../orchestrator/settings/settingTable.ts';
-import { sourceDefaults } from '../../orchestrator/settings/sourceDefaults.ts';
+import { DEFAULT_SETTINGS, type GivenSettings } from '../../orchestrator/settings/settingTable.ts';
+import { settingsForStories } from '../../orchestrator/settings/sourceDefaults.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
-import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
@@ -121,10 +116,10 @@ export async function startRun(asking: StartRequest): Promise<number> {
   const remembered = { ...recalled, ...flagged };
   const { storyFile } = workOf(files, request, places, chosen);
   const chosenSettings = await given({ ...recalled, ...iterationsOf(chosen) });
-  const settings = await settingsFor(chosenSettings, {
-    planDir: earlier?.planDir ?? places.planDir,
-    storyFile,
-  });
+  const settings =
+    (earlier?.planDir ?? places.planDir) === undefined
+      ? await settingsForStories(chosenSettings, storyFile)
+      : { ...DEFAULT_SETTINGS, ...PLAN_DEFAULTS, ...chosenSettings };
   if (chosen.earlier !== undefined) {
     requireSameTerms(chosen.earlier, settings, { given: flagged, remembered });
     await requireRunsBranch(files, chosen.earlier.state, {
@@ -317,20 +312,6 @@ function requireWholeTask(
       ),
     );
   }
-}
-
-async function settingsFor(
-  given: GivenSettings,
-  { planDir, storyFile }: Pick<Work, 'planDir' | 'storyFile'>,
-): Promise<Settings> {
-  const file = storyFile === undefined ? undefined : await readStoryFile(storyFile);
-  return {
-    ...DEFAULT_SETTINGS,
-    ...(planDir === undefined
-      ? sourceDefaults(file?.kind === 'stories' ? file : undefined)
-      : PLAN_DEFAULTS),
-    ...given,
-  };
 }
 
 /** A continued run keeps its number of iterations, whatever the files say. */

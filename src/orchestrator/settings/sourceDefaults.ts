@@ -1,5 +1,15 @@
 import type { StoryList } from '../stories/story.ts';
-import type { GivenSettings } from './settingTable.ts';
+import { readStoryList } from '../stories/storyFile.ts';
+import { DEFAULT_SETTINGS, type GivenSettings, type Settings } from './settingTable.ts';
+
+/** The settings with which the stories of a file are worked on. */
+export async function settingsForStories(
+  given: GivenSettings,
+  storyFile: string | undefined,
+): Promise<Settings> {
+  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  return { ...DEFAULT_SETTINGS, ...sourceDefaults(list), ...given };
+}
 
 /**
  * Defaults for a kind of story file, in the place of the general ones: whatever a person, a file or a flag sets comes
