@@ -122,6 +122,34 @@ describe('a plan', () => {
     assert.deepEqual(list.problems, []);
   });
 
+  test('an id that two items share is a problem, but numbers may begin anew and labels repeat', () => {
+    const list = parseList(
+      'tasks.md',
+      '- [x] T001 Cart\n- [ ] T002 Pay\n- [ ] **T001** Ship\n- [ ] T001: Return\n',
+    );
+    assert.deepEqual(
+      list.stories.map(({ id }) => id),
+      ['#1', 'T002', '#3', '#4'],
+    );
+    const message = 'The id T001 is already used on line 1: give this story an id of its own.';
+    assert.deepEqual(
+      list.problems.map(({ code, line, message: said }) => [code, line, englishOf(said)]),
+      [
+        ['duplicateId', 3, message],
+        ['duplicateId', 4, message],
+      ],
+    );
+    for (const ids of [
+      ['1.', '1.'],
+      ['1.1', '1.1'],
+      ['P1:', 'P1:'],
+      ['T1', 'T2'],
+    ]) {
+      const text = ids.map(id => `## A\n\n- [ ] ${id} Dig\n`).join('\n');
+      assert.deepEqual(parseList('PLAN.md', text).problems, [], text);
+    }
+  });
+
   test('the optional tasks of Kiro are stories', () => {
     const text = '- [ ] 1.2 Build it\n- [ ]* 1.3 Test it\n- [x]* 1.4 Document it\n- [ ]*not one*\n';
     assert.deepEqual(

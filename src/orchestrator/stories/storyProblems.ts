@@ -37,7 +37,8 @@ export function findStoryProblems(
   return problems.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function* duplicateIds(
+/** Stories whose id another one before them has. */
+export function* duplicateIds(
   byId: ReadonlyMap<string, readonly Story[]>,
   placeOf: FindPlace,
 ): Generator<StoryProblem> {

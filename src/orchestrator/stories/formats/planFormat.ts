@@ -1,3 +1,4 @@
+import { groupBy } from '../../../base/groupBy.ts';
 import { numberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
@@ -5,7 +6,7 @@ import { appendItem } from '../edit/planAddition.ts';
 import { moveItem } from '../edit/planMove.ts';
 import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { findStoryProblems } from '../storyProblems.ts';
+import { duplicateIds, findStoryProblems } from '../storyProblems.ts';
 import { asideWords, itemsAround } from './asideItems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import {
@@ -122,7 +123,18 @@ function read(
       aside: aside[position],
     }),
   );
-  const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }), [
+  const placeOf = ({ line }: Story) => ({ line, column: 1 });
+  const codes = stories.flatMap((story, position) => {
+    const id = written[position] ?? '';
+    const isCode = PLAIN_CODE.test(id) && idInText(story.title) === id;
+    return isCode && ids[position] === undefined ? { ...story, id } : [];
+  });
+  const problems = findStoryProblems(stories, placeOf, [
+    // None of these stories is called by its id. Numbers may begin anew below each heading, and P1 is often a priority.
+    ...duplicateIds(
+      groupBy(codes, ({ id }) => id),
+      placeOf,
+    ),
     ...notItems(markdown.lines, true),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
