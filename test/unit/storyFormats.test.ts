@@ -673,6 +673,32 @@ describe('orchestration', () => {
     );
   });
 
+  test('what a phase has in the place of its list of tasks is named with its line', () => {
+    const told = ({ code, line, message }: StoryProblem) => [code, line, englishOf(message)];
+    const list = 'This phase has no tasks, because the list';
+    for (const [rest, message] of [
+      ['Tasks:\n  - {id: b}', `${list} "Tasks" is not read: rename it to "tasks".`],
+      ['task: [{id: b}]', `${list} "task" is not read: rename it to "tasks".`],
+      ['steps:\n  - id: b', `${list} "steps" is not read: rename it to "tasks".`],
+      [
+        'tasks:\n    b: {status: pending}',
+        'This phase has no tasks, because what is below "tasks" is no list: write each task below "tasks:" as "- name: …".',
+      ],
+    ] as const) {
+      const phase = `- name: Two\n  ${rest}\n`;
+      const good = 'phases:\n- name: One\n  tasks:\n  - {id: a, status: pending}\n';
+      const { problems } = parseList('o.yaml', good + phase);
+      assert.deepEqual(problems.map(told), [['notAStory', 6, message]]);
+      assert.deepEqual(told(problemOf('o.yaml', `phases:\n${phase}`)), ['noStories', 3, message]);
+    }
+    const empty = problemOf('o.yaml', 'phases:\n- name: One\n- name: Two\n');
+    assert.deepEqual(told(empty), [
+      'noStories',
+      2,
+      'This phase has no tasks, so it is not read. Write it as "- name: …" with "tasks:" below.',
+    ]);
+  });
+
   test('tasks and phases that are plain texts are reported on their lines, and never an empty list', () => {
     const list = parseList(
       'o.yaml',

@@ -37,7 +37,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { phases, root } = parsed;
   if (phases === undefined) {
-    return { code: 'noStories', ...whyNoTasks(text, root) };
+    return { ...whyNoTasks(text, root, parsed.notStories(lines)), code: 'noStories' };
   }
   const tasks = phases.flatMap(phase => phase.tasks);
   const others = parsed.notStories(lines);
@@ -78,12 +78,18 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-/** What keeps the tasks from being found: a list under a misspelled key, if there is one. */
+/** What keeps the tasks from being found: a list under a misspelled key, or the first phase without tasks. */
 function whyNoTasks(
   text: string,
   root: unknown,
+  others: readonly StoryProblem[],
 ): Pick<StoryProblem, 'message' | 'line' | 'column' | 'isPlaced'> {
   const found = isEntry(root) ? misnamedList(root, ['phases', 'tasks'], isEntry) : undefined;
+  const hasPhases = isEntry(root) && Array.isArray(root['phases']);
+  const phase = others.find(({ code }) => hasPhases && code === 'notAStory');
+  if (found === undefined && phase !== undefined) {
+    return { ...phase, isPlaced: true };
+  }
   if (found === undefined) {
     return { message: say('The file has no phases with tasks. {0}', FIX), line: 1, column: 1 };
   }

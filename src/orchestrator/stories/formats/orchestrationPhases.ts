@@ -4,7 +4,8 @@ import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
-import { isListOfWork, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { isListOfWork, isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { type Entry, isEntry, ownId, readDependencies, titleOf } from './prdEntry.ts';
 import { looksLikeOpenStory, nameOf, partLists, partsMessage } from './storyParts.ts';
@@ -184,13 +185,9 @@ function notStories(
       offset,
     })),
     ...items
-      .filter(item => !hasTasks(document, resolve(document, item)))
-      .map(item => ({
-        message: say(
-          'This phase has no tasks, so it is not read. Write it as "- name: …" with "tasks:" below.',
-        ),
-        offset: startOf(item),
-      })),
+      .map(item => ({ item, phase: resolve(document, item) }))
+      .filter(({ phase }) => !hasTasks(document, phase))
+      .map(({ item, phase }) => whyNoTasks(document, phase) ?? emptyPhase(item)),
     ...items.flatMap(item => oddNeeds(document, resolve(document, item))),
     ...items.flatMap(item => otherListsOfPhase(document, resolve(document, item))),
     ...otherLists(document, root, phases),
@@ -200,6 +197,41 @@ function notStories(
     ...problem,
     ...lines.at(offset),
   }));
+}
+
+function emptyPhase(phase: unknown) {
+  return {
+    message: say(
+      'This phase has no tasks, so it is not read. Write it as "- name: …" with "tasks:" below.',
+    ),
+    offset: startOf(phase),
+  };
+}
+
+/** What a phase has in the place of a list `tasks`: one under another key, or tasks that are no list. */
+function whyNoTasks(document: Document, phase: unknown) {
+  const pairs = isMap(phase) ? phase.items : [];
+  const [found] = pairs.flatMap(({ key, value: node }) => {
+    const name = isScalar(key) ? String(key.value) : '';
+    const value = resolve(document, node);
+    return (isMap(value) || isSeq(value)) && (isListOfWork(name) || isNamedLike(name, 'steps'))
+      ? { key, name: plainText(name), isList: isSeq(value) }
+      : [];
+  });
+  return (
+    found && {
+      message: found.isList
+        ? say(
+            'This phase has no tasks, because the list "{0}" is not read: rename it to "tasks".',
+            found.name,
+          )
+        : say(
+            'This phase has no tasks, because what is below "{0}" is no list: write each task below "tasks:" as "- name: …".',
+            found.name,
+          ),
+      offset: startOf(found.key),
+    }
+  );
 }
 
 /** The tasks of tasks. */
