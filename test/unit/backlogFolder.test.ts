@@ -622,6 +622,36 @@ suite('A folder of Backlog.md', () => {
     assert.deepEqual(problemsOf(await list()), []);
   });
 
+  test('very many spaces in a line of a task are read and kept quickly', async () => {
+    const space = ' '.repeat(300_000);
+    const lines = [`a${space}b`, `${space}|`, `"a"${space}b`, `a${space}# b`, `${space}# b`];
+    await writeBacklog(dir, []);
+    for (const [index, line] of lines.entries()) {
+      await writeFile(
+        path.join(dir, 'tasks', `task-${index}.md`),
+        `---\nid: task-${index}\ntitle: ${line}\nstatus: To Do\n---\n`,
+      );
+    }
+    const { stories } = await list();
+    assert.deepEqual(
+      stories.map(({ title }) => title),
+      ['a b', 'task-1', 'task-2', 'a', 'task-4'],
+    );
+
+    const text = (status: string) => `---\nid: task-9\ntitle: x\nstatus:${status}\n---\n`;
+    const written = path.join(dir, 'tasks', 'task-9.md');
+    for (const [before, after] of [
+      [` To Do${space}# b`, ` Done${space}# b`],
+      [`${space}To Do${space}`, `${space}Done${space}`],
+      [`${space}'To Do'${space}# b`, `${space}'Done'${space}# b`],
+      [`${space}# b`, `${space.slice(1)}Done # b`],
+    ] as const) {
+      await writeFile(written, text(before));
+      await setStoryDone(dir, { id: 'task-9' }, true);
+      assert.equal(await readFile(written, 'utf8'), text(after));
+    }
+  });
+
   test('unreadable settings are reported, and so are two spellings of one id', async () => {
     await writeBacklog(
       dir,

@@ -21,8 +21,10 @@ export interface FrontMatter {
 }
 
 const OPENING = /^\uFEFF?---[ \t]*\r?\n/;
-const SIMPLE =
-  /^[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'[\]{}>|*&!%#@`][^\r\n]*?)?)[ \t]*(?:[ \t]#[^\r\n]*)?\s*$/;
+/** How a text in quotes begins that has no escapes, so that it means what stands in it. */
+const QUOTED = /^(?:"[^"\\]*"|'[^']*')/;
+/** What a text without quotes does not begin with. */
+const NO_PLAIN = /^[\s"'[\]{}>|*&!%#@`]/;
 
 /**
  * Reads the front matter of a text. Only its keys are parsed: a parser of YAML would take ten times as long, and
@@ -75,9 +77,9 @@ export function valueIn({ fields }: FrontMatter, key: string): unknown {
   if (field === undefined) {
     return undefined;
   }
-  const simple = SIMPLE.exec(field.raw);
-  if (simple !== null) {
-    return simple[1] ?? simple[2] ?? simple[3] ?? '';
+  const simple = lineValue(field.raw);
+  if (simple !== undefined) {
+    return QUOTED.test(simple.written) ? simple.written.slice(1, -1) : simple.written;
   }
   const list = simpleList(field.raw);
   if (list !== undefined) {
@@ -90,6 +92,52 @@ export function valueIn({ fields }: FrontMatter, key: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A value on the line of its key, as it is written there. */
+interface LineValue {
+  /** Width of the white space in front of it, without that which a comment needs. */
+  readonly space: number;
+  /** With its quotes; '' if there is none yet. */
+  readonly written: string;
+}
+
+/**
+ * The value that follows a colon, without a comment; `undefined` for anything but one text on the line of its key. Its
+ * parts are looked for one after the other: one regular expression for all would be slow where it does not match.
+ */
+function lineValue(raw: string): LineValue | undefined {
+  const line = /^[^\r\n]*/.exec(raw)?.[0] ?? '';
+  if (raw.slice(line.length).trim() !== '') {
+    return undefined;
+  }
+  const space = /^[ \t]*/.exec(line)?.[0].length ?? 0;
+  const rest = line.slice(space);
+  if (rest.trim() === '') {
+    return { space, written: '' };
+  }
+  if (rest.startsWith('#') && space > 0) {
+    return { space: space - 1, written: '' };
+  }
+  const [quoted] = QUOTED.exec(rest) ?? [];
+  if (quoted !== undefined) {
+    const behind = rest.slice(quoted.length);
+    const isAll = behind.trim() === '' || /^[ \t]+#/.test(behind);
+    return isAll ? { space, written: quoted } : undefined;
+  }
+  return NO_PLAIN.test(rest) ? undefined : { space, written: beforeComment(rest) };
+}
+
+/** A line without the comment at its end, and without the white space before that. */
+function beforeComment(line: string): string {
+  let end = line.search(/[ \t]#/);
+  if (end === -1) {
+    return line.trimEnd();
+  }
+  while (end > 0 && /[ \t]/.test(line.charAt(end - 1))) {
+    end--;
+  }
+  return line.slice(0, end);
 }
 
 /** A list as tools write it, in brackets or with one item in a line; `undefined` for anything that may mean more. */
@@ -137,14 +185,11 @@ export function setText(
     const eol = text.includes('\r\n') ? '\r\n' : '\n';
     return { offset, length: 0, content: `${eol}${key}: ${scalar(value)}` };
   }
-  const [, space = '', quoted, comment] =
-    /^([ \t]*)("[^"\\\r\n]*"|'[^'\r\n]*'|[^\s"'[\]{}>|*&!%#@`][^\r\n]*?|)((?:[ \t]+#[^\r\n]*)?)\s*$/.exec(
-      field.raw,
-    ) ?? [];
-  if (quoted === undefined || comment === undefined) {
+  const old = lineValue(field.raw);
+  if (old === undefined) {
     return undefined;
   }
-  const quote = /^["']/.exec(quoted)?.[0] ?? '';
+  const quote = QUOTED.test(old.written) ? old.written.charAt(0) : '';
   const content =
     quote === ''
       ? scalar(value)
@@ -152,9 +197,9 @@ export function setText(
         ? JSON.stringify(value)
         : `'${value.replaceAll("'", "''")}'`;
   return {
-    offset: field.offset + space.length,
-    length: quoted.length,
-    content: space === '' ? ` ${content}` : content,
+    offset: field.offset + old.space,
+    length: old.written.length,
+    content: old.space === 0 ? ` ${content}` : content,
   };
 }
 
