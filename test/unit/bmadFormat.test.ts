@@ -107,11 +107,31 @@ suite('A sprint status of BMAD', () => {
       assert.equal(back.text, SPRINT);
     }
     // A space behind the colon belongs to the place of the value.
-    const empty = 'development_status:\n  1-1-a: done\n  1-3-c: \n  1-4-d:\n';
-    for (const id of ['1-3-c', '1-4-d']) {
-      const ticked = tickText(empty, { id }, true, { path: FILE });
-      const undos = ticked.undo === undefined ? [] : [ticked.undo];
-      assert.equal(tickText(ticked.text, { id }, false, { path: FILE, undos }).text, empty);
+    for (const line of [
+      ...[
+        '1-3-c: ',
+        '1-3-c:',
+        '1-3-c: # c',
+        '1-3-c :',
+        '1-3-c : ',
+        '1-3-c : # c',
+        '"1-3-c"\t: \t# c',
+      ],
+      ...[
+        '? 1-3-c\n  : # c',
+        '? 1-3-c # c\n  : ',
+        '{1-3-c : }',
+        '1-3-c: &n # c',
+        '1-3-c: \n\n    # c',
+      ],
+    ]) {
+      for (const end of ['', '\n']) {
+        const empty = `development_status:\n  ${line}${end}`;
+        const ticked = tickText(empty, { id: '1-3-c' }, true, { path: FILE });
+        const undos = ticked.undo === undefined ? [] : [ticked.undo];
+        const back = tickText(ticked.text, { id: '1-3-c' }, false, { path: FILE, undos });
+        assert.equal(back.text, empty);
+      }
     }
     const [first = ''] = SPRINT.split('  1-2');
     assert.equal(

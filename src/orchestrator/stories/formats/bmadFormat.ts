@@ -198,24 +198,34 @@ function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
     const meant = isAlias(status) ? status.resolve(document) : status;
     const isWord = isScalar(meant);
     const written = own ?? (isScalar(value) || isAlias(value) ? value : undefined);
-    const end = Math.max(written?.range?.[1] ?? keyEnd, keyEnd);
+    const [from = keyEnd, to = keyEnd] = written?.range ?? [];
     return [
       {
         // A merge key has a symbol as its value.
         key: typeof key.value === 'symbol' ? (key.source ?? '') : String(key.value),
         status: isWord && meant.value !== null ? String(meant.value).trim() : '',
         isUnclear: !isWord && meant !== null && meant !== undefined,
-        span: { start, end: keyEnd + ownText(text.slice(keyEnd, end)).length },
+        span: { start, end: from === to ? emptyEnd(text, keyEnd, to) : trimmedEnd(text, to) },
         ...(own && { own }),
       },
     ];
   });
 }
 
-/** What follows a key on its line, up to its value; where that is still empty, one will be written behind the space. */
-function ownText(rest: string): string {
-  const value = rest.trimEnd();
-  return value === ':' ? (/^:[\t ]*/.exec(rest)?.[0] ?? value) : value;
+/** Where a value will be written that is still empty: behind the space after the colon, but on its line. */
+function emptyEnd(text: string, keyEnd: number, place: number): number {
+  const end = Math.max(keyEnd, place);
+  const trimmed = trimmedEnd(text, end);
+  return /[\r\n]/.test(text.slice(trimmed, end)) ? trimmed : end;
+}
+
+/** The end of what is written in front of an offset. */
+function trimmedEnd(text: string, end: number): number {
+  let trimmed = end;
+  while (/\s/.test(text.charAt(trimmed - 1))) {
+    trimmed--;
+  }
+  return trimmed;
 }
 
 /** The keys of the epics, by how those of their stories begin. */
