@@ -666,6 +666,9 @@ test('other spellings of a checkbox are problems with their lines, and legends a
   const almost = [
     ...['[ ] a', '- - [ ] b', '* - [ ] c', '1. - [ ] d', 'a. [ ] e', '- ☐ f', '• [ ] g'],
     ...['– [ ] h', '- \\[ \\] i', '- **[ ]** j', '- [ ]\u00A0k', '-\u00A0[ ] l', '☐ m'],
+    ...['\u00A0- [ ] a', '\u3000- [-] b', '\u200B[ ] c', '-\u2060[ ] d', '- [ ]\u3000e'],
+    ...['1234567890. [ ] f', '12345678901) [✅] g', '>\u00A0- [ ] h', '\f- [ ] **i**'],
+    ...['<!-- c --> - [ ] j', '<!-- c --> <!-- - [ ] d -->\u00A0- [x] k', '<!-- --> [ ] l'],
     ...[' b- [x] 7. n', '1- [ ] o', '- [xx] p', '- [✅ ] q', '- [✔️]r'],
   ];
   const others = [
@@ -685,6 +688,8 @@ test('other spellings of a checkbox are problems with their lines, and legends a
       '"- [ ] item"',
       ...['- [xx](link)', '- [✅ ] = done', '### [✅] Part', '- [!!] warning', '- [~/] home'],
       ...['b* [ ] item', 'A+ [ ] mark'],
+      ...['See\u00A0- [ ] item', 'In 1234567890. [ ] item', '<!-- - [ ] a -->', '<!-- c --> text'],
+      ...['<!-- c', '- [ ] a', '-->', '```', '<!-- c --> - [ ] b', '```'],
     ],
     ...[
       '',

@@ -708,6 +708,12 @@ describe('other formats', () => {
     ['- **[x]** three', '- [x] three'],
     ['- **[ ] three** 3', '- [ ] **three** 3'],
     ['- [ ]\u00A0three', '- [ ] three'],
+    ['\u00A0- [x] three', '- [x] three'],
+    ['\u3000- [ ] three', '- [ ] three'],
+    ['\u200B- [ ] three', '- [ ] three'],
+    ['  \u2003* [\u3000] three', '  * [ ] three'],
+    ['-\u200B [ ]\u3000three', '- [ ] three'],
+    ['1234567890. [ ] three', '- [ ] three'],
     ['- [xx] three', '- [x] three'],
     ['- [✅ ]three', '- [✅] three'],
     ['- [ ]\r\n  three', '- [ ] three'],
@@ -718,9 +724,22 @@ describe('other formats', () => {
       const text = (line: string) => `# Plan\r\n\r\n- [ ] T001 one\r\n- [x] two\r\n${line}`;
       const [found, ...others] = told(text(almost), 'PLAN.md');
       assert.deepEqual(others, []);
-      assert.deepEqual([found?.at, found?.texts], [almost.trim().split('\r')[0], [text(item)]]);
+      assert.deepEqual(
+        [found?.at, found?.texts],
+        [almost.replace(/^ +/, '').split('\r')[0], [text(item)]],
+      );
     });
   }
+
+  test('an item behind a comment gets a line of its own', () => {
+    for (const eol of ['\n', '\r\n']) {
+      const text = `- [ ] one${eol}<!-- a${eol}  b --> <!-- [x] --> 2. [ ] two${eol}- [x] three`;
+      const [found, ...others] = told(text, 'PLAN.md');
+      assert.deepEqual(others, []);
+      assert.deepEqual([found?.at, found?.fixes], ['2. [ ] two', ['makeItem 2. [ ] …']]);
+      assert.deepEqual(found?.texts, [text.replace(' 2.', `${eol}2.`)]);
+    }
+  });
 
   test('a long line that is almost a checkbox becomes an item', () => {
     const space = ' '.repeat(200_000);

@@ -10,7 +10,12 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
   (
     | { readonly kind: 'heading'; readonly level: number; readonly title: string }
     | { readonly kind: 'checkbox'; readonly checkbox: Checkbox }
-    | { readonly kind: 'plain'; readonly isHidden: boolean }
+    | {
+        readonly kind: 'plain';
+        readonly isHidden: boolean;
+        /** Where the text begins behind a comment that ends on this line; as an index of its text. */
+        readonly visibleFrom?: number | undefined;
+      }
   );
 
 /**
@@ -21,15 +26,36 @@ export function isAlmostCheckbox(
   { kind, text }: Pick<MarkdownLine, 'kind' | 'text'>,
   hasCheckboxes: boolean,
 ): boolean {
+  const usual = withUsualHead(text);
   return (
     kind !== 'checkbox' &&
-    (ALMOST.test(text) ||
-      QUOTED.test(text) ||
+    ((usual !== text && CHECKBOX.test(usual)) ||
+      ALMOST.test(usual) ||
+      QUOTED.test(usual) ||
       [ODD, ODD_MARK, STRAY, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
-        const rest = spelling.exec(text)?.[1];
+        const rest = spelling.exec(usual)?.[1];
         return rest !== undefined && !LEGEND.test(rest);
       }))
   );
+}
+
+/** Whether the text behind a comment is a checkbox, or almost one: Markdown takes the whole line for the comment. */
+export function isBehindComment(line: MarkdownLine): boolean {
+  const text = line.kind === 'plain' ? line.text.slice(line.visibleFrom ?? line.text.length) : '';
+  return text !== '' && (CHECKBOX.test(text) || isAlmostCheckbox({ kind: 'plain', text }, true));
+}
+
+/**
+ * A line as Markdown would read it as a checkbox, up to the closing bracket: with its own white space in place of
+ * another, without characters that are not seen, and with a shorter number.
+ */
+function withUsualHead(text: string): string {
+  const [head = ''] = /^[^\]\u2610\u2611]*/u.exec(text) ?? [];
+  const usual = head
+    .replace(OTHER_SPACE, ' ')
+    .replace(/\p{Cf}/gu, '')
+    .replace(LONG_NUMBER, '1');
+  return usual === head ? text : usual + text.slice(head.length);
 }
 
 /**
@@ -93,19 +119,25 @@ const STRAY =
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
  */
 const ODD =
-  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t \u00A0]+){1,99}(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t \u00A0]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t ]+){1,99}(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t ]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
+/** White space that is none in Markdown. */
+const OTHER_SPACE = /[\v\f\u0085]|(?! )\p{Z}/gu;
+/** Of an item; Markdown takes nine digits at most. */
+const LONG_NUMBER = /(?<!\d)\d{10,}(?=[.)])/g;
 /** Without its text, which may be on the next line. */
 const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
 const BELOW =
   /^\s*(?!(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)])[\t ])(?!\[[ xX]?\]|#{1,6}\s|\{\{)[^\s<>|=\u2610\u2611](?:`[^`]*`|[^|`]|`(?![^`]*`))*$/u;
 /** Without a bullet: `[ ] text`. */
-const BARE = /^(?:\[ \]\*?|\u2610)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
-const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)[\t \u00A0]+([^\s:=\u2192\u2013\u2014-].*)$/su;
+const BARE = /^(?:\[ \]\*?|\u2610)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
+const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** What explains a mark, and is no work. */
 const LEGEND =
   /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
+/** The end of a comment, and further ones behind it. */
+const COMMENTS_END = /^.*?-->(?:\s*<!--.*?-->)*\s*/s;
 /** What may precede an opening or closing fence. Bounded, as all repeated groups here: a line may be very long. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ]){0,999}/;
 const BEFORE_CLOSING = /^[\t >]*/;
@@ -131,7 +163,7 @@ export function readMarkdown(text: string): {
   for (const [offset, content] of linesOf(text)) {
     const place = { offset, line: lines.length + 1, text: content };
     if (block !== undefined) {
-      lines.push({ ...place, kind: 'plain', isHidden: true });
+      lines.push({ ...place, ...hiddenIn(block, content) });
       if (CHECKBOX.test(content)) {
         block.checkboxes++;
       }
@@ -147,7 +179,7 @@ export function readMarkdown(text: string): {
     lines.push(
       block === undefined
         ? { ...place, ...visible(content, offset) }
-        : { ...place, kind: 'plain', isHidden: true },
+        : { ...place, ...hiddenIn(block, content) },
     );
     if (block?.kind === 'comment' && content.includes('-->')) {
       block = undefined;
@@ -179,6 +211,11 @@ function visible(content: string, offset: number) {
     return { kind: 'heading' as const, level: marks.length, title };
   }
   return { kind: 'plain' as const, isHidden: false };
+}
+
+function hiddenIn({ kind }: OpenBlock, content: string) {
+  const [comments] = (kind === 'comment' && COMMENTS_END.exec(content)) || [];
+  return { kind: 'plain' as const, isHidden: true, visibleFrom: comments?.length };
 }
 
 function openedBy(content: string, offset: number, text: string): OpenBlock | undefined {

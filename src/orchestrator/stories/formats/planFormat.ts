@@ -12,6 +12,7 @@ import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import {
   indentOf,
   isAlmostCheckbox,
+  isBehindComment,
   isTextBelow,
   type MarkdownLine,
   readMarkdown,
@@ -204,12 +205,15 @@ function read(
 function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   return lines.flatMap((line, index): StoryProblem[] => {
     const isBelow = isTextBelow(line, lines.slice(index + 1, index + 3));
-    const isItem =
-      (isBelow || isAlmostCheckbox(line, hasCheckboxes)) &&
-      !(line.kind === 'plain' && line.isHidden) &&
-      !isTableRow(lines, index);
+    const isHidden = line.kind === 'plain' && line.isHidden;
+    const isItem = isHidden
+      ? isBehindComment(line)
+      : (isBelow || isAlmostCheckbox(line, hasCheckboxes)) && !isTableRow(lines, index);
     const { text } = line;
-    const mark = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text) ? '- [x]' : '- [ ]';
+    const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(text)?.[0].length ?? 0);
+    const mark = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text.slice(start))
+      ? '- [x]'
+      : '- [ ]';
     return isItem
       ? [
           {
@@ -224,7 +228,7 @@ function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): Story
                   mark,
                 ),
             line: line.line,
-            column: leadingSpace(text) + 1,
+            column: start + 1,
           },
         ]
       : [];
