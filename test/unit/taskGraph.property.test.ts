@@ -183,6 +183,10 @@ describe('import', () => {
     assert.equal(heading, '{"type":"graph","imported":{"type":"x","imported":{"a":1}}}');
     assert.match(task ?? '', /"discoveredFrom":1,"discovered_from":"B",/);
     assert.match(task ?? '', /"imported":\{"imported":\[\],"type":\[\]\}/);
+    const root = '{"id":"P","title":"Shop","status":"draft","tasks":[{"id":"A","title":"a"}]}';
+    const [first] = lines(importTasks({ path: 'prd.json', text: root }, EMPTY, NOW).lines);
+    // With its id and status, it would be a task.
+    assert.equal(first, '{"type":"graph","title":"Shop","imported":{"id":"P","status":"draft"}}');
     const long = JSON.stringify([{ id: 'A', title: '\n'.repeat(3_500_000), passes: false }]);
     assert.deepEqual(importTasks({ path: 'prd.json', text: long }, EMPTY, NOW).ids, ['A']);
   });

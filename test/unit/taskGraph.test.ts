@@ -56,6 +56,32 @@ describe('our own task graph', () => {
     );
   });
 
+  test('a line with the type of the heading is a task, or a problem, if it looks like one', () => {
+    const list = listOf(
+      [
+        ...['{"type":"graph","title":"Shop"}', '{"id":"A","title":"a","status":"done"}'],
+        ...['{"type":"graph","id":"B","title":"b","status":"ready"}', '{"type":"graph","id":"C"}'],
+        ...['{"type":"graph","title":"d","status":"ready"}', '{"type":"graph","status":"ready"}'],
+        // A second import adds one.
+        '{"type":"graph","title":"More","branchName":"x"}',
+      ].join('\n'),
+    );
+    assert.deepEqual([list.project, list.branchName], ['Shop', '']);
+    assert.deepEqual(
+      list.stories.map(({ done, line }) => [done, line]),
+      [
+        [true, 2],
+        [false, 3],
+        [false, 4],
+        [false, 5],
+      ],
+    );
+    assert.deepEqual(
+      list.problems.filter(({ code }) => code === 'notAStory').map(({ line }) => line),
+      [6],
+    );
+  });
+
   test('a tick writes done, and ready when it is set back; nothing else changes', () => {
     const ticked = editStoryDone(GRAPH, { id: 'T-2' }, true, FILE);
     assert.equal(ticked, GRAPH.replace('"status":"ready"', '"status":"done"'));

@@ -152,9 +152,11 @@ function objectLine(members: readonly ExactMember[]): string {
   return `{${members.map(({ key, json }) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
 }
 
-/** A key `type` of the file itself would say that the line is something else, and `imported` is where it goes. */
+/** Keys of the file itself that would say that its line is something else, and `imported`, where they go. */
+const NOT_IN_HEADING: ReadonlySet<string> = new Set(['type', 'imported', 'id', ...STATE_KEYS]);
+
 function headingLine(rest: readonly ExactMember[]): string {
-  const kept = rest.filter(({ key }) => key === 'type' || key === 'imported');
+  const kept = rest.filter(({ key }) => NOT_IN_HEADING.has(key));
   return objectLine([
     { key: 'type', json: JSON.stringify(GRAPH_TYPE) },
     ...rest.filter(member => !kept.includes(member)),

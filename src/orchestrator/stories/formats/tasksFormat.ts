@@ -15,7 +15,7 @@ import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
-import { type Entry, isDone, isEntry, ownId, readStory, withStatusAlone } from './prdEntry.ts';
+import { doneKeyOf, type Entry, isDone, isEntry, ownId, readStory, withStatusAlone } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -198,8 +198,11 @@ function isCompacted({ entry }: Pick<JsonLine, 'entry'>): boolean {
   return entry['type'] === COMPACTED_TYPE && Array.isArray(entry['ids']);
 }
 
+/** An id, or what says whether it is done, makes any line a task: a list must not become shorter without a word. */
 function isHeading({ entry }: JsonLine): boolean {
-  return entry['type'] === GRAPH_TYPE;
+  return (
+    entry['type'] === GRAPH_TYPE && ownId(entry) === undefined && doneKeyOf(entry) === undefined
+  );
 }
 
 function isTask({ entry }: JsonLine): boolean {
