@@ -94,6 +94,24 @@ suite('A sprint status of BMAD', () => {
     );
   });
 
+  test('a key that is no plain word is a problem with its line', () => {
+    const word =
+      'This key is not a plain word, so it is not read as a story. Write it like the others, as in "1-2-title: backlog".';
+    for (const lines of ['*n : backlog', '? [1-2-b]\n  : backlog', '? {1-2-b: x}']) {
+      for (const [first, code] of [
+        ['  1-1-a: done\n', 'notAStory'],
+        ['', 'noStories'],
+      ] as const) {
+        const text = `n: &n 1-2-b\ndevelopment_status:\n${first}  ${lines}\n`;
+        const { problems } = parseStoryFile(FILE, text);
+        assert.deepEqual(
+          problems.map(({ code, line, message }) => [code, line, englishOf(message)]),
+          [[code, first === '' ? 3 : 4, word]],
+        );
+      }
+    }
+  });
+
   test('a tick changes one word, and taking it back restores every byte', () => {
     for (const { id, position } of storiesOf(SPRINT).filter(({ done }) => !done)) {
       const ticked = tickText(SPRINT, { id, position }, true, { path: FILE });

@@ -7,7 +7,7 @@ import { requireSameGroup, type Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { LIST, strayStories } from './bmadStrays.ts';
+import { LIST, type Stray, strayStories } from './bmadStrays.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { isEntry } from './prdEntry.ts';
@@ -17,7 +17,7 @@ import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
-import { parseYaml } from './yamlDocument.ts';
+import { parseYaml, startOf } from './yamlDocument.ts';
 import { yamlParts } from './yamlParts.ts';
 
 /** `sprint-status.yaml` of BMAD: https://github.com/bmad-code-org/BMAD-METHOD. */
@@ -78,6 +78,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ),
       start: span.start,
     })),
+    ...oddKeys(map),
     ...strayStories(root, {
       isMissing: key => !known.has(key) && partsOf(key, allEpics) !== undefined,
       isRead: key => known.has(key),
@@ -185,6 +186,16 @@ function statusEdits(
     );
   }
   return edits;
+}
+
+/** Keys that are an alias, a list or a map: a list must not become shorter without a word. */
+function oddKeys(map: unknown): Stray[] {
+  return (isMap(map) ? map.items : []).flatMap(({ key, value }) => {
+    const message = say(
+      'This key is not a plain word, so it is not read as a story. Write it like the others, as in "1-2-title: backlog".',
+    );
+    return isScalar(key) ? [] : [{ message, start: startOf(key ?? value) || startOf(map) }];
+  });
 }
 
 function entriesOf(text: string, map: YAMLMap, document: Document): Entry[] {
