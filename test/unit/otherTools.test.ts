@@ -329,6 +329,33 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
+  test('in a prd.json as an object in the place of a list', () => {
+    const [bare, done] = [
+      { title: 'b', passes: false },
+      { title: 'c', passes: true },
+    ];
+    for (const [key, value, count] of [
+      ['userStories', { b: bare, c: done }, 2],
+      ['tasks', { a: bare, c: done, note: 'text' }, 1],
+      ['features', { login: { status: 'open' } }, 1],
+      ['tasks', story('b'), 1],
+    ] as const) {
+      const text = JSON.stringify({ stories: [story('a')], [key]: value }, null, 1);
+      const [told, ...others] = parseList('prd.json', text).problems;
+      assert.deepEqual([told?.code, told?.line, others], ['notAStory', 9, []], text);
+      assert.equal(
+        englishOf(told?.message ?? ''),
+        `Stories in "${key}" that are not read, because it is an object: ${count}. Write the stories as a list, in "stories".`,
+      );
+    }
+    for (const value of [{ a: story('a') }, { done: 3, status: 'open' }, { x: { y: 1 } }, {}]) {
+      const text = JSON.stringify({ stories: [story('a')], features: value, tasks: value });
+      assert.deepEqual(parseList('prd.json', text).problems, []);
+    }
+    const empty = parseList('prd.json', JSON.stringify({ stories: [], userStories: { b: bare } }));
+    assert.deepEqual(codes(empty), [['notAStory', 1]]);
+  });
+
   test('in a prd.json under any key, unless they are groups or finished', () => {
     const bug = { name: 'Crash', status: 'open' };
     for (const [key, value] of [

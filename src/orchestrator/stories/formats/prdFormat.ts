@@ -17,6 +17,7 @@ import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
+import { plainText } from './plainText.ts';
 import { type Entry, isDone, isEntry, ownId, readStory, titleOf } from './prdEntry.ts';
 import { epicNeeds, findEpicProblems } from './prdEpicProblems.ts';
 import { CHILD_KEYS, listOf, withEpics } from './prdEpics.ts';
@@ -90,6 +91,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
       ...otherLists(text, root, array, stories, lines),
+      ...storiesInObjects(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...findEpicProblems({ text, root, lines }, array, stories, placeOf),
       ...findMisnamedKeys(
@@ -215,6 +217,39 @@ function otherLists(
             ...lines.at(first.start),
           },
         ];
+  });
+}
+
+/** Objects in the place of a list, whose keys are the ids of stories, or which are a story themselves. */
+function storiesInObjects(
+  text: string,
+  root: unknown,
+  { key: used }: StoryArray,
+  stories: readonly Story[],
+  lines: TextLines,
+): StoryProblem[] {
+  if (!isEntry(root) || used === undefined) {
+    return [];
+  }
+  const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
+  const unreadIn = (list: (typeof LIST_KEYS)[number], holder: Entry): number =>
+    looksLikeStory(holder)
+      ? Number(!known.has(nameOf(holder)))
+      : Object.entries(holder).filter(
+          ([id, item]) =>
+            isListedStory(list, item) && ![id, nameOf(item)].some(name => known.has(name)),
+        ).length;
+  return membersOf(text, skipSpace(text, 0)).flatMap(({ key, name }): StoryProblem[] => {
+    const list = LIST_KEYS.find(one => one === key);
+    const holder = root[key];
+    const count = list !== undefined && isEntry(holder) ? unreadIn(list, holder) : 0;
+    const message = say(
+      'Stories in "{0}" that are not read, because it is an object: {1}. Write the stories as a list, in "{2}".',
+      plainText(key),
+      count,
+      plainText(used),
+    );
+    return count === 0 ? [] : [{ code: 'notAStory', message, ...lines.at(name.start) }];
   });
 }
 

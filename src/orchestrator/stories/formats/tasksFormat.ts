@@ -15,7 +15,15 @@ import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
-import { doneKeyOf, type Entry, isDone, isEntry, ownId, readStory, withStatusAlone } from './prdEntry.ts';
+import {
+  doneKeyOf,
+  type Entry,
+  isDone,
+  isEntry,
+  ownId,
+  readStory,
+  withStatusAlone,
+} from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
