@@ -14,20 +14,21 @@ import {
 
 /**
  * What the two parsers read differently: one is stricter, or less. What stands at the start of a line is found by looking
- * back from a rare character, because trying each line takes many times as long.
+ * back, because trying each line takes many times as long; and only behind the rare character, because Node.js 20 would
+ * look back from each one.
  */
 const ODD = [
   // Line breaks of old, tabs and byte order marks.
   /\r(?!\n)|[\t\uFEFF\0]/,
   // Blocks of text whose indentation is counted, that keep empty lines, or that begin on a line of their own.
-  /[|>](?:\+|-?\d)|(?<=^ *)[|>]/m,
+  /[|>](?:\+|-?\d|(?<=^ *[|>]))/m,
   // Ends of a document, and what looks like one.
-  /(?<=^ +)---|^\.\.\./m,
+  /---(?<=^ +---)|\.\.\.(?<=^\.\.\.)/m,
   // A comment before a value: the other parser does not read all of them.
-  /(?<=:\s+)#/,
+  /#(?<=:\s+#)/,
   // js-yaml takes `- "a"b:` for an item and the next key.
-  /(?<=^ *(?:- +)+)(?:"[^"\n]*"|'[^'\n]*'|[[{][^\n]*[\]}]) *[^\s:#,"'\]}]/m,
-  /(?<=^ *(?:- +)+)[[{][^\n]*[\]}] *["'][^\n"']*["'] *:/m,
+  /(?:"(?<=^ *(?:- +)+")[^"\n]*"|'(?<=^ *(?:- +)+')[^'\n]*'|[[{](?<=^ *(?:- +)+[[{])[^\n]*[\]}]) *[^\s:#,"'\]}]/m,
+  /[[{](?<=^ *(?:- +)+[[{])[^\n]*[\]}] *["'][^\n"']*["'] *:/m,
 ];
 
 /** The same number in two spellings is the same key for the other parser. */
