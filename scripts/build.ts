@@ -19,8 +19,9 @@ const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   minify,
-  // Names in stack traces of user reports are worth the few bytes.
-  keepNames: true,
+  // The package has a limit. A stack trace has lines and columns, which the source maps of the same commit translate; the
+  // program keeps its names.
+  keepNames: !minify,
   sourcemap: minify ? false : 'linked',
   legalComments: 'none',
   // Some CommonJS builds hide their parts from bundlers (UMD); their ES module builds do not.
