@@ -19,8 +19,8 @@ const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   minify,
-  // The package has a limit. A stack trace has lines and columns, which the source maps of the same commit translate; the
-  // program keeps its names.
+  // The package has a limit. The lines and columns of a stack trace can be translated by a release build of the same
+  // commit with source maps; the program keeps its names.
   keepNames: !minify,
   sourcemap: minify ? false : 'linked',
   legalComments: 'none',
