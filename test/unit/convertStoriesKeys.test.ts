@@ -219,7 +219,6 @@ describe('keys of criteria', () => {
         { id: 'AC-2', text: 't', done: false, status: 'pending', verify: '' },
         { criterion: 'u', status: 'done' },
         { given: 'a', result: ['b', 1] },
-        true,
         null,
       ),
       [],

@@ -519,12 +519,73 @@ describe('unusable files', () => {
           { text: 'POST /todos: answers 201' },
           { text: 'given: a, when: b', done: true },
           { text: 'p, q, 1' },
-          { text: 'true' },
         ],
         [{ text: 'given: a' }],
         [{ text: 'real' }],
       ],
     );
+  });
+
+  test('what is called criteria counts before other keys, and blank ones and aliases of themselves do not', () => {
+    const text =
+      'tasks:\n- {id: A, steps: [s], done_criteria: [{POST /todos: 201}, " ", true]}\n- id: B\n  acceptance_criteria: &a\n  - *a\n  - {x: y}\n';
+    const list = parseStoryFile('tasks.yaml', text);
+    assert.ok(list.kind === 'stories');
+    sameValue(
+      list.stories.map(({ criteria }) => criteria),
+      [[{ text: 'POST /todos: 201' }], [{ text: 'x: y' }, { text: 'x: y' }]],
+    );
+    const blank = '[{"id":"A","acceptanceCriteria":["a"," ","\\n",{"note":" "}]}]';
+    const prd = parseStoryFile('prd.json', blank);
+    sameValue(prd.kind === 'stories' && prd.stories[0]?.criteria, [{ text: 'a' }]);
+  });
+
+  test('of groups with one name, a group of that name waits for those before it', () => {
+    const text =
+      'phases:\n- {name: Build, tasks: [{id: A}]}\n- {name: Test, depends_on: [Build], tasks: [{id: B}]}\n- {name: Build, depends_on: [Test], tasks: [{id: C, depends_on: [Build]}]}\n- {name: Test, depends_on: [Build], tasks: [{id: D}]}\n';
+    const epics =
+      '{"epics":[{"id":"E1","title":"X","stories":["A"]},{"id":"E2","title":"X","stories":["B"],"dependsOn":["X"]}],"userStories":[{"id":"A"},{"id":"B","dependsOn":["X"]}]}';
+    for (const [path, content, needs] of [
+      ['tasks.yaml', text, [[], ['A'], ['A', 'B'], ['A', 'C']]],
+      ['prd.json', epics, [[], ['A']]],
+    ] as const) {
+      const list = parseStoryFile(path, content);
+      assert.ok(list.kind === 'stories');
+      sameValue([list.stories.map(({ dependsOn }) => dependsOn), list.problems], [needs, []]);
+    }
+  });
+
+  test('values that say nothing, or something else, are no problem', () => {
+    for (const [path, text] of [
+      ['prd.json', '[{"id":"A","dependsOn":false,"blockedBy":[""],"needs":"node"}]'],
+      [
+        'tasks.yaml',
+        'phases:\n- {name: P, blockers: [], after: launch, needs: ~, tasks: [{id: A, parallel_group: false, blocked_by: false}]}\n',
+      ],
+      [
+        'prd.json',
+        '{"tasks":{"total":12,"completed":5,"summary":"5 of 12"},"userStories":[{"id":"A","title":"a"}]}',
+      ],
+      ['PLAN.md', '- [ ] UTF-8 names\n- [ ] UTF-8 titles\n- [ ] SHA-256 a\n- [x] SHA-256 b\n'],
+      [
+        '.ralph/tasks.jsonl',
+        '{"type":"graph","id":"prd-1","project":"P","status":"active"}\n{"id":"A","title":"a"}\n',
+      ],
+    ] as const) {
+      const list = parseStoryFile(path, text);
+      sameValue(list.problems, [], text);
+      assert.ok(list.kind === 'stories');
+      assert.ok(list.stories.every(({ id }) => id !== 'prd-1'));
+    }
+  });
+
+  test('a quote that is closed is not told as open, and a comment stays one', () => {
+    for (const text of ['tasks:\n- name: "Fix"# c\n', '{"tasks": [{"id": 1}], "x": "abc"']) {
+      const [problem] = parseStoryFile('tasks.yaml', text).problems;
+      assert.doesNotMatch(englishOf(problem?.message ?? ''), /never closed/);
+    }
+    const [problem] = parseStoryFile('tasks.yaml', 'tasks:\n- name: Fix: it # c\n').problems;
+    assert.ok(englishOf(problem?.message ?? '').endsWith('- name: "Fix: it" # c'));
   });
 
   test('hundreds of aliases, and brackets in texts, do not keep an orchestration from being read', () => {

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../base/groupBy.ts';
 import { type Entry, firstText, isDone, isEntry, isVoid, ownId } from '../formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
-import { DEPENDENCY_KEYS, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
+import { DEPENDENCY_KEYS, normaliseWord, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import type { Story } from '../story.ts';
 
@@ -63,6 +63,11 @@ function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
  */
 export function isStateOfAll(group: Entry, value: unknown, own: readonly Story[]): boolean {
   const done = isDone(group);
+  const isUnderWay =
+    typeof value === 'string' && /^(?:in progress|active|started)$/.test(normaliseWord(value));
+  if (isUnderWay && own.some(story => story.done) && !own.every(story => story.done)) {
+    return true;
+  }
   const isMore = typeof value === 'string' && saysMore(value, done);
   return !isMore && done === own.every(story => story.done);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CHOICE_KEYS, readCallChoice } from '../formats/callChoice.ts';
+import { yesOrNo } from '../formats/fieldNames.ts';
 import {
   type Entry,
   firstText,
@@ -107,9 +108,10 @@ function isEpic(value: unknown, { epics, story: { epic = '' } }: Place): boolean
 
 /** Also a word or a value that says no more than the one that decides. */
 function isState(value: unknown, { story: { done, status = '' } }: Place): boolean {
-  return typeof value === 'string'
-    ? value.trim() === status.trim() || !saysMore(value, done)
-    : value === done;
+  return (
+    yesOrNo(value) === done ||
+    (typeof value === 'string' && (value.trim() === status.trim() || !saysMore(value, done)))
+  );
 }
 
 /** Of a done story it says nothing. */

@@ -2,6 +2,7 @@ import { parseDocument } from 'yaml';
 import { readOrchestration, tasksOf } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry } from '../formats/prdEntry.ts';
 import { readTags, readTasks } from '../formats/taskMasterTasks.ts';
+import { MAX_ALIASES } from '../formats/yamlDocument.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 
@@ -36,7 +37,9 @@ export function dataIn(text: string): unknown {
   } catch {
     const document = parseDocument(text, { logLevel: 'silent', merge: true });
     try {
-      return document.errors.length === 0 ? document.toJS({ maxAliasCount: 1000 }) : undefined;
+      return document.errors.length === 0
+        ? document.toJS({ maxAliasCount: MAX_ALIASES })
+        : undefined;
     } catch {
       return undefined; // An alias without an anchor.
     }

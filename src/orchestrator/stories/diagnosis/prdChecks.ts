@@ -368,5 +368,3 @@ function head(
   const [first] = isObject ? document.members(position) : [];
   return { start, end: first === undefined ? end : first.value.end };
 }
-
-/** Whether the value is empty, so that replacing it loses nothing: absent, empty, or white space. */

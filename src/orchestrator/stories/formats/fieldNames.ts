@@ -62,10 +62,9 @@ const DEPENDENCY_NAMES = new Set([
   'requires',
   'prerequisites',
   'waitsfor',
-  'needs',
-  'after',
-  'blockers',
 ]);
+/** Words that also mean other things: they count if they name stories. */
+const OTHER_DEPENDENCY_NAMES = new Set(['needs', 'after', 'blockers']);
 /** Keys of a title that are nothing else as well. */
 const OWN_TITLE_KEYS = ['title', 'name', 'heading', 'summary'];
 
@@ -125,7 +124,7 @@ export function misnamed(
       found.push({ fact: 'criteria', key });
     } else if (
       lacks.dependencies &&
-      isAlmostIn(DEPENDENCY_NAMES, name) &&
+      (isAlmostIn(DEPENDENCY_NAMES, name) || OTHER_DEPENDENCY_NAMES.has(name)) &&
       !isIn(DEPENDENCY_KEYS, key) &&
       namesIds(value, ids)
     ) {
@@ -199,7 +198,8 @@ export function findMisnamedKeys(
     }
   }
   const keys = [...found];
-  const ofNeeds = new Set(keys.filter(misnamesNeeds()));
+  const isOdd = misnamesNeeds();
+  const ofNeeds = new Set(keys.filter(key => isOdd(key) || OTHER_DEPENDENCY_NAMES.has(plain(key))));
   const ofOthers = new Set(
     keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),
   );

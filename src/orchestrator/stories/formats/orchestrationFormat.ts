@@ -116,11 +116,12 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
   const names = once(() => new StoryNames(stories, hasPhases ? groups : []));
   const isWaitedFor = (id: string) => !parked.has(id);
   const needsOf = new Map(
-    phases.map(phase => {
-      const needs = phase.dependsOn.flatMap(need => names().meantByGroup(need));
+    phases.map((phase, position) => {
+      const needs = phase.dependsOn.flatMap(need => names().meantByGroup(need, position));
       return [phase, [...new Set(needs)].filter(isWaitedFor)];
     }),
   );
+  const positionOf = new Map(phases.map((phase, position) => [phase, position]));
   const earlier = earlierGroups(tasks, stories);
 
   return stories.map((story, i) => {
@@ -128,7 +129,7 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
     const phase = phaseOf[i] as Phase;
     const needs = joined(
       readDependencies(entry)
-        .flatMap(need => names().meantBy(need))
+        .flatMap(need => names().meantBy(need, positionOf.get(phase)))
         .filter(isWaitedFor),
       joined(needsOf.get(phase) ?? [], earlier.get(entry) ?? []),
     );
@@ -171,7 +172,7 @@ function earlierGroups(
 
 /** The parallel group of a task; 0 is none. `undefined` for what is no such number. */
 function groupOf(entry: Entry): number | undefined {
-  const group = entry[GROUP_KEY] ?? 0;
+  const group = entry[GROUP_KEY] || 0;
   return /^\d{1,9}$/.test(String(group)) && !Array.isArray(group) ? Number(group) : undefined;
 }
 

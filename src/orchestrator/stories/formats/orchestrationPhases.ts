@@ -7,19 +7,11 @@ import { otherListMessage } from '../storyProblems.ts';
 import { isListOfWork, isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { type Entry, isEntry, ownId, readDependencies, titleOf } from './prdEntry.ts';
+import { type Entry, isEntry, isVoid, ownId, readDependencies, titleOf } from './prdEntry.ts';
 import { looksLikeOpenStory, nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import { unreadNeeds, unreadNeedsMessage } from './unreadNeeds.ts';
-import {
-  itemOf,
-  MAX_ALIASES,
-  memberOf,
-  parseYaml,
-  resolve,
-  startOf,
-  type YamlText,
-} from './yamlDocument.ts';
+import { itemOf, memberOf, parseYaml, resolve, startOf, type YamlText } from './yamlDocument.ts';
 import type { Unreadable } from './yamlError.ts';
 
 /** What an orchestration says. */
@@ -177,6 +169,7 @@ function notStories(
     ? memberOf(document, document.contents, 'phases')
     : undefined;
   const items = isSeq(list) ? list.items : [];
+  const named = isEntry(root) ? listOf(root['phases']) : [];
   return [
     ...tasks.map(offset => ({
       message: say(
@@ -188,8 +181,10 @@ function notStories(
       .map(item => ({ item, phase: resolve(document, item) }))
       .filter(({ phase }) => !hasTasks(document, phase))
       .map(({ item, phase }) => whyNoTasks(document, phase) ?? emptyPhase(item)),
-    ...items.flatMap(item => oddNeeds(document, resolve(document, item))),
-    ...items.flatMap(item => otherListsOfPhase(document, resolve(document, item))),
+    ...items.flatMap((item, index) => {
+      const phase = { node: resolve(document, item), entry: named[index] };
+      return [...oddNeeds(phase), ...otherListsOfPhase(phase)];
+    }),
     ...otherLists(document, root, phases),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
@@ -257,7 +252,16 @@ function hasUnreadNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean 
 }
 
 function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
-  return readDependencies(phase).length === 0 && Object.keys(phase).some(isOdd);
+  return (
+    readDependencies(phase).length === 0 &&
+    Object.keys(phase).some(key => isOdd(key) && !isVoid(phase[key]))
+  );
+}
+
+/** A phase in the text, and what it says. */
+interface PhaseNode {
+  readonly node: unknown;
+  readonly entry: unknown;
 }
 
 interface PhaseProblem extends Pick<StoryProblem, 'code' | 'message'> {
@@ -265,21 +269,20 @@ interface PhaseProblem extends Pick<StoryProblem, 'code' | 'message'> {
 }
 
 /** Keys of a phase that probably say what it waits for, and are not read as that. */
-function oddNeeds(document: Document, phase: unknown): PhaseProblem[] {
-  const entry = entryOf(document, phase);
-  if (!isMap(phase) || entry === undefined) {
+function oddNeeds({ entry, node }: PhaseNode): PhaseProblem[] {
+  if (!isMap(node) || !isEntry(entry)) {
     return [];
   }
   const isOdd = misnamesNeeds();
   const isMisnamed = hasMisnamedNeeds(entry, isOdd);
   const unread = unreadNeeds(entry);
-  return phase.items.flatMap(({ key }) => {
+  return node.items.flatMap(({ key }) => {
     const name = isScalar(key) ? String(key.value) : '';
     const offset = startOf(key);
     if (unread.includes(name)) {
       return { code: 'unreadDependency', message: unreadNeedsMessage(name), offset };
     }
-    return isMisnamed && isOdd(name)
+    return isMisnamed && isOdd(name) && !isVoid(entry[name])
       ? { code: 'misspelledDependency', message: misnamedKeyMessage(name, 'depends_on'), offset }
       : [];
   });
@@ -342,21 +345,17 @@ function otherKeysOfPhase(phase: Entry): readonly string[] {
     : [];
 }
 
-function otherListsOfPhase(document: Document, phase: unknown) {
-  const entry = entryOf(document, phase);
-  return entry === undefined || !isMap(phase)
-    ? []
-    : otherKeysOfPhase(entry).map(key => ({
-        message: otherListMessage(key, itemsOf(entry[key]).length, 'tasks'),
-        offset: startOf(pairOf(phase, key)?.key ?? phase),
-      }));
-}
-
-function entryOf(document: Document, node: unknown): Entry | undefined {
-  const value: unknown = isMap(node)
-    ? node.toJS(document, { maxAliasCount: MAX_ALIASES })
-    : undefined;
-  return isEntry(value) ? value : undefined;
+function otherListsOfPhase({ entry, node }: PhaseNode) {
+  return isMap(node) && isEntry(entry)
+    ? otherKeysOfPhase(entry).map(key => ({
+        message: otherListMessage(
+          key,
+          itemsOf(entry[key]).filter(looksLikeOpenStory).length,
+          'tasks',
+        ),
+        offset: startOf(pairOf(node, key)?.key ?? node),
+      }))
+    : [];
 }
 
 /** The values of a list, or of a map that is in the place of one. */

@@ -127,7 +127,7 @@ function read(
   const placeOf = ({ line }: Story) => ({ line, column: 1 });
   const codes = stories.flatMap((story, position) => {
     const id = written[position] ?? '';
-    const isCode = PLAIN_CODE.test(id) && idInText(story.title) === id;
+    const isCode = NUMBERED_TASK.test(id) && idInText(story.title) === id;
     return isCode && ids[position] === undefined ? { ...story, id } : [];
   });
   const problems = findStoryProblems(stories, placeOf, [
@@ -382,6 +382,8 @@ function readHeadings(lines: readonly MarkdownLine[]): {
 // Letters and a number: "T001", "US-3", "FR-AUTH-01", "P1.2". What follows must not be part of a word.
 const CODE =
   /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/su;
+/** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
+const NUMBERED_TASK = /^T\d+$/;
 // Without punctuation after it, "S3 upload" has no id, but "T001 upload" does.
 const PLAIN_CODE = /^(?:[A-Z]{1,5}\d{3,}|T\d+|[A-Z]+\d+(?:\.\d+)+|[A-Z]{2,10}-\d+)[a-z]?$/;
 const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-\u2013\u2014:|]\s)/;

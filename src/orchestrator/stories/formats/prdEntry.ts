@@ -189,8 +189,12 @@ export function criteriaKeyOf(entry: Entry): string | undefined {
     if (criteriaItems(value).some(item => ownText(item) !== undefined)) {
       return key;
     }
-    if (other === undefined && Array.isArray(value) && wordsOf(value) !== '') {
-      other = key;
+    if (Array.isArray(value) && wordsOf(value) !== '') {
+      // What is called so is nothing else.
+      if (/criteri|acceptance/i.test(key)) {
+        return key;
+      }
+      other ??= key;
     }
   }
   return other;
@@ -201,7 +205,7 @@ function criteriaItems(value: unknown): readonly unknown[] {
 }
 
 function readCriterion(value: unknown): Criterion | undefined {
-  const text = ownText(value) ?? wordsOf(value);
+  const text = ownText(value) ?? (typeof value === 'boolean' ? '' : wordsOf(value));
   if (text === '') {
     return undefined;
   }
@@ -221,23 +225,27 @@ function ownText(value: unknown): string | undefined {
 }
 
 /** All that a value says, as a text: `- POST /todos: answers 201`, without quotes, is an object in YAML. */
-function wordsOf(value: unknown): string {
+function wordsOf(value: unknown, around: readonly unknown[] = []): string {
+  if (around.includes(value)) {
+    return ''; // An alias of YAML may stand for what it is in.
+  }
+  const inside = [...around, value];
   if (Array.isArray(value)) {
-    return joined(value.map(wordsOf));
+    return joined(value.map(part => wordsOf(part, inside)));
   }
   if (isEntry(value)) {
     return joined(
       Object.entries(value).map(([key, part]) => {
-        const words = CRITERION_DONE_KEYS.includes(key) ? '' : wordsOf(part);
+        const words = CRITERION_DONE_KEYS.includes(key) ? '' : wordsOf(part, inside);
         return words === '' ? '' : `${key}: ${words}`;
       }),
     );
   }
-  return typeof value === 'boolean' ? String(value) : (asText(value) ?? '');
+  return typeof value === 'boolean' ? String(value) : (asText(value)?.trim() ?? '');
 }
 
 function joined(texts: readonly string[]): string {
-  return texts.filter(text => text.trim() !== '').join(', ');
+  return texts.filter(text => text !== '').join(', ');
 }
 
 /** Whether a value says nothing: none, a blank text, an empty list or object. */

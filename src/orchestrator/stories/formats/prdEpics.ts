@@ -45,12 +45,17 @@ export function withEpics(
   const names = new StoryNames(stories, epics.map(waitingFor));
   // Found once, not for each of its stories.
   const needsOf = new Map(
-    epics.map(epic => [epic, [...new Set(epic.needs.flatMap(need => names.meantByGroup(need)))]]),
+    epics.map((epic, position) => [
+      epic,
+      [...new Set(epic.needs.flatMap(need => names.meantByGroup(need, position)))],
+    ]),
   );
+  const positionOf = new Map(epics.map((epic, position) => [epic, position]));
   const epicOf = epicByStory(epics);
   return stories.map(story => {
     const epic = epicOf.get(story.id);
-    const own = story.dependsOn.flatMap(need => names.meantBy(need));
+    const from = epic && positionOf.get(epic);
+    const own = story.dependsOn.flatMap(need => names.meantBy(need, from));
     const needs = (epic && needsOf.get(epic)) ?? [];
     return {
       ...story,

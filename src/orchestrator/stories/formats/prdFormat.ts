@@ -18,7 +18,7 @@ import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from '.
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
-import { type Entry, isDone, isEntry, ownId, readStory, titleOf } from './prdEntry.ts';
+import { doneKeyOf, type Entry, isDone, isEntry, ownId, readStory, titleOf } from './prdEntry.ts';
 import { epicNeeds, findEpicProblems } from './prdEpicProblems.ts';
 import { CHILD_KEYS, listOf, withEpics } from './prdEpics.ts';
 import { DEPENDENCY_KEYS, LIST_KEYS } from './prdKeys.ts';
@@ -233,7 +233,7 @@ function storiesInObjects(
   }
   const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
   const unreadIn = (list: (typeof LIST_KEYS)[number], holder: Entry): number =>
-    looksLikeStory(holder)
+    looksLikeStory(holder) && !hasCounts(holder)
       ? Number(!known.has(nameOf(holder)))
       : Object.entries(holder).filter(
           ([id, item]) =>
@@ -251,6 +251,12 @@ function storiesInObjects(
     );
     return count === 0 ? [] : [{ code: 'notAStory', message, ...lines.at(name.start) }];
   });
+}
+
+/** Whether an object counts stories, as in `{"total": 12, "completed": 5}`. */
+function hasCounts(entry: Entry): boolean {
+  const key = doneKeyOf(entry);
+  return key !== undefined && typeof entry[key] === 'number';
 }
 
 /** Whether an entry is a group of stories: they name it, or it lists their ids. */

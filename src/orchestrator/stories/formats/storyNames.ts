@@ -11,6 +11,11 @@ export interface NamedGroup {
 
 type Named = Pick<Story, 'id' | 'title'>;
 
+interface Group extends NamedGroup {
+  readonly position: number;
+  readonly plainName: string;
+}
+
 /**
  * What dependencies refer to. Files name the work that must come first in different ways: by id, by title, by the
  * number in the list if there are no ids, or by the phase or epic that it belongs to.
@@ -18,34 +23,52 @@ type Named = Pick<Story, 'id' | 'title'>;
 export class StoryNames {
   private readonly ids: ReadonlySet<string>;
   private readonly stories: readonly Named[];
-  private readonly groups: readonly (NamedGroup & { readonly plainName: string })[];
+  private readonly groups: readonly Group[];
   /** What was found for a name: files repeat them, and there may be thousands of groups. */
-  private readonly called = new Map<string, NamedGroup | undefined>();
+  private readonly called = new Map<string, readonly Group[]>();
   private titles: ReadonlyMap<string, string | undefined> | undefined;
 
   constructor(stories: readonly Named[], groups: readonly NamedGroup[] = []) {
     this.ids = new Set(stories.map(({ id }) => id));
     this.stories = stories;
-    this.groups = groups.map(group => ({ ...group, plainName: plain(group.name ?? '') }));
+    this.groups = groups.map((group, position) => ({
+      ...group,
+      position,
+      plainName: plain(group.name ?? ''),
+    }));
   }
 
-  /** The ids of the stories that a story means; the name itself if there are none. */
-  meantBy(name: string): readonly string[] {
+  /**
+   * The ids of the stories that a story means; the name itself if there are none.
+   * @param from the position of its own group: of several groups with the name, those before it are meant
+   */
+  meantBy(name: string, from?: number): readonly string[] {
     if (this.ids.has(name)) {
       return [name];
     }
     const byTitle = this.byTitle(name);
     return (
-      this.groupCalled(name, false)?.stories ??
+      this.inGroups(name, false, from) ??
       (byTitle === undefined ? undefined : [byTitle]) ??
       this.byNumber(name) ??
-      this.groupCalled(name, true)?.stories ?? [name]
+      this.inGroups(name, true, from) ?? [name]
     );
   }
 
-  /** The ids of the stories that a group means, which rather refers to another group. */
-  meantByGroup(name: string): readonly string[] {
-    return this.groupCalled(name, true)?.stories ?? this.meantBy(name);
+  /** The ids of the stories that a group means, which rather refers to another group. @param from its own position */
+  meantByGroup(name: string, from?: number): readonly string[] {
+    return this.inGroups(name, true, from) ?? this.meantBy(name, from);
+  }
+
+  private inGroups(name: string, isNumber: boolean, from?: number): readonly string[] | undefined {
+    const found = this.groupsCalled(name, isNumber);
+    if (found.length < 2) {
+      return found[0]?.stories;
+    }
+    // All of them must be done, so that nothing is started too early; but none waits for itself, or for those behind it.
+    const before = found.filter(({ position }) => from !== undefined && position < from);
+    const others = found.filter(({ position }) => position !== from);
+    return (before.length > 0 ? before : others).flatMap(({ stories }) => stories);
   }
 
   /** A story without an id of its own is called by its number. */
@@ -77,34 +100,34 @@ export class StoryNames {
     return this.titles;
   }
 
-  /** By its id or name; `Phase 1` is also the start of `Phase 1: Foundation`, and 1 the number of the first one. */
-  private groupCalled(name: string, isNumber: boolean): NamedGroup | undefined {
+  /** By id or name; `Phase 1` is also the start of `Phase 1: Foundation`, and 1 the number of the first one. */
+  private groupsCalled(name: string, isNumber: boolean): readonly Group[] {
     const key = `${isNumber} ${name}`;
-    if (!this.called.has(key)) {
-      this.called.set(key, this.findGroup(name, isNumber));
-    }
-    return this.called.get(key);
+    const found = this.called.get(key) ?? this.findGroups(name, isNumber);
+    this.called.set(key, found);
+    return found;
   }
 
-  private findGroup(name: string, isNumber: boolean): NamedGroup | undefined {
+  private findGroups(name: string, isNumber: boolean): readonly Group[] {
     const plainName = plain(name);
     const same = this.groups.filter(group => group.id === name || group.name === name);
     if (same.length > 0) {
-      // With one name for several, all of them must be done: nothing is started too early.
-      return { stories: same.flatMap(group => group.stories) };
+      return same;
     }
-    const [first, ...others] = this.groups.filter(
+    const alike = this.groups.filter(
       group =>
         group.plainName === plainName ||
         (group.name?.startsWith(name) === true &&
           /^[\s:.\u2013\u2014-]/.test(group.name.slice(name.length))),
     );
-    if (first !== undefined) {
-      return others.length === 0 ? first : undefined;
+    if (alike.length > 0) {
+      return alike.length === 1 ? alike : [];
     }
-    return isNumber && /^[1-9]\d{0,3}$/.test(name)
-      ? (this.groupCalled(`Phase ${name}`, false) ?? this.groups[Number(name) - 1])
-      : undefined;
+    if (!isNumber || !/^[1-9]\d{0,3}$/.test(name)) {
+      return [];
+    }
+    const phases = this.groupsCalled(`Phase ${name}`, false);
+    return phases.length > 0 ? phases : this.groups.slice(Number(name) - 1, Number(name));
   }
 }
 

@@ -206,10 +206,15 @@ function isCompacted({ entry }: Pick<JsonLine, 'entry'>): boolean {
   return entry['type'] === COMPACTED_TYPE && Array.isArray(entry['ids']);
 }
 
-/** An id, or what says whether it is done, makes any line a task: a list must not become shorter without a word. */
+/** What only the heading has. */
+const HEADING_KEYS = ['project', 'branchName', 'imported'];
+
+/** An id or a state makes any other line a task: a list must not become shorter without a word. */
 function isHeading({ entry }: JsonLine): boolean {
   return (
-    entry['type'] === GRAPH_TYPE && ownId(entry) === undefined && doneKeyOf(entry) === undefined
+    entry['type'] === GRAPH_TYPE &&
+    ((ownId(entry) === undefined && doneKeyOf(entry) === undefined) ||
+      HEADING_KEYS.some(key => entry[key] !== undefined))
   );
 }
 

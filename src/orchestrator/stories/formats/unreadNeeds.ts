@@ -8,7 +8,7 @@ export function unreadNeeds(entry: Entry): readonly string[] {
   return DEPENDENCY_KEYS.filter(key => {
     const value = entry[key];
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return items.some(item => !isVoid(item) && dependencyId(item) === undefined);
+    return items.some(item => !isVoid(item) && item !== false && dependencyId(item) === undefined);
   });
 }
 

@@ -24,7 +24,7 @@ export function findYamlError(
     return undefined;
   }
   const [offset] = error.pos;
-  const quote = openQuote(document);
+  const quote = openQuote(text, document);
   if (quote !== undefined && quote <= offset) {
     // The library only says where the text ends that the quote takes in.
     return {
@@ -80,7 +80,7 @@ export function otherMessage(reason: string): Message {
 }
 
 /** Where a text begins whose closing quote is missing. */
-function openQuote(document: Document): number | undefined {
+function openQuote(text: string, document: Document): number | undefined {
   const ends = new Set(
     document.errors.filter(({ code }) => code === 'MISSING_CHAR').map(({ pos: [at] }) => at),
   );
@@ -88,8 +88,12 @@ function openQuote(document: Document): number | undefined {
   if (ends.size > 0) {
     visit(document, {
       Scalar(_, { range, type }) {
-        if ((type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') && range && ends.has(range[1])) {
-          open ??= range[0];
+        const [start = 0, end = 0] = range ?? [];
+        const isQuoted = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE';
+        // The library has the same code for other characters that are missing behind a text.
+        const isClosed = end > start + 1 && text.charAt(end - 1) === text.charAt(start);
+        if (isQuoted && ends.has(end) && !isClosed) {
+          open ??= start;
         }
       },
     });
@@ -107,7 +111,9 @@ function quotedLine(
     Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
   const [line = ''] = /^[^\r\n]*/.exec(text.slice(start)) ?? [];
   const [before = ''] = BEFORE_TEXT.exec(line) ?? [];
-  const value = line.slice(before.length).trimEnd();
+  const behind = line.slice(before.length);
+  const comment = behind.search(/[\t ]#/);
+  const value = (comment === -1 ? behind : behind.slice(0, comment)).trimEnd();
   // What is wrong inside of brackets, or in a list on the line of its key, is no text.
   const isText =
     value !== '' &&
@@ -117,7 +123,8 @@ function quotedLine(
   if (!isText) {
     return undefined;
   }
-  const fixed = before + JSON.stringify(withoutQuotes(value));
+  const fixed =
+    before + JSON.stringify(withoutQuotes(value)) + behind.slice(value.length).trimEnd();
   const rest = text.slice(start + line.length);
   const [next] = parse(text.slice(0, start) + fixed + rest).errors;
   return next === undefined || next.pos[0] > start + fixed.length
