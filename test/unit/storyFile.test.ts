@@ -535,7 +535,7 @@ describe('unusable files', () => {
       list.stories.map(({ criteria }) => criteria),
       [[{ text: 'POST /todos: 201' }], [{ text: 'x: y' }, { text: 'x: y' }]],
     );
-    const blank = '[{"id":"A","acceptanceCriteria":["a"," ","\\n",{"note":" "}]}]';
+    const blank = '[{"id":"A","passes":false,"acceptanceCriteria":["a"," ","\\n",{"note":" "}]}]';
     const prd = parseStoryFile('prd.json', blank);
     sameValue(prd.kind === 'stories' && prd.stories[0]?.criteria, [{ text: 'a' }]);
   });
