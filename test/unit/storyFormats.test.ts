@@ -659,7 +659,7 @@ describe('orchestration', () => {
       const line = wrong.split('\n').at(-1) as string;
       parseList('o.yaml', `tasks:\n- id: a\n  ${wrong.replace(line.trim(), right)}\n`);
     }
-    // What quotes would not mend, or would make a text of what is none.
+    // Quotes would not fix these, or would turn a list or a map into a text.
     for (const wrong of ['needs: - b', 'needs: [b]]', 'x: {needs: [b] c}', 'name:x']) {
       assert.match(told(wrong), /^3:\d+ This is not valid YAML: /, wrong);
     }

@@ -1,10 +1,16 @@
-import { type Entry, isEntry, isVoid, readCriteria } from '../formats/prdEntry.ts';
-import { CRITERIA_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
+import {
+  CRITERION_DONE_KEYS,
+  type Entry,
+  isEntry,
+  isVoid,
+  readCriteria,
+} from '../formats/prdEntry.ts';
+import { CRITERIA_KEYS, STATUS_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import type { Criterion } from '../story.ts';
 
 /** Keys of an object with a criterion that say whether it is done. */
-const CRITERION_STATE_KEYS: ReadonlySet<string> = new Set([...STATE_KEYS, 'done', 'checked']);
+const CRITERION_STATE_KEYS: readonly string[] = [...CRITERION_DONE_KEYS, ...STATUS_KEYS];
 /** A number in their order says no more than the order. */
 const COUNT_KEYS: ReadonlySet<string> = new Set(['id', 'step', 'number', 'index', 'order']);
 
@@ -44,7 +50,7 @@ function unsaidKeys(item: unknown, criterion: Criterion, index: number): string[
 
 function isState(key: string, value: unknown, { done = false }: Criterion): boolean {
   return (
-    CRITERION_STATE_KEYS.has(key) &&
+    CRITERION_STATE_KEYS.includes(key) &&
     (typeof value === 'string' ? !saysMore(value, done) : value === done)
   );
 }

@@ -1,12 +1,9 @@
-import type { Phase } from '../formats/orchestrationPhases.ts';
+import { PHASE_ID_KEYS, type Phase } from '../formats/orchestrationPhases.ts';
 import { type Entry, isVoid } from '../formats/prdEntry.ts';
 import { DEPENDENCY_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
 import { unreadNeeds } from '../formats/unreadNeeds.ts';
 import type { Story } from '../story.ts';
 import { isStateOfAll } from './otherEpics.ts';
-
-/** Keys by which others name a phase; the first one with a value counts. */
-const MARK_KEYS = ['id', 'phase', 'number'];
 
 /**
  * The keys of the phases of an orchestration that its stories do not say: the name is their group, and what a phase
@@ -43,8 +40,8 @@ function isSaid(
   if (STATE_KEYS.some(one => one === key)) {
     return isStateOfAll(phase, value, own);
   }
-  if (MARK_KEYS.includes(key)) {
-    const mark = MARK_KEYS.find(one => (phase[one] ?? undefined) !== undefined);
+  if (PHASE_ID_KEYS.includes(key)) {
+    const mark = PHASE_ID_KEYS.find(one => (phase[one] ?? undefined) !== undefined);
     // What counts the phases is their order.
     return typeof value === 'string' && (key === mark || Number(value) === index + 1);
   }

@@ -1,9 +1,9 @@
 import { isNumberId } from '../../../base/numberId.ts';
 import { titleNextTo } from '../../../base/storyTitle.ts';
 import { ASIDE_MARK, asideLabel, isAsideText } from '../formats/asideItems.ts';
+import { idInText } from '../formats/idInText.ts';
 import { isAlmostCheckbox, readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
-import { idInText } from '../formats/planFormat.ts';
 import { descriptionBelow, type Story } from '../story.ts';
 
 type NewStory = NewStoryFile['stories'][number];

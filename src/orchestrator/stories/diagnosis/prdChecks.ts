@@ -7,6 +7,7 @@ import {
   misnamedKeyMessage,
   misspelledStatus,
   namesIn,
+  wrongKindMessage,
   yesOrNo,
 } from '../formats/fieldNames.ts';
 import { isInexact } from '../formats/inexactId.ts';
@@ -325,7 +326,7 @@ function wrongKind(key: string, expected: Message): Complaint {
     code: 'wrongType',
     severity: 'warning',
     key,
-    message: say('"{0}" must be {1}; the value here is ignored.', key, expected),
+    message: wrongKindMessage(key, expected),
   };
 }
 

@@ -161,6 +161,11 @@ export function misnamedKeyMessage(key: string, meant: string): Message {
   return say('The key "{0}" is ignored: rename it to "{1}".', plainText(key), meant);
 }
 
+/** What to do about a value that is not read. */
+export function wrongKindMessage(key: string, expected: Message): Message {
+  return say('"{0}" must be {1}; the value here is ignored.', key, expected);
+}
+
 /** Tells whether a key that is not read is probably meant as one with what a story waits for. */
 export function misnamesNeeds(): (key: string) => boolean {
   return remembered(key => isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));

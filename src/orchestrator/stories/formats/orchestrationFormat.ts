@@ -1,4 +1,3 @@
-import { groupBy } from '../../../base/groupBy.ts';
 import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { COMMITS_KEY, listedCommits } from '../edit/yamlCommits.ts';
@@ -9,7 +8,8 @@ import { findChoiceProblems } from './callChoice.ts';
 import { findMisnamedKeys, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
 import { type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
-import { type Entry, isDone, isEntry, isVoid, readDependencies, readStory } from './prdEntry.ts';
+import { earlierGroups, findGroupProblems } from './parallelGroups.ts';
+import { type Entry, isDone, isEntry, readDependencies, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import { findStatusProblems } from './statusWord.ts';
@@ -26,9 +26,6 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 const FIX = say(
   'Put the tasks into "phases:", each with "tasks:", a list with id, name and status.',
 );
-
-/** In ralphy, tasks with the same number run in parallel. */
-const GROUP_KEY = 'parallel_group';
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const parsed = readOrchestration(text);
@@ -143,58 +140,6 @@ function joined(ids: readonly string[], others: readonly string[]): readonly str
     return others;
   }
   return others.length === 0 && ids.length === 1 ? ids : [...new Set([...ids, ...others])];
-}
-
-/**
- * The ids of the group before that of a task, without those that are put aside: ralphy runs its parallel groups one after
- * another.
- */
-function earlierGroups(
-  tasks: readonly Task[],
-  stories: readonly Story[],
-): ReadonlyMap<Entry, readonly string[]> {
-  const grouped = stories.flatMap(story => {
-    const { entry } = tasks[story.position] as Task;
-    const group = groupOf(entry);
-    return group === undefined || group === 0 ? [] : { entry, group, story };
-  });
-  const order = [...groupBy(grouped, ({ group }) => group)].sort(([a], [b]) => a - b);
-  let before: readonly string[] = [];
-  return new Map(
-    order.flatMap(([, members]) => {
-      const waitsFor = before;
-      const ids = members.flatMap(({ story }) => (story.parked ? [] : story.id));
-      before = ids.length === 0 ? before : ids;
-      return members.map(({ entry }) => [entry, waitsFor] as const);
-    }),
-  );
-}
-
-/** The parallel group of a task; 0 is none. `undefined` for what is no such number. */
-function groupOf(entry: Entry): number | undefined {
-  const group = entry[GROUP_KEY] || 0;
-  return /^\d{1,9}$/.test(String(group)) && !Array.isArray(group) ? Number(group) : undefined;
-}
-
-/** Open tasks whose group is not read, so that they would be started too early. */
-function findGroupProblems(
-  entries: readonly Entry[],
-  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
-): StoryProblem[] {
-  return entries.flatMap((entry, position) =>
-    groupOf(entry) !== undefined || isVoid(entry[GROUP_KEY]) || isDone(entry)
-      ? []
-      : {
-          code: 'unreadDependency' as const,
-          message: say(
-            '"{0}" must be {1}; the value here is ignored.',
-            GROUP_KEY,
-            say('a whole number from {0}', 1),
-          ),
-          ...placeOf(position, GROUP_KEY),
-          subject: { position, ids: [GROUP_KEY] },
-        },
-  );
 }
 
 /** Open tasks with a place for their commits in which nothing can be listed. */

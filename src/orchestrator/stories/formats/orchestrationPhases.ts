@@ -147,10 +147,13 @@ function readPhase(document: Document, map: unknown, phase: unknown): ExactPhase
   return { tasks, others, ...groupOf(phase) };
 }
 
+/** Keys by which others name a phase; the first one with a value counts. */
+export const PHASE_ID_KEYS = ['id', 'phase', 'number'];
+
 /** What a phase says of all its tasks. */
 function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
   const { name } = phase as { readonly name?: unknown };
-  const id = phase['id'] ?? phase['phase'] ?? phase['number'];
+  const id = PHASE_ID_KEYS.map(key => phase[key]).find(value => (value ?? undefined) !== undefined);
   return {
     entry: phase,
     id: typeof id === 'string' ? id : undefined,

@@ -21,7 +21,8 @@ import {
 const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
 /** Additional done keys of criteria. */
 const OTHER_DONE_KEYS = ['done', 'checked'];
-const CRITERION_DONE_KEYS: readonly string[] = [...DONE_KEYS, ...OTHER_DONE_KEYS];
+/** Keys of a criterion that say whether it is done. */
+export const CRITERION_DONE_KEYS: readonly string[] = [...DONE_KEYS, ...OTHER_DONE_KEYS];
 
 /** A JSON object with unvalidated values. */
 export interface Entry {

@@ -90,8 +90,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...array.entries.flatMap((entry, position) =>
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
-      ...otherLists(text, root, array, stories, lines),
-      ...storiesInObjects(text, root, array, stories, lines),
+      ...unreadStories(text, root, array, stories, lines),
       ...listsInStories(text, array, { stories, startOf }, lines),
       ...findEpicProblems({ text, root, lines }, array, stories, placeOf),
       ...findMisnamedKeys(
@@ -162,8 +161,8 @@ function notAStory(position: number, place: Pick<StoryProblem, 'line' | 'column'
   };
 }
 
-/** Lists next to the one that is read, with stories that it does not have. */
-function otherLists(
+/** Stories next to the list that is read, which it does not have. */
+function unreadStories(
   text: string,
   root: unknown,
   { key: used }: StoryArray,
@@ -173,8 +172,26 @@ function otherLists(
   if (!isEntry(root) || used === undefined) {
     return [];
   }
-  const start = skipSpace(text, 0);
   const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
+  const around = { text, root, used, known, lines };
+  return [...otherLists(around, stories), ...storiesInObjects(around)];
+}
+
+/** A file, with the key of the list that is read, and the ids and titles of its stories. */
+interface Around {
+  readonly text: string;
+  readonly root: Entry;
+  readonly used: string;
+  readonly known: ReadonlySet<string>;
+  readonly lines: TextLines;
+}
+
+/** Lists next to the one that is read. */
+function otherLists(
+  { known, lines, root, text, used }: Around,
+  stories: readonly Story[],
+): StoryProblem[] {
+  const start = skipSpace(text, 0);
   const unreadIn = (holder: Entry, from: number, key: (typeof LIST_KEYS)[number]): Span[] => {
     const list = holder[key];
     const isUnread = (item: unknown) => isListedStory(key, item) && !known.has(nameOf(item));
@@ -221,17 +238,7 @@ function otherLists(
 }
 
 /** Objects in the place of a list, whose keys are the ids of stories, or which are a story themselves. */
-function storiesInObjects(
-  text: string,
-  root: unknown,
-  { key: used }: StoryArray,
-  stories: readonly Story[],
-  lines: TextLines,
-): StoryProblem[] {
-  if (!isEntry(root) || used === undefined) {
-    return [];
-  }
-  const known = new Set(stories.flatMap(({ id, title }) => [id, title]));
+function storiesInObjects({ known, lines, root, text, used }: Around): StoryProblem[] {
   const unreadIn = (list: (typeof LIST_KEYS)[number], holder: Entry): number =>
     looksLikeStory(holder) && !hasCounts(holder)
       ? Number(!known.has(nameOf(holder)))

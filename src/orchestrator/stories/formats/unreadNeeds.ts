@@ -1,5 +1,6 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
+import { wrongKindMessage } from './fieldNames.ts';
 import { dependencyId, type Entry, isDone, isVoid } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
 
@@ -14,7 +15,7 @@ export function unreadNeeds(entry: Entry): readonly string[] {
 
 /** What to do about such a key. */
 export function unreadNeedsMessage(key: string): Message {
-  return say('"{0}" must be {1}; the value here is ignored.', key, say('a list of ids'));
+  return wrongKindMessage(key, say('a list of ids'));
 }
 
 /**
