@@ -267,6 +267,11 @@ describe('the command agent', posix, () => {
         ),
       );
     }
+    // As the command line passes `--command "sh ./run.sh"`.
+    await assert.rejects(
+      command({ command: path.resolve(temp.path, 'sh ./run.sh') }),
+      human(/, but there is sh\. .*: --command sh --command-arg \.?\/?run\.sh$/),
+    );
     await assert.rejects(
       command({ command: 'no-such-agent x' }),
       human(/^no-such-agent x was not/),

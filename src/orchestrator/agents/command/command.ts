@@ -125,9 +125,14 @@ async function findCommand(
       ),
     );
   } catch (error) {
-    const [program = '', ...args] = command.split(/\s+/);
-    const isApart = args.length > 0 && (await find(program).catch(() => undefined)) !== undefined;
-    throw isApart ? argumentsApart(command, program, args) : error;
+    const [first = '', ...args] = command.split(/\s+/);
+    // With a path as an argument, the whole flag looked like a path, and the folder was put in front of it.
+    for (const program of args.length > 0 ? [first, path.relative(cwd, first)] : []) {
+      if ((await find(program).catch(() => undefined)) !== undefined) {
+        throw argumentsApart(command, program, args);
+      }
+    }
+    throw error;
   }
 }
 
