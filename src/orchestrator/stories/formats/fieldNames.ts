@@ -278,6 +278,20 @@ export function isListOfWork(key: string): boolean {
   return WORK_LISTS.some(known => isNamedLike(key, known));
 }
 
+/** Whether a key has a word for work in it, such as `moreStories` and `final_tasks`. */
+export function isNameOfWork(key: string): boolean {
+  const words = key
+    .replaceAll(/[A-Z]+/g, ' $&')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  return isListOfWork(key) || words.some(word => WORDS_OF_WORK.has(word));
+}
+
+const WORDS_OF_WORK = new Set([
+  ...['story', 'stories', 'task', 'tasks', 'feature', 'features', 'bug', 'bugs'],
+  ...['todo', 'todos', 'ticket', 'tickets', 'backlog', 'work'],
+]);
+
 export function misnamedListMessage({ key, meant }: MisnamedList): Message {
   return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
 }

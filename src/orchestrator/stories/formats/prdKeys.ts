@@ -45,6 +45,9 @@ export const LIST_KEYS = [
   'items',
 ] as const;
 
+/** Keys of lists of groups, each of which may have stories. */
+export const GROUP_KEYS = ['phases', 'sprints', 'epics', 'milestones'] as const;
+
 export const TITLE_KEYS = [
   'title',
   'name',

@@ -13,7 +13,7 @@ import {
 /** Keys under which lists have the parts of a story, which are no stories here. */
 const PART_KEYS = [
   ...['subtasks', 'subTasks', 'sub_tasks', 'children'],
-  ...['stories', 'userStories', 'user_stories', 'tasks'],
+  ...['stories', 'userStories', 'user_stories', 'tasks', 'features', 'items'],
 ] as const;
 
 /** A list in a story whose entries look like stories and are not read as such. */
