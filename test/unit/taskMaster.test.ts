@@ -147,6 +147,47 @@ describe('the tasks of Task Master', () => {
     assert.deepEqual(parseList(JSON.stringify(none)).problems, []);
   });
 
+  test('under another key of a tag, below "tags", or without a list are problems with their lines', () => {
+    const task = { id: 1, title: 'a', status: 'pending' };
+    const bare = { id: 2, title: 'b' };
+    const master = { tasks: [task] };
+    const told = (root: object) => {
+      const { kind, problems } = parseStoryFile(path, JSON.stringify(root, null, 1));
+      return [
+        kind,
+        ...problems.map(
+          ({ line, message }) => `${line} ${englishOf(message).replace(/\. Task .*/s, '')}`,
+        ),
+      ];
+    };
+    for (const [name, value, count] of [
+      ['v2', { items: [task, bare] }, 2],
+      ['v2', { a: task, metadata: { name: 'x', status: 'active' } }, 1],
+      ['v2', [bare], 1],
+      ['tags', { v2: master, v3: { tasks: [task, { ...task, status: 'done' }] } }, 2],
+      ['data', { tags: { v2: master } }, 1],
+      ['phases', [{ name: 'One', ...master }], 1],
+      ['2', task, 1],
+    ] as const) {
+      const words = `Entries in "${name}" that are not read: ${count}`;
+      assert.equal(told({ master, [name]: value }).length, 2, name);
+      assert.ok(told({ master, [name]: value })[1]?.endsWith(words), name);
+      // Alone, they are no empty list.
+      assert.deepEqual(told({ [name]: value }), ['invalid', `2 ${words}`]);
+    }
+    assert.deepEqual(told({ master: { ...master, backlog: [task] } }), [
+      'stories',
+      '2 Entries in "master" that are not read: 1',
+    ]);
+    assert.deepEqual(told({ master: { tasks: [{ ...task, children: [task] }] } }), [
+      'stories',
+      '8 Entries in "children" of 1 that are not read: 1',
+    ]);
+    const metadata = { id: 'p', name: 'x', status: 'active', owner: { name: 'o', status: 'busy' } };
+    const archive = { items: [{ ...task, status: 'done' }] };
+    assert.deepEqual(told({ metadata, master: { ...master, metadata }, archive }), ['stories']);
+  });
+
   test('have problems with their lines', () => {
     assert.deepEqual(
       list.problems.map(({ code, line, subject }) => [code, line, subject?.ids]),

@@ -1,6 +1,6 @@
-import { isNamedLike } from './fieldNames.ts';
+import { isNamedLike, isNameOfWork } from './fieldNames.ts';
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isDone, isEntry, ownId, withStatusAlone } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, ownId, titleOf, withStatusAlone } from './prdEntry.ts';
 import { isParkedWord } from './prdKeys.ts';
 import { looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
 
@@ -65,24 +65,70 @@ export function oddTasks(text: string, root: unknown): OddTasks[] {
 
 function oddIn(key: string, value: unknown): number {
   if (Array.isArray(value)) {
-    const tasks = key === 'tasks' ? [] : value.filter(looksLikeStory);
+    const tasks = key === 'tasks' ? [] : value.filter(looksLikeTask);
+    const inGroups = openInTags(value, 1);
     // A list with nothing but finished work is an archive.
-    return tasks.every(isDone) ? 0 : tasks.length;
+    return (tasks.every(isDone) ? 0 : tasks.length) + inGroups;
   }
   if (!isEntry(value)) {
     return 0;
   }
-  if (key !== 'tasks' && !Array.isArray(value['tasks'])) {
-    // A tag whose list has almost the right name.
-    const lists = Object.entries(value).filter(([name]) => isNamedLike(name, 'tasks'));
-    const items = lists.flatMap(([, list]) => (Array.isArray(list) ? list : []));
-    const open = items.filter(looksLikeOpenStory);
-    if (open.length > 0) {
-      return open.length;
-    }
-  }
+  const isTag = Array.isArray(value['tasks']);
   const tasks = value['tasks'] ?? (key === 'tasks' ? value : undefined);
-  return isEntry(tasks) ? Object.values(tasks).filter(isEntry).length : 0;
+  if (isEntry(tasks)) {
+    return Object.values(tasks).filter(isEntry).length;
+  }
+  return !isTag && isOpenTask(value, key)
+    ? 1
+    : openBeside(value) + (isTag ? 0 : openInTags(Object.values(value), MAX_DEPTH));
+}
+
+/** How many objects may be around a tag that is not where Task Master has it. */
+const MAX_DEPTH = 4;
+
+/** Open tasks of a tag that are not in its list, but in one with another name, or are values of the tag itself. */
+function openBeside(tag: Entry): number {
+  const own = Object.entries(tag).filter(([key, value]) => isOpenTask(value, key)).length;
+  const lists = Object.entries(tag).filter(([name]) => name !== 'tasks' && isNameOfWork(name));
+  return lists.reduce((sum, [, list]) => sum + openIn(list), own);
+}
+
+/** Open tasks in lists "tasks" of objects that are no tags. */
+function openInTags(holders: readonly unknown[], depth: number): number {
+  return holders
+    .filter(isEntry)
+    .reduce(
+      (sum, holder) =>
+        sum +
+        openIn(holder['tasks']) +
+        (depth > 1 ? openInTags(Object.values(holder), depth - 1) : 0),
+      0,
+    );
+}
+
+function openIn(list: unknown): number {
+  return Array.isArray(list) ? list.filter(isOpenStoryOrTask).length : 0;
+}
+
+function isOpenStoryOrTask(item: unknown): boolean {
+  return looksLikeTask(item) && !isDone(item);
+}
+
+/** The tool gives each task a number, and reads one without a status as open. */
+function looksLikeTask(item: unknown): item is Entry {
+  return (
+    looksLikeStory(item) ||
+    (isEntry(item) && typeof item.id === 'number' && titleOf(item) !== undefined)
+  );
+}
+
+/** Whether a value of an object is an open task: a number, unlike a name or a state, is nothing but the id of one. */
+function isOpenTask(value: unknown, key: string): boolean {
+  return (
+    isEntry(value) &&
+    (typeof value.id === 'number' || /^\d+$/.test(key)) &&
+    looksLikeOpenStory(value)
+  );
 }
 
 /** The list of a file without tags, as long as it has tasks: what stands next to it may be an archive. Else its tags. */
@@ -166,12 +212,15 @@ export function oddSubtasks({ entry }: Task): { readonly key: string; readonly c
     const items =
       !isRead && typeof value === 'object' && value !== null ? Object.values(value) : [];
     const count =
-      items.some(looksLikeOpenStory) && isNamedLike(key, 'subtasks')
-        ? items.filter(looksLikeOpenStory).length
+      isNamedLike(key, 'subtasks') || OTHER_LISTS.has(key)
+        ? items.filter(isOpenStoryOrTask).length
         : 0;
     return count === 0 ? [] : [{ key, count }];
   });
 }
+
+/** What other tools call the parts of a task. */
+const OTHER_LISTS = new Set(['children', 'tasks', 'items', 'stories']);
 
 /** Not worked on; a cancelled task does not keep others waiting either. */
 export function isParked({ status }: Entry): boolean {
