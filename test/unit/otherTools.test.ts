@@ -404,6 +404,39 @@ describe('a second list of stories is a problem with its line and the number of 
     assert.deepEqual(told(parseList('tasks.yaml', done)), []);
   });
 
+  test('in an orchestration under a key that is known for nothing else, in groups and in objects', () => {
+    const task = '{id: Z, title: z, status: pending}';
+    const group = `{name: Two, tasks: [${task}]}`;
+    for (const [key, value, name = key] of [
+      ['final_tasks', `[${task}]`],
+      ['finalTasks', '[{title: z, status: open}]'],
+      ['cleanup', `[{id: D, title: d, status: done}, ${task}]`],
+      ['stages', `[${group}]`],
+      ['project', `{name: Shop, phases: [${group}]}`, 'project.phases'],
+      ['project', `{tasks: [${task}]}`, 'project.tasks'],
+    ] as const) {
+      const count = key === 'cleanup' ? 2 : 1;
+      const words = `Entries in "${name}" that are not read: ${count}. Only the stories in`;
+      for (const head of ['phases:\n- tasks: [{id: a}]\n', 'tasks:\n- id: a\n\n']) {
+        const found = told(parseList('o.yaml', `${head}${key}: ${value}\n`));
+        assert.deepEqual(found.length, 1, key);
+        assert.deepEqual(found[0]?.slice(0, 2), ['notAStory', head.split('\n').length]);
+        assert.ok(String(found[0]?.[2]).startsWith(words), String(found[0]?.[2]));
+      }
+      if (key !== 'project') {
+        const phase = `phases:\n- tasks: [{id: a}]\n  ${key}: ${value}\n`;
+        assert.deepEqual(told(parseList('o.yaml', phase))[0]?.slice(0, 2), ['notAStory', 3]);
+      }
+    }
+    const item = '[{id: x, name: n, status: pending}]';
+    const none = `${['agents', 'quality_gates', 'validation_checks', 'risks', 'milestones']
+      .map(key => `${key}: ${item}\n`)
+      .join('')}notes: [a]\ndone_criteria: [a]\ndecisions: [{id: D, title: d}]\n`;
+    const waves = 'waves: [{name: w, tasks: [{id: a, status: pending}]}]\nproject: {name: n}\n';
+    const text = `phases:\n- tasks: [{id: a}]\n${none}${waves}cleanup: [{id: a, name: b, status: pending}]\n`;
+    assert.deepEqual(told(parseList('o.yaml', text)), []);
+  });
+
   test('in a story of a prd.json or in a task of an orchestration', () => {
     const part = { title: 'Part', passes: false };
     for (const key of ['subtasks', 'children', 'stories']) {

@@ -280,11 +280,15 @@ export function isListOfWork(key: string): boolean {
 
 /** Whether a key has a word for work in it, such as `moreStories` and `final_tasks`. */
 export function isNameOfWork(key: string): boolean {
-  const words = key
+  return isListOfWork(key) || wordsOfKey(key).some(word => WORDS_OF_WORK.has(word));
+}
+
+/** The words of a key, such as `final` and `tasks` of `finalTasks` and of `final_tasks`. */
+export function wordsOfKey(key: string): readonly string[] {
+  return key
     .replaceAll(/[A-Z]+/g, ' $&')
     .toLowerCase()
     .split(/[^a-z]+/);
-  return isListOfWork(key) || words.some(word => WORDS_OF_WORK.has(word));
 }
 
 const WORDS_OF_WORK = new Set([

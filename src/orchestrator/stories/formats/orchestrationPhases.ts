@@ -1,14 +1,13 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
-import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
-import { otherListMessage } from '../storyProblems.ts';
 import { isListOfWork, isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { hasStrays, hasStraysInPhase, straysOfPhase, straysOfRoot } from './orchestrationStrays.ts';
 import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import { type Entry, isEntry, isVoid, ownId, readDependencies, titleOf } from './prdEntry.ts';
-import { looksLikeOpenStory, nameOf, partLists, partsMessage } from './storyParts.ts';
+import { nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import { unreadNeeds, unreadNeedsMessage } from './unreadNeeds.ts';
 import { itemOf, memberOf, parseYaml, resolve, startOf, type YamlText } from './yamlDocument.ts';
@@ -68,11 +67,8 @@ function readPlain(text: string): Orchestration | undefined {
   const isOdd = misnamesNeeds();
   const named: readonly unknown[] = listOf(root['phases']);
   if (
-    otherKeys(root).length > 0 ||
-    named.some(
-      phase =>
-        isEntry(phase) && (hasUnreadNeeds(phase, isOdd) || otherKeysOfPhase(phase).length > 0),
-    )
+    hasStrays(root) ||
+    named.some(phase => isEntry(phase) && (hasUnreadNeeds(phase, isOdd) || hasStraysInPhase(phase)))
   ) {
     return undefined;
   }
@@ -186,9 +182,9 @@ function notStories(
       .map(({ item, phase }) => whyNoTasks(document, phase) ?? emptyPhase(item)),
     ...items.flatMap((item, index) => {
       const phase = { node: resolve(document, item), entry: named[index] };
-      return [...oddNeeds(phase), ...otherListsOfPhase(phase)];
+      return [...oddNeeds(phase), ...straysOfPhase(phase)];
     }),
-    ...otherLists(document, root, phases),
+    ...straysOfRoot(document, root, phases),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
     code: 'notAStory' as const,
@@ -262,7 +258,7 @@ function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolea
 }
 
 /** A phase in the text, and what it says. */
-interface PhaseNode {
+export interface PhaseNode {
   readonly node: unknown;
   readonly entry: unknown;
 }
@@ -289,81 +285,6 @@ function oddNeeds({ entry, node }: PhaseNode): PhaseProblem[] {
       ? { code: 'misspelledDependency', message: misnamedKeyMessage(name, 'depends_on'), offset }
       : [];
   });
-}
-
-/** The key of the list that is read. */
-function usedKey(root: Entry): 'phases' | 'tasks' {
-  return Array.isArray(root['phases']) ? 'phases' : 'tasks';
-}
-
-/** Keys of other lists with work. Lists of agents, checks or risks have names and states, too, and are none. */
-function otherKeys(root: Entry): readonly string[] {
-  const used = usedKey(root);
-  return Object.keys(root).filter(key => {
-    const list = key !== used && isListOfWork(key) ? itemsOf(root[key]) : [];
-    return key === 'tasks'
-      ? list.length > 0
-      : list.some(
-          item =>
-            looksLikeOpenStory(item) ||
-            (isEntry(item) && listOf(item['tasks']).some(looksLikeOpenStory)),
-        );
-  });
-}
-
-/** The lists of a file that are not read. */
-function otherLists(document: Document, root: unknown, phases: readonly ExactPhase[]) {
-  const map = document.contents;
-  if (!isEntry(root) || !isMap(map)) {
-    return [];
-  }
-  const known = new Set<unknown>(
-    phases.flatMap(({ tasks }) => tasks.flatMap(({ entry }) => [ownId(entry), titleOf(entry)])),
-  );
-  known.delete(undefined);
-  return otherKeys(root).flatMap(key => {
-    const list = memberOf(document, map, key);
-    const unread = itemsOf(root[key]).flatMap((task, index) => {
-      const name = isEntry(task) ? (ownId(task) ?? titleOf(task)) : task;
-      return (isEntry(task) || typeof task === 'string') && !known.has(name) ? [index] : [];
-    });
-    const [first] = unread;
-    return first === undefined
-      ? []
-      : [
-          {
-            message: otherListMessage(key, unread.length, usedKey(root)),
-            offset: startOf(isSeq(list) ? list.items[first] : list),
-          },
-        ];
-  });
-}
-
-/** The keys of the lists of a phase that have open tasks and are not read, next to those that are. */
-function otherKeysOfPhase(phase: Entry): readonly string[] {
-  return Array.isArray(phase['tasks'])
-    ? Object.keys(phase).filter(
-        key => key !== 'tasks' && isListOfWork(key) && itemsOf(phase[key]).some(looksLikeOpenStory),
-      )
-    : [];
-}
-
-function otherListsOfPhase({ entry, node }: PhaseNode) {
-  return isMap(node) && isEntry(entry)
-    ? otherKeysOfPhase(entry).map(key => ({
-        message: otherListMessage(
-          key,
-          itemsOf(entry[key]).filter(looksLikeOpenStory).length,
-          'tasks',
-        ),
-        offset: startOf(pairOf(node, key)?.key ?? node),
-      }))
-    : [];
-}
-
-/** The values of a list, or of a map that is in the place of one. */
-function itemsOf(value: unknown): readonly unknown[] {
-  return isEntry(value) ? Object.values(value) : listOf(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

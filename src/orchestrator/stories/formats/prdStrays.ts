@@ -8,7 +8,7 @@ import { doneKeyOf, type Entry, firstText, isDone, isEntry, ownId, titleOf } fro
 import { CHILD_KEYS, listOf } from './prdEpics.ts';
 import { GROUP_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { isListedStory } from './prdRoot.ts';
-import { looksLikeOpenStory, looksLikeStory, nameOf } from './storyParts.ts';
+import { isKnownIn, looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 
 /** How many objects and groups may be around each other. */
@@ -91,11 +91,11 @@ function straysInList(
   { isInside, key, name, path }: Place,
   read: Read,
 ): Strays | undefined {
-  const { isGroup } = read;
+  const { isGroup, known } = read;
   const listKey = listKeyOf(key);
   const isStory = (item: unknown): item is Entry =>
     listKey === undefined ? looksLikeStory(item) && !isGroup(item) : isListedStory(listKey, item);
-  const isUnread = (item: unknown): item is Entry => isStory(item) && !isKnown(item, read);
+  const isUnread = (item: unknown): item is Entry => isStory(item) && !isKnownIn(known, item);
   const isOfStories = key === 'userStories' || key === 'stories';
   // A list with nothing but finished work is an archive, and settings have lists of other things.
   const isWork = (item: unknown) =>
@@ -127,7 +127,7 @@ function straysInGroups(list: readonly unknown[], place: Place, read: Read): Str
 
 /** An object: one in the place of a list, one that is a story itself, or one around others. */
 function straysInObject(holder: Entry, place: Place, read: Read): Strays[] {
-  const { isGroup } = read;
+  const { isGroup, known } = read;
   const { key, name, path } = place;
   const listKey = place.isInside ? undefined : listKeyOf(key);
   const isOneStory =
@@ -135,7 +135,7 @@ function straysInObject(holder: Entry, place: Place, read: Read): Strays[] {
       ? typeof holder['passes'] === 'boolean' && looksLikeOpenStory(holder)
       : looksLikeStory(holder) && !hasCounts(holder);
   if (isOneStory) {
-    return isKnown(holder, read) || isKnown({ ...holder, id: key }, read)
+    return isKnownIn(known, holder) || isKnownIn(known, { ...holder, id: key })
       ? []
       : [{ path, name, count: 1, isObject: true }];
   }
@@ -147,8 +147,8 @@ function straysInObject(holder: Entry, place: Place, read: Read): Strays[] {
     ([id, item]) =>
       isStory(item) &&
       !(listKey === undefined && isGroup({ id })) &&
-      !isKnown(item, read) &&
-      !isKnown({ ...item, id }, read),
+      !isKnownIn(known, item) &&
+      !isKnownIn(known, { ...item, id }),
   );
   // An object with epics is named as that.
   return unread.length > 0 && !isKeyOfGroups(key)
@@ -174,12 +174,6 @@ function isStoryUnder(key: string, item: unknown): item is Entry {
       typeof item['passes'] === 'boolean' ||
       firstText(item, ['title', 'story']) !== undefined)
   );
-}
-
-/** Each list may count its stories from 1, so a number alone tells none from another one. */
-function isKnown(entry: Entry, { known }: Read): boolean {
-  const name = nameOf(entry);
-  return known.has(/^\d+$/.test(name) ? (titleOf(entry) ?? name) : name);
 }
 
 /** Whether an object counts stories, as in `{"total": 12, "completed": 5}`. */

@@ -65,6 +65,16 @@ export function nameOf(entry: Entry): string {
   return ownId(entry) ?? titleOf(entry) ?? '';
 }
 
+/**
+ * Whether an entry of another list is a story that is read. Each list may count from 1, so a number alone tells none from
+ * another one.
+ * @param known ids and titles of the stories that are read
+ */
+export function isKnownIn(known: ReadonlySet<string>, entry: Entry): boolean {
+  const name = nameOf(entry);
+  return known.has(/^\d+$/.test(name) ? (titleOf(entry) ?? name) : name);
+}
+
 /** What to do with the entries of a list in a story. @param id of the story */
 export function partsMessage({ isCriteria, key, unread }: PartList, id: string): Message {
   const words = [plainText(key), plainText(id), unread.length] as const;
