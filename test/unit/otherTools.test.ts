@@ -492,6 +492,38 @@ describe('a second list of stories is a problem with its line and the number of 
   });
 });
 
+test('a priority that is no number and no known word is a problem with its line, unless the story is done', () => {
+  const told = (path: string, text: string) =>
+    parseList(path, text).problems.map(({ code, line }) => [code, line]);
+  const yaml =
+    'tasks:\n- id: a\n  priority: urgent\n- id: b\n  status: pending\n  priority: high\n';
+  assert.deepEqual(told('o.yaml', yaml), [['priorityNotNumber', 3]]);
+  assert.match(
+    englishOf(parseList('o.yaml', yaml).problems[0]?.message ?? ''),
+    /^"urgent" is not a priority, so the story runs after all that have one/,
+  );
+  const entries = ['urgent', 'P1', '', null, '2', [1]].map((priority, id) => ({
+    ...{ id, title: `Do ${id}`, status: 'pending', priority },
+  }));
+  const done = { ...entries[0], id: 9, status: 'done' };
+  const tasks = `[\n${[...entries, done].map(entry => JSON.stringify(entry)).join(',\n')}]`;
+  const lines = [2, 7].map(line => ['priorityNotNumber', line]);
+  assert.deepEqual(told('prd.json', tasks), lines);
+  assert.deepEqual(told('.taskmaster/tasks/tasks.json', `{"tasks":${tasks}}`), lines);
+  const graph = entries.map(entry => JSON.stringify({ ...entry, id: `T${entry.id}` })).join('\n');
+  assert.deepEqual(told('.ralph/tasks.jsonl', graph), [
+    ['priorityNotNumber', 1],
+    ['priorityNotNumber', 6],
+  ]);
+  // The editor has the same once, with its fix.
+  assert.deepEqual(
+    diagnoseStories('prd.json', '[{"id":"a","title":"a","priority":"urgent","passes":false}]')
+      .diagnoses.map(({ code }) => code)
+      .filter(code => code === 'priorityNotNumber'),
+    ['priorityNotNumber'],
+  );
+});
+
 test('what waits for an epic without stories waits, unless the epic is done', () => {
   const userStories = [
     { id: 'a', title: 'Do a', passes: false, blockedBy: ['E1'] },

@@ -111,6 +111,8 @@ export interface StoryProblem {
     | 'unreadDependency'
     /** A key with the priority or the title of a story is not read, because it is misspelled. */
     | 'misspelledKey'
+    /** A priority is a word or value without an order, so that the story comes after all others. */
+    | 'priorityNotNumber'
     /** An object in JSON has a key twice, so that only the last one counts. */
     | 'repeatedKey'
     /** A story chooses its model, effort or number of turns in a way that is not accepted. */

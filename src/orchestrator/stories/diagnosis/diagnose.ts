@@ -195,8 +195,8 @@ function* all(
 }
 
 /**
- * Whether the check of the entries has the problem, with a fix: no object, a misspelled key, or a word in the place of true
- * or false.
+ * Whether the check of the entries has the problem, with a fix: no object, a misspelled key, no priority, or a word in the
+ * place of true or false.
  */
 function isOfEntry({ code, subject }: StoryProblem): boolean {
   return (
@@ -204,6 +204,7 @@ function isOfEntry({ code, subject }: StoryProblem): boolean {
     code === 'misspelledDependency' ||
     code === 'unreadDependency' ||
     code === 'misspelledKey' ||
+    code === 'priorityNotNumber' ||
     (code === 'misspelledStatus' && !isStatusKey(subject?.ids[1])) ||
     (code === 'unknownStatus' && !isStatusKey(subject?.ids[0]))
   );

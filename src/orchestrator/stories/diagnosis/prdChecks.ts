@@ -12,7 +12,7 @@ import {
 } from '../formats/fieldNames.ts';
 import { isInexact } from '../formats/inexactId.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
-import { plainText, quoted } from '../formats/plainText.ts';
+import { plainText } from '../formats/plainText.ts';
 import {
   doneKeyOf,
   type Entry,
@@ -35,6 +35,7 @@ import {
 } from '../formats/prdKeys.ts';
 import { isKnownStatus } from '../formats/statusWord.ts';
 import { unreadNeeds, unreadNeedsMessage } from '../formats/unreadNeeds.ts';
+import { unreadPriorityMessage } from '../formats/unreadPriority.ts';
 import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
@@ -227,16 +228,10 @@ function* checkNumbers(
       code: 'priorityNotNumber',
       severity: 'warning',
       key: 'priority',
-      message:
-        typeof priority === 'number' && written !== undefined
-          ? say(
-              '{0} is too large for a priority, so the story runs after all that have one: write a smaller number, the lowest first.',
-              plainText(document.text.slice(written.start, written.end)),
-            )
-          : say(
-              '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
-              quoted(priority),
-            ),
+      message: unreadPriorityMessage(
+        priority,
+        written && document.text.slice(written.start, written.end),
+      ),
       fixes: () =>
         digits === undefined || digits.length > MAX_DIGITS
           ? []

@@ -4,7 +4,7 @@ import { COMMITS_KEY, listedCommits } from '../edit/yamlCommits.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { findChoiceProblems } from './callChoice.ts';
+import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
 import { type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
@@ -12,11 +12,9 @@ import { earlierGroups, findGroupProblems } from './parallelGroups.ts';
 import { type Entry, isDone, isEntry, readDependencies, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
-import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { StoryNames } from './storyNames.ts';
 import type { TextLines } from './textLines.ts';
-import { findUnreadNeeds } from './unreadNeeds.ts';
 import { startOf } from './yamlDocument.ts';
 import { yamlParts } from './yamlParts.ts';
 
@@ -57,10 +55,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
       ...others,
-      ...findChoiceProblems(entries, keyPlace),
-      ...findStatusProblems(entries, keyPlace, STATUS_WORDS),
+      ...findEntryProblems(entries, keyPlace, STATUS_WORDS),
       ...findMisnamedKeys(entries, keyPlace, 'depends_on'),
-      ...findUnreadNeeds(entries, keyPlace),
       ...findGroupProblems(entries, keyPlace),
       ...findCommitsProblems(entries, keyPlace),
     ],

@@ -6,14 +6,13 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { findChoiceProblems } from './callChoice.ts';
+import { findEntryProblems } from './entryProblems.ts';
 import {
   findMisnamedKeys,
   type MisnamedList,
   misnamedList,
   misnamedListMessage,
 } from './fieldNames.ts';
-import { findInexactIds } from './inexactId.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
@@ -23,11 +22,9 @@ import { withEpics } from './prdEpics.ts';
 import { DEPENDENCY_KEYS, GROUP_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { findStoryArray, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStrays } from './prdStrays.ts';
-import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { looksLikeStory, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
-import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** What says that a story is not done, if no other one does. */
 const USUAL = { key: 'passes', word: 'pending' } as const;
@@ -105,11 +102,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ],
         lines,
       ),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
-        find(
-          array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
-          (position, key) => placeOf({ position }, [key]),
-        ),
+      ...findEntryProblems(
+        array.entries.map(entry => (isEntry(entry) ? entry : undefined)),
+        (position, key) => placeOf({ position }, [key]),
       ),
     ],
   );

@@ -8,9 +8,8 @@ import { newTask, nextTaskNumber } from '../edit/taskMasterAddition.ts';
 import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
-import { findChoiceProblems } from './callChoice.ts';
+import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys } from './fieldNames.ts';
-import { findInexactIds } from './inexactId.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
@@ -18,7 +17,6 @@ import { plainText } from './plainText.ts';
 import { dependencyId, type Entry, firstText, isEntry, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
-import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
 import {
@@ -35,7 +33,6 @@ import {
   type TaskList,
 } from './taskMasterTasks.ts';
 import type { TextLines } from './textLines.ts';
-import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** `tasks.json` of Task Master: tasks with subtasks, in one list or in a list for each tag. */
 export const taskMaster: StoryFormat = { name: 'taskMaster', read };
@@ -128,11 +125,9 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         (position, key) => placeOf({ position }, [key]),
         'dependencies',
       ),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
-        find(
-          tasks.map(({ entry }) => entry),
-          (position, key) => placeOf({ position }, [key]),
-        ),
+      ...findEntryProblems(
+        tasks.map(({ entry }) => entry),
+        (position, key) => placeOf({ position }, [key]),
       ),
     ],
   );

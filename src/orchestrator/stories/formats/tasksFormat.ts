@@ -8,9 +8,8 @@ import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { findChoiceProblems } from './callChoice.ts';
+import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys } from './fieldNames.ts';
-import { findInexactIds } from './inexactId.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -26,10 +25,8 @@ import {
 } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, isParkedWord, normaliseWord, TITLE_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
-import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { TextLines } from './textLines.ts';
-import { findUnreadNeeds } from './unreadNeeds.ts';
 
 /** Our own task graph, `.ralph/tasks.jsonl`: one task per line, with what blocks it and what it was discovered from. */
 export const tasks: StoryFormat = { name: 'tasks', read };
@@ -80,12 +77,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ),
       ...findRepeatedKeys(text, found, lines),
       ...findMisnamedKeys(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
-      ...[findChoiceProblems, findInexactIds, findStatusProblems, findUnreadNeeds].flatMap(find =>
-        find(entries, (position, key) => placeOf({ position }, [key]), {
-          open: USUAL.openWord,
-          done: USUAL.word,
-        }),
-      ),
+      ...findEntryProblems(entries, (position, key) => placeOf({ position }, [key]), {
+        open: USUAL.openWord,
+        done: USUAL.word,
+      }),
     ],
   );
   return {
