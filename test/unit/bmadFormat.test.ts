@@ -271,6 +271,26 @@ suite('A sprint status of BMAD', () => {
       ]),
       [['notAStory', 22, 'Entries in "Development_status" that are not read: 1.']],
     );
+    for (const [key, below] of [
+      ['stories', '  - id: 4-1-x\n    status: backlog\n  - key: 4-2-y\n    status: x\n'],
+      ['sprints', '  one:\n    4-1-x: backlog\n'],
+      ['plan', '  - stories:\n      4-1-x: {status: done}\n'],
+    ] as const) {
+      assert.deepEqual(
+        parseStoryFile(FILE, `${SPRINT}${key}:\n${below}`).problems.map(({ line, message }) => [
+          line,
+          englishOf(message).slice(0, 10 + key.length + 24),
+        ]),
+        [[22, `Entries in "${key}" that are not read: 1`]],
+      );
+    }
+    assert.deepEqual(
+      parseStoryFile(
+        FILE,
+        'development_status:\n  1-1-a: backlog\n  epic-1-story-2: backlog\n',
+      ).problems.map(({ code, line }) => [code, line]),
+      [['notAStory', 3]],
+    );
     // Only retrospectives are optional.
     const [unknown] = parseStoryFile(FILE, SPRINT.replace('drafted', 'optional')).problems;
     assert.deepEqual([unknown?.code, unknown?.line], ['unknownStatus', 15]);

@@ -29,6 +29,8 @@ const STATUS = 'status';
 const OPEN = 'backlog';
 /** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
 const NO_STORY = /^epic-|-retrospective$/;
+/** A story, though it begins like its epic. */
+const OF_EPIC = /^epic-.*-story-\d/s;
 const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
 /** The name of an epic is looked for among the first words of a key, so that a key of any length is read quickly. */
 const MAX_WORDS = 8;
@@ -65,7 +67,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
   const others = entries.filter(
-    entry => !isStory(entry) && !NO_STORY.test(entry.key) && epics.get(entry.key) !== entry.key,
+    entry =>
+      !isStory(entry) &&
+      (!NO_STORY.test(entry.key) || OF_EPIC.test(entry.key)) &&
+      epics.get(entry.key) !== entry.key,
   );
   const known = new Set(found.map(({ key }) => key));
   // Epics may stand at the wrong place together with their stories.

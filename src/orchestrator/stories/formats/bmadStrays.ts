@@ -91,13 +91,35 @@ function* storiesIn(
 
 /** Another key of the file with stories and their states. Those that only describe stories have other values. */
 function otherMap({ key, value }: Pair, isMissing: Keys['isMissing']): Stray[] {
-  const count = pairsOf(value).filter(pair => {
-    const status = isScalar(pair.value) ? pair.value.value : undefined;
-    return isMissing(nameOf(pair.key)) && typeof status === 'string' && isKnownStatus(status);
-  }).length;
+  const count = countStates(value, isMissing);
   return count === 0
     ? []
     : [{ message: otherListMessage(nameOf(key), count, LIST), start: startOf(key) }];
+}
+
+/** How many stories have a state there: as a key with its word, or as an entry with both. */
+function countStates(node: unknown, isMissing: Keys['isMissing']): number {
+  const inMaps = pairsOf(node).map(({ key, value }) =>
+    isMissing(nameOf(key)) && (isKnownWord(value) || hasState(value))
+      ? 1
+      : countStates(value, isMissing),
+  );
+  const inLists = (isSeq(node) ? node.items : []).map(item =>
+    hasState(item) &&
+    pairsOf(item).some(({ key, value }) => NAME_KEYS.has(nameOf(key)) && isMissing(nameOf(value)))
+      ? 1
+      : countStates(item, isMissing),
+  );
+  return [...inMaps, ...inLists].reduce((sum, count) => sum + count, 0);
+}
+
+function hasState(node: unknown): boolean {
+  return pairsOf(node).some(({ key, value }) => nameOf(key) === 'status' && isKnownWord(value));
+}
+
+function isKnownWord(node: unknown): boolean {
+  const word = isScalar(node) ? node.value : undefined;
+  return typeof word === 'string' && isKnownStatus(word);
 }
 
 /** Whether a value can be the state of a story: nothing yet, a word, or a map with one. */
