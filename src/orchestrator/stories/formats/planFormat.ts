@@ -10,15 +10,9 @@ import { duplicateIds, findStoryProblems } from '../storyProblems.ts';
 import { asideWords, itemsAround } from './asideItems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { idInText } from './idInText.ts';
-import {
-  indentOf,
-  isAlmostCheckbox,
-  isBehindComment,
-  isTextBelow,
-  type MarkdownLine,
-  readMarkdown,
-} from './markdownBlocks.ts';
+import { indentOf, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
+import { NUMBERED_TASK, notItems, withoutBox } from './planStrays.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -138,6 +132,7 @@ function read(
       placeOf,
     ),
     ...notItems(markdown.lines, true),
+    ...(isNumbered ? withoutBox(markdown.lines, written) : []),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
   const next = once(() =>
@@ -200,46 +195,6 @@ function read(
         [story.position, target.position, side],
       ),
   };
-}
-
-/** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
-function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
-  return lines.flatMap((line, index): StoryProblem[] => {
-    const isBelow = isTextBelow(line, lines.slice(index + 1, index + 3));
-    const isHidden = line.kind === 'plain' && line.isHidden;
-    const isItem = isHidden
-      ? isBehindComment(line)
-      : (isBelow || isAlmostCheckbox(line, hasCheckboxes)) && !isTableRow(lines, index);
-    const { text } = line;
-    const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(text)?.[0].length ?? 0);
-    const mark = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/.test(text.slice(start))
-      ? '- [x]'
-      : '- [ ]';
-    return isItem
-      ? [
-          {
-            code: 'notAStory',
-            message: isBelow
-              ? say(
-                  'The text of this checkbox is below it, so it is not read. Write it on this line: "{0} …".',
-                  mark,
-                )
-              : say(
-                  'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
-                  mark,
-                ),
-            line: line.line,
-            column: start + 1,
-          },
-        ]
-      : [];
-  });
-}
-
-/** A table may have rows without a bar at their start. */
-function isTableRow(lines: readonly MarkdownLine[], index: number): boolean {
-  const hasBar = (at: number) => lines[at]?.text.includes('|') === true;
-  return hasBar(index) && (hasBar(index - 1) || hasBar(index + 1));
 }
 
 function unknownMark(
@@ -379,9 +334,6 @@ function readHeadings(lines: readonly MarkdownLine[]): {
   });
   return { title: top[0]?.title ?? '', epics };
 }
-
-/** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
-const NUMBERED_TASK = /^T\d+$/;
 
 /** The name of the specification file at the start of a text, without folder and extension. */
 function specificationName(text: string): string | undefined {
