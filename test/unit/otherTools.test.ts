@@ -410,6 +410,7 @@ describe('a second list of stories is a problem with its line and the number of 
     for (const [key, value, name = key] of [
       ['final_tasks', `[${task}]`],
       ['finalTasks', '[{title: z, status: open}]'],
+      ['next_tasks', '[{id: Z, title: z}]'],
       ['cleanup', `[{id: D, title: d, status: done}, ${task}]`],
       ['stages', `[${group}]`],
       ['project', `{name: Shop, phases: [${group}]}`, 'project.phases'],
@@ -431,7 +432,9 @@ describe('a second list of stories is a problem with its line and the number of 
     const item = '[{id: x, name: n, status: pending}]';
     const none = `${['agents', 'quality_gates', 'validation_checks', 'risks', 'milestones']
       .map(key => `${key}: ${item}\n`)
-      .join('')}notes: [a]\ndone_criteria: [a]\ndecisions: [{id: D, title: d}]\n`;
+      .join(
+        '',
+      )}notes: [a]\ndone_criteria: [a]\ndecisions: [{id: D, title: d}]\ncompleted_tasks: [{id: D, title: d}]\n`;
     const waves = 'waves: [{name: w, tasks: [{id: a, status: pending}]}]\nproject: {name: n}\n';
     const text = `phases:\n- tasks: [{id: a}]\n${none}${waves}cleanup: [{id: a, name: b, status: pending}]\n`;
     assert.deepEqual(told(parseList('o.yaml', text)), []);

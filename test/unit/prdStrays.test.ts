@@ -78,6 +78,18 @@ describe('stories of a prd.json beside the list that is read are problems with t
     );
   });
 
+  test('without a state below a key of stories, unless they are finished', () => {
+    const bare = [{ id: 'X', title: 'x' }, { id: 'Y', title: 'y', done: false }, { title: 'z' }];
+    for (const key of ['backlog', 'nextTasks', 'open_bugs']) {
+      assert.deepEqual(told({ userStories: read, [key]: bare }), [
+        `10 Entries in "${key}" that are not read: 2`,
+      ]);
+    }
+    for (const key of ['completedTasks', 'coreFeatures', 'notes']) {
+      assert.deepEqual(told({ userStories: read, [key]: bare }), []);
+    }
+  });
+
   test('in lists "items" and "features" of a story', () => {
     for (const key of ['items', 'features']) {
       assert.deepEqual(told({ userStories: [story('B', { [key]: [story('B1')] })] }), [

@@ -296,6 +296,21 @@ const WORDS_OF_WORK = new Set([
   ...['todo', 'todos', 'ticket', 'tickets', 'backlog', 'work'],
 ]);
 
+/** Whether what a list has is work without saying so: its key is that of stories, and not of finished ones. */
+export function isNameOfStories(key: string): boolean {
+  const words = wordsOfKey(key);
+  return (
+    words.some(word => WORDS_OF_STORIES.has(word)) && !words.some(word => WORDS_OF_PAST.has(word))
+  );
+}
+
+const WORDS_OF_STORIES = new Set(['stories', 'tasks', 'bugs', 'todos', 'tickets', 'backlog']);
+const WORDS_OF_PAST = new Set([
+  ...['done', 'completed', 'complete', 'finished', 'closed', 'shipped', 'merged', 'resolved'],
+  ...['archive', 'archived', 'old', 'past', 'previous', 'history', 'example', 'examples'],
+  ...['removed', 'dropped', 'rejected', 'cancelled', 'canceled', 'skipped', 'deferred'],
+]);
+
 export function misnamedListMessage({ key, meant }: MisnamedList): Message {
   return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
 }

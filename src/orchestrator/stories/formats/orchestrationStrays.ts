@@ -3,10 +3,10 @@ import { pairOf } from '../edit/yamlEdit.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { isListOfWork, isNameOfWork, wordsOfKey } from './fieldNames.ts';
 import type { Phase, PhaseNode } from './orchestrationPhases.ts';
-import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { CHILD_KEYS } from './prdEpics.ts';
 import { normaliseWord } from './prdKeys.ts';
-import { isKnownIn, looksLikeOpenStory } from './storyParts.ts';
+import { isKnownIn, looksLikeOpenStory, looksLikeStoryUnder } from './storyParts.ts';
 import { memberOf, startOf } from './yamlDocument.ts';
 
 /** A list with tasks that is not read. */
@@ -79,7 +79,11 @@ function isUnread(item: unknown, known: ReadonlySet<string>): boolean {
 export function straysOfPhase({ entry, node }: PhaseNode) {
   return isMap(node) && isEntry(entry)
     ? keysOfPhase(entry).map(key => ({
-        message: otherListMessage(key, itemsOf(entry[key]).filter(isOpen).length, 'tasks'),
+        message: otherListMessage(
+          key,
+          itemsOf(entry[key]).filter(item => isOpenUnder(key, item)).length,
+          'tasks',
+        ),
         offset: startOf(pairOf(node, key)?.key ?? node),
       }))
     : [];
@@ -127,7 +131,7 @@ function hasWork(key: string, value: unknown): boolean {
   return (
     Array.isArray(value) &&
     (items.some(item => openTasks(item).length > 0) ||
-      (items.some(looksLikeOpenStory) && isNameOfWork(key)) ||
+      (items.some(item => isOpenUnder(key, item)) && isNameOfWork(key)) ||
       (items.some(isSurelyTask) && !wordsOfKey(key).some(word => OTHER_LISTS.has(word))))
   );
 }
@@ -135,6 +139,10 @@ function hasWork(key: string, value: unknown): boolean {
 /** An open task, or a phase with one. */
 function isOpen(item: unknown): boolean {
   return looksLikeOpenStory(item) || openTasks(item).length > 0;
+}
+
+function isOpenUnder(key: string, item: unknown): boolean {
+  return isOpen(item) || (looksLikeStoryUnder(key, item) && !isDone(item));
 }
 
 /** Those of a phase. */

@@ -67,15 +67,17 @@ export function withoutBox(
   ids: readonly (string | undefined)[],
 ): StoryProblem[] {
   const known = new Set(ids);
-  const hasCodes = ids.some(id => NUMBERED_TASK.test(id ?? ''));
+  // A threat T1 is no task in a list that begins with T001.
+  const codes = ids.flatMap(id => (id !== undefined && NUMBERED_TASK.test(id) ? id.length : []));
+  const length = codes.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
   const hasNumbers = ids.some(id => /^\d/.test(id ?? ''));
   return lines.flatMap((line, index): StoryProblem[] => {
-    const id = hasCodes || hasNumbers ? idWithoutBox(line) : undefined;
+    const id = codes.length > 0 || hasNumbers ? idWithoutBox(line) : undefined;
     const isCode = NUMBERED_TASK.test(id ?? '');
     if (
       id === undefined ||
       known.has(id) ||
-      !(isCode ? hasCodes : hasNumbers) ||
+      !(isCode ? id.length >= length : hasNumbers) ||
       isOfItems(lines, index)
     ) {
       return [];

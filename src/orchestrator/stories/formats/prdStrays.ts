@@ -8,7 +8,12 @@ import { doneKeyOf, type Entry, firstText, isDone, isEntry, ownId, titleOf } fro
 import { CHILD_KEYS, listOf } from './prdEpics.ts';
 import { GROUP_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { isListedStory } from './prdRoot.ts';
-import { isKnownIn, looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
+import {
+  isKnownIn,
+  looksLikeOpenStory,
+  looksLikeStory,
+  looksLikeStoryUnder,
+} from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 
 /** How many objects and groups may be around each other. */
@@ -94,7 +99,9 @@ function straysInList(
   const { isGroup, known } = read;
   const listKey = listKeyOf(key);
   const isStory = (item: unknown): item is Entry =>
-    listKey === undefined ? looksLikeStory(item) && !isGroup(item) : isListedStory(listKey, item);
+    listKey === undefined
+      ? looksLikeStoryUnder(key, item) && !isGroup(item)
+      : isListedStory(listKey, item);
   const isUnread = (item: unknown): item is Entry => isStory(item) && !isKnownIn(known, item);
   const isOfStories = key === 'userStories' || key === 'stories';
   // A list with nothing but finished work is an archive, and settings have lists of other things.

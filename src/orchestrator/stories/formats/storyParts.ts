@@ -1,4 +1,5 @@
 import { type Message, say } from '../../../base/say.ts';
+import { isNameOfStories } from './fieldNames.ts';
 import { plainText } from './plainText.ts';
 import {
   criteriaKeyOf,
@@ -58,6 +59,18 @@ export function looksLikeStory(value: unknown): value is Entry {
 /** {@link looksLikeStory}, and is not done. */
 export function looksLikeOpenStory(value: unknown): value is Entry {
   return looksLikeStory(value) && !isDone(value);
+}
+
+/** {@link looksLikeStory}, or an entry with an id and a title below a key of stories: without a state, it is open. */
+export function looksLikeStoryUnder(key: string, value: unknown): value is Entry {
+  return (
+    looksLikeStory(value) ||
+    (isEntry(value) &&
+      ownId(value) !== undefined &&
+      titleOf(value) !== undefined &&
+      value['done'] !== true &&
+      isNameOfStories(key))
+  );
 }
 
 /** What tells a story from others: its id, or else its title. */
