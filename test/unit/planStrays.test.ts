@@ -51,7 +51,10 @@ test('what speaks of an item, groups items or has a number for another reason is
 });
 
 test('thousands of such lines and headings are read quickly', () => {
-  const lines = Array.from({ length: 20_000 }, (_, index) => `- T${index + 100} x\n# T${index} y\n`);
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, index) => `- T${index + 100} x\n# T${index} y\n`,
+  );
   const started = performance.now();
   assert.ok(told(SPEC_KIT, `- [ ] T001 One\n${lines.join('')}`).length >= 20_000);
   assert.ok(performance.now() - started < 5_000);
