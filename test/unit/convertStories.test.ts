@@ -346,10 +346,11 @@ Why.
 
 test('what Task Master says about a tag, or about the whole file, is lost', () => {
   const tasks = [{ id: 1, title: 'Shop', status: 'pending', subtasks: [] }];
-  const metadata = { description: 'Words' };
+  // The description is that of the project where there are no tags.
+  const metadata = { description: 'Words', version: '1' };
   for (const [file, names] of [
     [{ master: { tasks, metadata }, shop: { tasks, metadata }, version: 1 }, undefined],
-    [{ tasks, metadata }, ['metadata']],
+    [{ tasks, metadata }, ['metadata.version']],
     [{ tasks }, []],
   ] as const) {
     const { losses } = convert('.taskmaster/tasks/tasks.json', JSON.stringify(file), 'tasks');

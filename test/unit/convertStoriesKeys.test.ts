@@ -225,3 +225,207 @@ describe('keys of criteria', () => {
     );
   });
 });
+
+describe('a sprint of BMAD', () => {
+  const sprint = (...lines: string[]) => `development_status:\n  ${lines.join('\n  ')}\n`;
+
+  test('loses further keys of a story, also in place of its status', () => {
+    everywhere(
+      'sprint-status.yaml',
+      sprint(
+        '1-1-login: {status: done, points: 3, title: Log in, owner: ""}',
+        '1-2-cart: backlog',
+        '1-3-till: [backlog]',
+        '1-4-pay: 3',
+      ),
+      ['other keys (points, title, status): 1-1-login, 1-3-till'],
+    );
+  });
+
+  test('loses its settings', () => {
+    everywhere(
+      'sprint-status.yaml',
+      `project: Shop\nproject_key: NOKEY\ntracking_system: file-system\nstory_location: stories\nempty:\nbranch: b\n${sprint('1-1-login: done')}`,
+      ['keys of the file: project_key, tracking_system, story_location, branch'],
+    );
+  });
+
+  test('loses retrospectives, epics without stories, and states that the stories of an epic do not say', () => {
+    everywhere(
+      'sprint-status.yaml',
+      sprint(
+        'epic-1: in-progress',
+        '1-1-login: done',
+        '1-2-cart: backlog',
+        'epic-1-retrospective: optional',
+        'epic-2: in-progress',
+        '2-1-till: backlog',
+        'epic-3: {status: done, goal: Sell}',
+        '3-1-pay: done',
+        'epic-4: backlog',
+        'epic-5: done',
+        '5-1-ship: done',
+        'epic-5-retrospective:',
+        'epic-6: backlog',
+        '6-1-send: backlog',
+      ),
+      [
+        `keys of the file: ${['epic-1-retrospective', 'epic-2', 'epic-3', 'epic-4'].map(key => `development_status.${key}`).join(', ')}`,
+      ],
+    );
+  });
+
+  test('loses its comments', () => {
+    const parsed = parseStoryText('sprint-status.yaml', `# One\n${sprint('1-1-a: done # Two')}`);
+    const { file } = parsed;
+    assert.ok(file.kind === 'stories');
+    const { losses } = convertStories({ ...parsed, file }, 'yaml', new Date(0));
+    assert.deepEqual(
+      losses.filter(({ kind }) => kind === 'lines'),
+      [{ kind: 'lines', count: 2 }],
+    );
+  });
+});
+
+describe('keys of what is waited for, besides the id,', () => {
+  const needs = [{ id: 'A', type: 'soft', note: '' }, 'B'];
+  const others = [
+    { id: 'A', title: 'A', status: 'pending' },
+    { id: 'B', title: 'B', status: 'pending' },
+  ];
+
+  test('are named in JSON and YAML', () => {
+    const story = { id: 'C', title: 'C', status: 'pending' };
+    const lines = (key: string) => [`other keys (${key}.type): C`];
+    everywhere('prd.json', [...others, { ...story, dependencies: needs }], lines('dependencies'));
+    everywhere(
+      'p.yaml',
+      JSON.stringify({ tasks: [...others, { ...story, depends_on: needs }] }),
+      lines('depends_on'),
+    );
+    everywhere(
+      'tasks.jsonl',
+      [...others, { ...story, blockedBy: needs }].map(line => JSON.stringify(line)).join('\n'),
+      lines('blockedBy'),
+    );
+    everywhere(
+      '.taskmaster/tasks/tasks.json',
+      {
+        tasks: [...others, { ...story, subtasks: [], dependencies: needs }],
+      },
+      lines('dependencies'),
+    );
+  });
+
+  test('are named in a phase and in an epic', () => {
+    const yaml = {
+      phases: [
+        { name: 'A', tasks: [others[0]] },
+        { name: 'B', depends_on: [{ id: 'A', type: 'soft' }], tasks: [others[1]] },
+      ],
+    };
+    everywhere('p.yaml', JSON.stringify(yaml), ['keys of the file: phases.depends_on.type']);
+    const epic = { id: 'E', title: 'Shop', dependsOn: [{ id: 'A', type: 'soft' }] };
+    const story = { id: 'C', title: 'C', passes: false, parentEpic: 'E' };
+    everywhere('prd.json', { epics: [epic], userStories: [...others, story] }, [
+      'keys of the file: epics.dependsOn.type',
+    ]);
+    const unread = { ...epic, dependsOn: [{ name: 'A' }] };
+    everywhere('prd.json', { epics: [unread], userStories: [...others, story] }, [
+      'keys of the file: epics.dependsOn',
+    ]);
+  });
+
+  test('and relations that are no dependency are named in Beads', () => {
+    const issue = (id: string, ...dependencies: object[]) =>
+      JSON.stringify({
+        id,
+        title: id,
+        issue_type: 'task',
+        status: 'open',
+        priority: 1,
+        dependencies,
+      });
+    const link = (to: string, type: string, rest: object = {}) => ({
+      ...{ issue_id: 'C', depends_on_id: to, type, metadata: '{}', ...rest },
+    });
+    const losses = (...dependencies: object[]) =>
+      lostKeys(
+        'issues.jsonl',
+        [issue('A'), issue('B'), issue('C', ...dependencies)].join('\n'),
+        'prd',
+      )
+        .map(line => /\((.*)\)/.exec(line)?.[1]?.replace(/(?:, )?issue_type/, ''))
+        .join();
+    assert.equal(losses(link('A', 'blocks'), link('B', 'parent-child')), '');
+    assert.equal(
+      losses(link('A', 'blocks', { created_by: 'bob', metadata: '{"x":1}' })).replace(/^, /, ''),
+      'dependencies.metadata, dependencies.created_by',
+    );
+    assert.match(losses(link('A', 'related')), /dependencies/);
+    assert.match(losses(link('A', 'conditional-blocks')), /dependencies.type/);
+    assert.match(losses(link('A', 'parent-child'), link('B', 'parent-child')), /dependencies/);
+  });
+});
+
+describe('a key with the name of a heading', () => {
+  const tasks = [{ id: 'A', title: 'A', status: 'pending' }];
+
+  test('is named if the heading does not say it', () => {
+    const heading = {
+      ...{ name: 'Shop', title: 'Another', project: 'Shop', productName: ['x'] },
+      ...{ description: ['Words'], branch: 'b', branch_name: 'c' },
+    };
+    const lines = ['keys of the file: title, productName, description, branch'];
+    everywhere('p.yaml', JSON.stringify({ ...heading, tasks }), [
+      'keys of the file: title, productName, description, branch',
+    ]);
+    everywhere('prd.json', { ...heading, userStories: tasks }, lines);
+    everywhere(
+      '.taskmaster/tasks/tasks.json',
+      { ...heading, tasks: [{ ...tasks[0], subtasks: [] }] },
+      ['keys of the file: title, productName, description, branch, branch_name'],
+    );
+  });
+
+  test('is named if it is a second list, or none', () => {
+    everywhere('p.yaml', JSON.stringify({ phases: 'Two', tasks }), ['keys of the file: phases']);
+    everywhere('p.yaml', JSON.stringify({ phases: [{ name: 'P', tasks }], tasks: 'Later' }), [
+      'keys of the file: tasks',
+    ]);
+    everywhere('prd.json', { userStories: tasks, phases: ['One'], tasks: 'Later' }, [
+      'keys of the file: phases, tasks',
+    ]);
+  });
+
+  test('is an object of which only that is named which the heading does not say', () => {
+    everywhere(
+      'prd.json',
+      {
+        ...{ project: { name: 'Shop', owner: 'bob' }, meta: { description: 'Words' } },
+        ...{ metadata: { description: 'Others', version: 1, empty: '' }, userStories: tasks },
+      },
+      ['keys of the file: project.owner, metadata.description, metadata.version'],
+    );
+  });
+
+  test('is none if it has no value, or one that the heading says', () => {
+    everywhere(
+      'p.yaml',
+      'name: Shop\ntitle: " Shop "\nproject:\ndescription: |\n  Words.\ntasks:\n  - {id: A, name: A, status: pending}\n',
+      [],
+    );
+  });
+});
+
+test('lines of a task graph that are no tasks are named by their keys', () => {
+  const lines = [
+    { type: 'graph', project: 'Shop', imported: '2026-01-01', qualityGates: ['x'] },
+    { type: 'compacted', ids: ['T-1'], archive: 'old.jsonl' },
+    { type: 'graph', project: 'Another' },
+    { id: 'T-2', title: 'Two', status: 'ready', blockedBy: ['T-1'] },
+  ];
+  everywhere('tasks.jsonl', lines.map(line => JSON.stringify(line)).join('\n'), [
+    'keys of the file: imported, qualityGates, project, compacted.ids, compacted.archive',
+  ]);
+});

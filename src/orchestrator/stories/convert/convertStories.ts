@@ -8,15 +8,9 @@ import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
+import { otherFileKeys } from './otherFileKeys.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
-import {
-  datesOf,
-  isOptional,
-  listedEpicIds,
-  otherFileKeys,
-  otherLines,
-  otherSections,
-} from './otherText.ts';
+import { datesOf, isOptional, listedEpicIds, otherLines, otherSections } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
 import { type TaskDates, taskGraphText } from './tasksWriter.ts';

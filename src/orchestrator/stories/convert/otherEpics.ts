@@ -1,9 +1,10 @@
 import { groupBy } from '../../../base/groupBy.ts';
 import { type Entry, firstText, isDone, isEntry, isVoid, ownId } from '../formats/prdEntry.ts';
 import { CHILD_KEYS, epicsOf, listedEpics } from '../formats/prdEpics.ts';
-import { DEPENDENCY_KEYS, normaliseWord, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
+import { normaliseWord, STATE_KEYS, TITLE_KEYS } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
 import type { Story } from '../story.ts';
+import { isNeedKey, otherNeedKeys } from './otherNeeds.ts';
 
 /**
  * The keys of the epics of a `prd.json` that its stories do not say: their titles are the groups of the stories, and
@@ -20,7 +21,13 @@ export function otherEpicKeys(root: unknown, stories: readonly Story[]): string[
   const keys = epics.flatMap((epic, index) => {
     const own = groups.get(names[index]) ?? [];
     return isEntry(epic)
-      ? Object.keys(epic).filter(key => !isVoid(epic[key]) && !isSaid(epic, key, own))
+      ? Object.keys(epic).flatMap(key =>
+          isNeedKey(key)
+            ? otherNeedKeys(epic, key)
+            : isVoid(epic[key]) || isSaid(epic, key, own)
+              ? []
+              : [key],
+        )
       : [];
   });
   return [...new Set(keys)].map(key => `epics.${key}`);
@@ -44,7 +51,7 @@ function nameOf(epic: unknown): string | undefined {
 /** Whether the stories of an epic say what it has under a key. */
 function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
   const value = epic[key];
-  if (key === 'id' || DEPENDENCY_KEYS.some(one => one === key)) {
+  if (key === 'id') {
     return true;
   }
   if (CHILD_KEYS.includes(key)) {

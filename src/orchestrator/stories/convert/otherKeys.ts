@@ -13,7 +13,6 @@ import {
 import { PARENT_KEYS } from '../formats/prdEpics.ts';
 import {
   CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
   DESCRIPTION_KEYS,
   DISCOVERED_KEYS,
   EPIC_KEYS,
@@ -21,10 +20,10 @@ import {
   TITLE_KEYS,
 } from '../formats/prdKeys.ts';
 import { saysMore } from '../formats/statusWord.ts';
-import { unreadNeeds } from '../formats/unreadNeeds.ts';
 import type { Story, StoryFormatName } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { otherCriterionKeys } from './otherCriteria.ts';
+import { isNeedKey, otherNeedKeys, otherRelationKeys } from './otherNeeds.ts';
 import { entryOf } from './sourceEntry.ts';
 
 /** A story, and the key of it in its file that is asked for. */
@@ -48,7 +47,6 @@ const FACTS: readonly {
   { keys: STATE_KEYS, isRead: isState },
   { keys: ['parked'], isRead: isParked },
   { keys: ['priority', 'ordinal'], isRead: isPriority },
-  { keys: DEPENDENCY_KEYS, isRead: areNeeds },
   { keys: DISCOVERED_KEYS, isRead: isOrigin },
   { keys: Object.values(CHOICE_KEYS).flat(), isRead: isChoice },
   // They are stories of their own.
@@ -78,6 +76,12 @@ export function otherKeys(
     }
     if (isCriteria(value, key, story)) {
       return otherCriterionKeys(entry, key);
+    }
+    if (format === 'bmad' && key !== 'status') {
+      return [key];
+    }
+    if (isNeedKey(key)) {
+      return otherNeeds(entry, key, { format, story });
     }
     const place = { entry, epics, format, key, story };
     return FACTS.some(({ isRead, keys }) => keys.includes(key) && isRead(value, place))
@@ -128,12 +132,17 @@ function isPriority(value: unknown, { format, key, story: { priority } }: Place)
   );
 }
 
-function areNeeds(value: unknown, { format, key }: Place): boolean {
-  if (format === 'beads' || format === 'backlog') {
-    // Beads has relations there that are no dependencies.
-    return key === 'dependencies';
+function otherNeeds(
+  entry: Entry,
+  key: string,
+  { format, story }: Pick<Place, 'format' | 'story'>,
+): string[] {
+  if (format !== 'beads' && format !== 'backlog') {
+    return otherNeedKeys(entry, key);
   }
-  return unreadNeeds({ [key]: value }).length === 0;
+  // Other keys say nothing there.
+  const isOther = key !== 'dependencies';
+  return isOther ? [key] : format === 'beads' ? otherRelationKeys(entry, story) : [];
 }
 
 function isOrigin(value: unknown, { story: { discoveredFrom } }: Place): boolean {

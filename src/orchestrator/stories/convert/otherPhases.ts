@@ -1,9 +1,9 @@
 import { PHASE_ID_KEYS, type Phase } from '../formats/orchestrationPhases.ts';
 import { type Entry, isVoid } from '../formats/prdEntry.ts';
-import { DEPENDENCY_KEYS, STATE_KEYS } from '../formats/prdKeys.ts';
-import { unreadNeeds } from '../formats/unreadNeeds.ts';
+import { STATE_KEYS } from '../formats/prdKeys.ts';
 import type { Story } from '../story.ts';
 import { isStateOfAll } from './otherEpics.ts';
+import { isNeedKey, otherNeedKeys } from './otherNeeds.ts';
 
 /**
  * The keys of the phases of an orchestration that its stories do not say: the name is their group, and what a phase
@@ -16,8 +16,14 @@ export function otherPhaseKeys(phases: readonly Phase[], stories: readonly Story
     const start = end;
     end += tasks.length;
     const own = stories.slice(start, end);
-    return Object.keys(entry).filter(
-      key => key !== 'tasks' && !isVoid(entry[key]) && !isSaid(entry, key, { own, index }),
+    return Object.keys(entry).flatMap(key =>
+      key === 'tasks' || isVoid(entry[key])
+        ? []
+        : isNeedKey(key) && own.length > 0
+          ? otherNeedKeys(entry, key)
+          : isSaid(entry, key, { own, index })
+            ? []
+            : [key],
     );
   });
   return [...new Set(keys)].map(key => `phases.${key}`);
@@ -33,9 +39,6 @@ function isSaid(
   const [first] = own;
   if (first === undefined) {
     return false;
-  }
-  if (DEPENDENCY_KEYS.some(one => one === key)) {
-    return unreadNeeds({ [key]: value }).length === 0;
   }
   if (STATE_KEYS.some(one => one === key)) {
     return isStateOfAll(phase, value, own);

@@ -1,22 +1,12 @@
 import { parseDocument, visit } from 'yaml';
 import { unreadOf } from '../formats/backlogTask.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
-import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
-import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
-import { findStoryArray } from '../formats/prdRoot.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
-import type { ConversionSource } from './conversionSource.ts';
-import { epicIds, otherEpicKeys } from './otherEpics.ts';
-import { otherPhaseKeys } from './otherPhases.ts';
+import { epicIds } from './otherEpics.ts';
 import { dataIn, entryOf } from './sourceEntry.ts';
 import type { TaskDates } from './tasksWriter.ts';
-
-const HEADING_KEYS: ReadonlySet<string> = new Set([
-  ...['project', 'projectName', 'productName', 'product_name', 'name', 'title', 'description'],
-  ...['branchName', 'branch_name', 'branch', 'phases', 'tasks'],
-]);
 
 /** When a story was made and changed, if its file says so in the words of a task graph. */
 export function datesOf(parsed: ParsedStoryFile, story: Story): TaskDates {
@@ -42,50 +32,9 @@ function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string 
   return text.slice(start, end);
 }
 
-/** The keys of the file, of its tags and of its phases that belong to no story. */
-export function otherFileKeys({ file, text }: ConversionSource): string[] {
-  const { format } = file;
-  if (format === 'orchestration') {
-    const read = readOrchestration(text);
-    return 'phases' in read
-      ? [...otherRootKeys(read.root), ...otherPhaseKeys(read.phases ?? [], file.stories)]
-      : [];
-  }
-  if (format !== 'prd' && format !== 'taskMaster') {
-    return [];
-  }
-  const root = dataIn(text);
-  if (format === 'taskMaster' && isEntry(root) && !Array.isArray(root['tasks'])) {
-    return Object.entries(root).flatMap(([key, value]) =>
-      isEntry(value) && Array.isArray(value['tasks'])
-        ? keysOfTag(key, value)
-        : !isVoid(value)
-          ? [key]
-          : [],
-    );
-  }
-  const list = format === 'prd' ? findStoryArray(root)?.key : undefined;
-  return otherRootKeys(root, list).flatMap(key =>
-    key === 'epics' && format === 'prd' ? otherEpicKeys(root, file.stories) : [key],
-  );
-}
-
-function otherRootKeys(root: unknown, list?: string): string[] {
-  return isEntry(root)
-    ? Object.keys(root).filter(key => key !== list && !HEADING_KEYS.has(key) && !isVoid(root[key]))
-    : [];
-}
-
 /** The ids of the epics that a `prd.json` lists, by title. */
 export function listedEpicIds({ file, text }: ParsedStoryFile): ReadonlyMap<string, string> {
   return file.format === 'prd' ? epicIds(dataIn(text)) : new Map();
-}
-
-/** `shop.metadata` of the tag `shop`. */
-function keysOfTag(tag: string, entry: Entry): string[] {
-  return Object.keys(entry)
-    .filter(key => key !== 'tasks' && !isVoid(entry[key]))
-    .map(key => `${tag}.${key}`);
 }
 
 /**
@@ -99,6 +48,7 @@ export function otherLines(parsed: ParsedStoryFile): number {
   }
   switch (file.format) {
     case 'orchestration':
+    case 'bmad':
       return commentLines(text);
     case 'plan':
     case 'specsIndex': {

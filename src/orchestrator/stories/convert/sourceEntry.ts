@@ -1,10 +1,12 @@
 import { parseDocument } from 'yaml';
+import { LIST } from '../formats/bmadStrays.ts';
 import { readOrchestration, tasksOf } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry } from '../formats/prdEntry.ts';
 import { readTags, readTasks } from '../formats/taskMasterTasks.ts';
 import { MAX_ALIASES } from '../formats/yamlDocument.ts';
 import type { Story } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
+import { sprintEntry } from './otherSprintKeys.ts';
 
 /** The entries of a whole file, by position: its stories are asked one after another. */
 const known = new WeakMap<ParsedStoryFile, readonly (Entry | undefined)[]>();
@@ -14,9 +16,9 @@ export function entryOf(parsed: ParsedStoryFile, { position }: Story): Entry | u
   switch (parsed.file.format) {
     case 'plan':
     case 'specsIndex':
-    // A story of BMAD is a key with its status, and has no keys of its own.
-    case 'bmad':
       return undefined;
+    case 'bmad':
+      return entriesOf(parsed, () => sprintEntries(parsed))[position];
     case 'orchestration':
       // The text of one task does not say what the anchors elsewhere mean.
       return entriesOf(parsed, () =>
@@ -53,6 +55,14 @@ function entriesOf(
   const found = known.get(parsed) ?? read();
   known.set(parsed, found);
   return found;
+}
+
+function sprintEntries({ file, text }: ParsedStoryFile): Entry[] {
+  const root = dataIn(text);
+  const list = isEntry(root) ? root[LIST] : undefined;
+  return (file.kind === 'stories' ? file.stories : []).map(({ id }) =>
+    sprintEntry(isEntry(list) ? list[id] : undefined),
+  );
 }
 
 function taskMasterEntries(text: string): (Entry | undefined)[] {

@@ -203,7 +203,8 @@ function linksOf(entry: Entry): Link[] {
   return (Array.isArray(list) ? list : []).flatMap(value => linkIn(value, entry) ?? []);
 }
 
-function linkIn(link: unknown, entry: Entry | undefined): Link | undefined {
+/** The relation that a dependency of an issue is; `undefined` if it is none. */
+export function linkIn(link: unknown, entry: Entry | undefined): Link | undefined {
   if (!isEntry(link)) {
     return undefined;
   }

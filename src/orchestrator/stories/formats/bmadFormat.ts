@@ -66,12 +66,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const epics = epicsOf(entries);
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
-  const others = entries.filter(
-    entry =>
-      !isStory(entry) &&
-      (!NO_STORY.test(entry.key) || OF_EPIC.test(entry.key)) &&
-      epics.get(entry.key) !== entry.key,
-  );
+  const epicKeys = new Set(epicKeysIn(entries.map(({ key }) => key)));
+  const others = entries.filter(entry => !isStory(entry) && !epicKeys.has(entry.key));
   const known = new Set(found.map(({ key }) => key));
   // Epics may stand at the wrong place together with their stories.
   const allEpics = epicsOf([...entries, ...entriesIn(root)]);
@@ -244,8 +240,16 @@ function trimmedEnd(text: string, end: number): number {
   return trimmed;
 }
 
+/** The keys of epics and retrospectives. */
+export function epicKeysIn(keys: readonly string[]): readonly string[] {
+  const epics = epicsOf(keys.map(key => ({ key })));
+  return keys.filter(
+    key => (NO_STORY.test(key) && !OF_EPIC.test(key)) || epics.get(key) === key,
+  );
+}
+
 /** The keys of the epics, by how those of their stories begin. */
-function epicsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
+function epicsOf(entries: readonly Pick<Entry, 'key'>[]): ReadonlyMap<string, string> {
   const epics = new Map(
     entries.flatMap(({ key }): [string, string][] => {
       const name = EPIC.exec(key)?.[1];

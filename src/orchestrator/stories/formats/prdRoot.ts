@@ -89,12 +89,20 @@ function saysDone(entry: Entry): boolean {
   );
 }
 
+/** Keys with the name of the project, and with its branch, in order of precedence. */
+export const PROJECT_KEYS: readonly string[] = [
+  ...['project', 'projectName', 'productName', 'product_name', 'name', 'title'],
+];
+export const BRANCH_KEYS: readonly string[] = ['branchName', 'branch_name', 'branch'];
+/** Keys of objects in which the heading may be, too. */
+export const HEADING_PART_KEYS: readonly string[] = ['project', 'feature', 'meta', 'metadata'];
+
 /** Reads project, branch and description, which have several names; empty if there are none. */
 export function readHeading(root: unknown): StoryFileHeading {
   if (!isEntry(root)) {
     return { project: '', branchName: '', description: '' };
   }
-  const parts = [root, ...[root.project, root.feature, root.meta, root.metadata].filter(isEntry)];
+  const parts = [root, ...HEADING_PART_KEYS.map(key => root[key]).filter(isEntry)];
   const find = (keys: readonly string[]) => {
     for (const part of parts) {
       const found = firstText(part, keys);
@@ -105,11 +113,9 @@ export function readHeading(root: unknown): StoryFileHeading {
     return '';
   };
   return {
-    project: oneLine(
-      find(['project', 'projectName', 'productName', 'product_name', 'name', 'title']),
-    ),
+    project: oneLine(find(PROJECT_KEYS)),
     // As it is: a part of it would be another branch.
-    branchName: find(['branchName', 'branch_name', 'branch']).trim(),
+    branchName: find(BRANCH_KEYS).trim(),
     description: find(['description']),
   };
 }

@@ -84,7 +84,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ],
   );
   return {
-    heading: readHeading(graph.heading),
+    heading: readHeading(graph.headings[0]),
     stories,
     problems,
     edits: (story, done) => {
@@ -127,8 +127,10 @@ export interface TaskGraph {
   readonly tasks: readonly JsonLine[];
   /** Ids of finished tasks that were moved to an archive; without those that a task has again. */
   readonly compacted: ReadonlySet<string>;
-  /** What is known about the project; absent if no line says so. */
-  readonly heading?: Entry;
+  /** Lines with what is known about the project; the first one counts. */
+  readonly headings: readonly Entry[];
+  /** Lines that name the finished tasks in an archive. */
+  readonly archives: readonly Entry[];
   /** Objects that are no tasks. */
   readonly others: readonly JsonLine[];
 }
@@ -145,16 +147,18 @@ export function readTaskGraph(text: string, lines = new TextLines(text)): TaskGr
   if (!Array.isArray(read)) {
     return read;
   }
-  const heading = read.find(isHeading)?.entry;
+  const entriesOf = (found: readonly JsonLine[]) => found.map(({ entry }) => entry);
+  const archives = entriesOf(read.filter(isCompacted));
   const rest = read.filter(line => !isCompacted(line) && !isHeading(line));
   const tasks = rest.filter(isTask).map(line => ({ ...line, entry: withDecider(line.entry) }));
   const own = new Set(tasks.map(({ entry }) => ownId(entry)));
-  const compacted = read.filter(isCompacted).flatMap(({ entry }) => idsOf(entry));
+  const compacted = archives.flatMap(idsOf);
   return {
     tasks,
     others: rest.filter(line => !isTask(line)),
     compacted: new Set(compacted.filter(id => !own.has(id))),
-    heading,
+    headings: entriesOf(read.filter(isHeading)),
+    archives,
   };
 }
 

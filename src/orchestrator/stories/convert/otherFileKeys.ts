@@ -1,0 +1,56 @@
+import { readOrchestration } from '../formats/orchestrationPhases.ts';
+import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
+import { findStoryArray } from '../formats/prdRoot.ts';
+import type { ConversionSource } from './conversionSource.ts';
+import { otherEpicKeys } from './otherEpics.ts';
+import { otherGraphKeys } from './otherGraphKeys.ts';
+import { otherHeadingKeys } from './otherHeading.ts';
+import { otherPhaseKeys } from './otherPhases.ts';
+import { otherSprintKeys } from './otherSprintKeys.ts';
+import { dataIn } from './sourceEntry.ts';
+
+/** The keys of the file, of its tags and of its phases that belong to no story. */
+export function otherFileKeys({ file, text }: ConversionSource): string[] {
+  switch (file.format) {
+    case 'orchestration': {
+      const read = readOrchestration(text);
+      if (!('phases' in read)) {
+        return [];
+      }
+      const { phases = [], root } = read;
+      const list = isEntry(root) && Array.isArray(root['phases']) ? 'phases' : 'tasks';
+      return [...otherHeadingKeys(root, file, list), ...otherPhaseKeys(phases, file.stories)];
+    }
+    case 'bmad':
+      return otherSprintKeys(dataIn(text), file);
+    case 'tasks':
+      return otherGraphKeys(text, file);
+    case 'taskMaster':
+      return otherTagKeys(dataIn(text), file);
+    case 'prd': {
+      const root = dataIn(text);
+      return otherHeadingKeys(root, file, findStoryArray(root)?.key).flatMap(key =>
+        key === 'epics' ? otherEpicKeys(root, file.stories) : [key],
+      );
+    }
+    default:
+      return [];
+  }
+}
+
+function otherTagKeys(root: unknown, file: ConversionSource['file']): string[] {
+  return isEntry(root) && !Array.isArray(root['tasks'])
+    ? Object.entries(root).flatMap(([key, value]) =>
+        isEntry(value) && Array.isArray(value['tasks'])
+          ? keysOfTag(key, value)
+          : otherHeadingKeys({ [key]: value }, file),
+      )
+    : otherHeadingKeys(root, file, 'tasks');
+}
+
+/** `shop.metadata` of the tag `shop`. */
+function keysOfTag(tag: string, entry: Entry): string[] {
+  return Object.keys(entry)
+    .filter(key => key !== 'tasks' && !isVoid(entry[key]))
+    .map(key => `${tag}.${key}`);
+}
