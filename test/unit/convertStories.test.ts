@@ -544,3 +544,34 @@ test('any prd.json comes back the same from an orchestration', () => {
     }),
   );
 });
+
+describe('lines that belong to no story', () => {
+  const lost = (path: string, text: string, target: Target = 'prd') =>
+    convert(path, text, target).losses.flatMap(loss => (loss.kind === 'lines' ? loss.count : []));
+
+  test('are also headings of a plan that are no group of an item', () => {
+    const plan =
+      '# Shop\n\n## Phase 1\n\n### Tests\n\n- [ ] One\n\n## Phase 2\n\n### Tests\n\n- [ ] Two\n';
+    assert.deepEqual(lost('PLAN.md', plan), []);
+    assert.deepEqual(
+      lost('PLAN.md', `${plan}\n## Risks\n\n## Outer\n\n### Inner\n\n- [ ] Three\n`),
+      [2],
+    );
+  });
+
+  test('are also comments in the head of a task of Backlog.md, and notes among issues of Beads', () => {
+    const files = new Map([
+      ['tasks/task-1 - T.md', Buffer.from('---\n# Ask bob\nid: task-1\ntitle: T\n---\n')],
+    ]);
+    const folder = packFolder({ files, completed: [], unread: [] }).toString();
+    assert.deepEqual(lost('backlog', folder), [1]);
+    const issues =
+      '{"_type":"memory","id":"m","title":"Use tabs"}\n{"id":"b-1","title":"memory","status":"open"}\n';
+    assert.deepEqual(lost('issues.jsonl', issues), [1]);
+  });
+});
+
+test('the mark of an item of a plan that is not known is lost', () => {
+  const { losses } = convert('PLAN.md', '- [ ] One\n- [?] Two\n- [x] Three\n', 'prd');
+  assert.deepEqual(losses, [{ kind: 'story', fact: 'status', storyIds: ['#2'] }]);
+});

@@ -429,3 +429,78 @@ test('lines of a task graph that are no tasks are named by their keys', () => {
     'keys of the file: imported, qualityGates, project, compacted.ids, compacted.archive',
   ]);
 });
+
+describe('a dependency that the reader leaves out', () => {
+  test('is named, because the new file does not say it either', () => {
+    const aside = { id: 'A', name: 'A', status: 'skipped' };
+    const story = { id: 'B', name: 'B', status: 'pending', depends_on: ['A'] };
+    everywhere('p.yaml', JSON.stringify({ tasks: [aside, story] }), ['other keys (depends_on): B']);
+    everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, status: 'pending' }, story] }), []);
+  });
+
+  test('is found in Task Master by what its tasks and subtasks are called there', () => {
+    const file = (status: string) => ({
+      master: {
+        tasks: [
+          {
+            ...{ id: 1, title: 'A', status: 'pending', dependencies: [2] },
+            subtasks: [
+              { id: 1, title: 'B', status: 'pending', dependencies: [2] },
+              { id: 2, title: 'C', status },
+            ],
+          },
+          { id: 2, title: 'D', status: 'pending', dependencies: [], subtasks: [] },
+        ],
+      },
+      shop: {
+        tasks: [
+          { id: 1, title: 'E', status, subtasks: [] },
+          { id: 2, title: 'F', status: 'pending', dependencies: [1], subtasks: [] },
+        ],
+      },
+    });
+    const path = '.taskmaster/tasks/tasks.json';
+    everywhere(path, file('pending'), []);
+    everywhere(path, file('cancelled'), ['other keys (dependencies): 1.1, shop/2']);
+  });
+});
+
+test('a criterion that is made of all its values names a state that is no text of it', () => {
+  everywhere(
+    'prd.json',
+    [
+      {
+        ...{ id: 'A', title: 'A', passes: false },
+        acceptanceCriteria: [
+          { do: 'a', done: 'by bob' },
+          { do: 'b', done: true },
+        ],
+      },
+    ],
+    ['other keys (acceptanceCriteria.done): A'],
+  );
+});
+
+describe('a folder of Backlog.md', () => {
+  const folder = (task: string, config = '', completed: readonly string[] = []) =>
+    packFolder({
+      files: new Map([
+        ['tasks/task-1 - T.md', Buffer.from(`---\nid: task-1\ntitle: "T"\n${task}---\n`)],
+        ['config.yml', Buffer.from(config)],
+      ]),
+      ...{ completed, unread: [] },
+    }).toString();
+
+  test('names the keys of a task also if its head is no YAML as a whole', () => {
+    everywhere('backlog', folder('assignee: @anna\nlabels: [a]\nmilestone:\n'), [
+      'other keys (assignee, labels): task-1',
+    ]);
+  });
+
+  test('names its settings and the tasks that were put away', () => {
+    everywhere('backlog', folder('', 'project_name: Shop\nlabels: []\n'), []);
+    everywhere('backlog', folder('', 'project_name: Shop\nlabels: [a]\n', ['task-2 - U.md']), [
+      'keys of the file: completed, config.yml',
+    ]);
+  });
+});

@@ -10,7 +10,14 @@ import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
 import { otherFileKeys } from './otherFileKeys.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
-import { datesOf, isOptional, listedEpicIds, otherLines, otherSections } from './otherText.ts';
+import {
+  datesOf,
+  isOptional,
+  listedEpicIds,
+  oddMarks,
+  otherLines,
+  otherSections,
+} from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
 import { type TaskDates, taskGraphText } from './tasksWriter.ts';
@@ -51,14 +58,18 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
     );
   }
   const losses = new Losses();
-  const epics = listedEpicIds(parsed);
+  const known = {
+    epics: listedEpicIds(parsed),
+    ids: new Set(parsed.file.stories.map(({ id }) => id)),
+  };
+  const marks = oddMarks(parsed);
   for (const [index, story] of stories.entries()) {
     const other = found[index] ?? story;
     for (const fact of lostFacts(story, other, target)) {
       losses.add(story, fact);
     }
     const before = ownOf(story);
-    const keys = otherKeys(parsed, before, epics);
+    const keys = otherKeys(parsed, before, known);
     // Only a task graph has keys of which the model has no facts: the dates.
     const lost =
       target === 'tasks'
@@ -66,6 +77,9 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
         : keys;
     losses.addNamed(story, 'keys', lost);
     losses.addNamed(story, 'sections', otherSections(parsed, before));
+    if (marks.has(story.position)) {
+      losses.add(story, 'status');
+    }
     if (isOptional(parsed, before)) {
       losses.add(story, 'optional');
     }

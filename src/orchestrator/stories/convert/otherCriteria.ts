@@ -38,14 +38,19 @@ function criterionOf(item: unknown): Criterion | undefined {
 
 function unsaidKeys(item: unknown, criterion: Criterion, index: number): string[] {
   const isText = (value: unknown) => isWord(value) && String(value) === criterion.text;
-  // A text that is no value of the object was made of all of them.
-  return isEntry(item) && Object.values(item).some(isText)
-    ? Object.keys(item).filter(key => {
-        const value = item[key];
-        const isCount = COUNT_KEYS.has(key) && isWord(value) && numberIn(value) === index + 1;
-        return !isVoid(value) && !isText(value) && !isCount && !isState(key, value, criterion);
-      })
-    : [];
+  if (!isEntry(item)) {
+    return [];
+  }
+  // A text that is no value of the object was made of all of them, except for what says whether it is done.
+  const isMade = !Object.values(item).some(isText);
+  return Object.keys(item).filter(key => {
+    const value = item[key];
+    const isCount = COUNT_KEYS.has(key) && isWord(value) && numberIn(value) === index + 1;
+    const isSaid = isMade
+      ? !CRITERION_DONE_KEYS.includes(key)
+      : isVoid(value) || isText(value) || isCount;
+    return !isSaid && !isVoid(value) && !isState(key, value, criterion);
+  });
 }
 
 function isState(key: string, value: unknown, { done = false }: Criterion): boolean {

@@ -1,3 +1,4 @@
+import { CONFIGS, folderParts } from '../formats/folderText.ts';
 import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
@@ -23,6 +24,8 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
     }
     case 'bmad':
       return otherSprintKeys(dataIn(text), file);
+    case 'backlog':
+      return otherFolderNames(text);
     case 'tasks':
       return otherGraphKeys(text, file);
     case 'taskMaster':
@@ -36,6 +39,25 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
     default:
       return [];
   }
+}
+
+/** Of a folder of Backlog.md: tasks that were put away as completed, and settings that are no heading. */
+function otherFolderNames(text: string): string[] {
+  return folderParts(text).flatMap(({ end, kind, name, start }) => {
+    const own = text.slice(start, end);
+    const isLost =
+      kind === 'names'
+        ? own.trim() !== ''
+        : kind === 'file' && CONFIGS.some(config => config === name) && hasOther(dataIn(own));
+    return isLost ? [name] : [];
+  });
+}
+
+function hasOther(settings: unknown): boolean {
+  return (
+    isEntry(settings) &&
+    Object.keys(settings).some(key => key !== 'project_name' && !isVoid(settings[key]))
+  );
 }
 
 function otherTagKeys(root: unknown, file: ConversionSource['file']): string[] {

@@ -23,7 +23,7 @@ import { saysMore } from '../formats/statusWord.ts';
 import type { Story, StoryFormatName } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { otherCriterionKeys } from './otherCriteria.ts';
-import { isNeedKey, otherNeedKeys, otherRelationKeys } from './otherNeeds.ts';
+import { isNeedKey, leavesOut, otherNeedKeys, otherRelationKeys } from './otherNeeds.ts';
 import { entryOf } from './sourceEntry.ts';
 
 /** A story, and the key of it in its file that is asked for. */
@@ -57,12 +57,12 @@ const FACTS: readonly {
 /**
  * The keys of a story that have a value which was not read as anything, in the order of the file: those that no story
  * has here, and those with a value that says nothing here.
- * @param epics the ids of listed epics by title
+ * @param known the ids of listed epics by title, and those of all stories
  */
 export function otherKeys(
   parsed: ParsedStoryFile,
   story: Story,
-  epics: ReadonlyMap<string, string>,
+  { epics, ids }: Pick<Place, 'epics'> & { readonly ids: ReadonlySet<string> },
 ): string[] {
   const entry = entryOf(parsed, story);
   if (entry === undefined) {
@@ -81,7 +81,7 @@ export function otherKeys(
       return [key];
     }
     if (isNeedKey(key)) {
-      return otherNeeds(entry, key, { format, story });
+      return otherNeeds(entry, key, { format, ids, story });
     }
     const place = { entry, epics, format, key, story };
     return FACTS.some(({ isRead, keys }) => keys.includes(key) && isRead(value, place))
@@ -135,10 +135,11 @@ function isPriority(value: unknown, { format, key, story: { priority } }: Place)
 function otherNeeds(
   entry: Entry,
   key: string,
-  { format, story }: Pick<Place, 'format' | 'story'>,
+  { format, ids, story }: Pick<Place, 'format' | 'story'> & { readonly ids: ReadonlySet<string> },
 ): string[] {
   if (format !== 'beads' && format !== 'backlog') {
-    return otherNeedKeys(entry, key);
+    const isDropped = leavesOut(entry[key], story, { ids, isTaskMaster: format === 'taskMaster' });
+    return isDropped ? [key] : otherNeedKeys(entry, key);
   }
   // Other keys say nothing there.
   const isOther = key !== 'dependencies';

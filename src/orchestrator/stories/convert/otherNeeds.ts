@@ -27,8 +27,34 @@ export function otherNeedKeys(entry: Entry, key: string): string[] {
   return [...new Set(lost)].map(own => `${key}.${own}`);
 }
 
-/** The same for an issue of Beads, whose dependencies are relations of several types. */
+/**
+ * Whether a story of the file is named that the reader leaves out, because it is put aside and nobody waits for it.
+ * @param value of a key with what the story waits for
+ */
+export function leavesOut(
+  value: unknown,
+  { dependsOn, id }: Story,
+  { ids, isTaskMaster }: { readonly ids: ReadonlySet<string>; readonly isTaskMaster: boolean },
+): boolean {
+  const kept = new Set(dependsOn);
+  const places = isTaskMaster ? placesOf(id) : [''];
+  return [value].flat().some(need => {
+    const name = dependencyId(need);
+    const meant = places.map(place => `${place}${name}`).find(one => ids.has(one));
+    return name !== undefined && meant !== undefined && !kept.has(meant);
+  });
+}
+
+/** What stands before the ids that a task of Task Master names: those of its siblings, if it is a subtask, and its tag. */
+function placesOf(id: string): string[] {
+  const tag = id.slice(0, id.lastIndexOf('/') + 1);
+  const end = id.lastIndexOf('.');
+  return end > tag.length ? [id.slice(0, end + 1), tag] : [tag];
+}
+
+/** The same for an issue of Beads: its relations have several types, of which few are dependencies. */
 export function otherRelationKeys(issue: Entry, { dependsOn }: Story): string[] {
+  const kept = new Set(dependsOn);
   let hasParent = false;
   const lost = [issue['dependencies']].flat().flatMap((relation): string[] => {
     const link = linkIn(relation, issue);
@@ -39,7 +65,7 @@ export function otherRelationKeys(issue: Entry, { dependsOn }: Story): string[] 
     const isParent = type === 'parent-child' && !hasParent;
     hasParent ||= isParent;
     // Parts of another issue are waited for by their own ids.
-    if (!isParent && type !== 'waits-for' && !dependsOn.includes(to)) {
+    if (!isParent && type !== 'waits-for' && !kept.has(to)) {
       return [''];
     }
     return Object.keys(relation).flatMap(own => {

@@ -1,11 +1,14 @@
 import { parseDocument, visit } from 'yaml';
 import { unreadOf } from '../formats/backlogTask.ts';
+import { MEMORY } from '../formats/beadsFormat.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
-import type { Story } from '../story.ts';
+import { EPIC_PATH } from '../formats/planHeadings.ts';
+import { isEntry } from '../formats/prdEntry.ts';
+import type { Story, StoryList } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { epicIds } from './otherEpics.ts';
-import { dataIn, entryOf } from './sourceEntry.ts';
+import { dataIn, entryOf, frontMatterOf } from './sourceEntry.ts';
 import type { TaskDates } from './tasksWriter.ts';
 
 /** When a story was made and changed, if its file says so in the words of a task graph. */
@@ -25,6 +28,16 @@ export function otherSections(parsed: ParsedStoryFile, story: Story): readonly s
 /** Whether an item of a plan is marked as one that need not be done. */
 export function isOptional(parsed: ParsedStoryFile, story: Story): boolean {
   return parsed.file.format === 'plan' && isOptionalItem(textOf(parsed, story));
+}
+
+/** The positions of items of a plan whose marks are not known, so that nothing of them is left. */
+export function oddMarks({ file: { format, problems } }: ParsedStoryFile): ReadonlySet<number> {
+  const isPlan = format === 'plan' || format === 'specsIndex';
+  return new Set(
+    problems.flatMap(({ code, subject }) =>
+      isPlan && code === 'unknownStatus' && subject !== undefined ? [subject.position] : [],
+    ),
+  );
 }
 
 function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string {
@@ -62,17 +75,41 @@ export function otherLines(parsed: ParsedStoryFile): number {
           told.add(line);
         }
       }
+      const isGroup = groupNames(file);
       return lines.filter(
-        ({ kind, line, text: words }) => kind === 'plain' && words.trim() !== '' && !told.has(line),
+        line =>
+          !told.has(line.line) &&
+          ((line.kind === 'plain' && line.text.trim() !== '') ||
+            (line.kind === 'heading' && !isGroup(line.title))),
       ).length;
     }
     case 'backlog':
       return file.stories
-        .map(story => unreadOf(textOf(parsed, story), story).lines)
+        .map(story => {
+          const own = textOf(parsed, story);
+          return unreadOf(own, story).lines + commentLines(frontMatterOf(own));
+        })
         .reduce((sum, count) => sum + count, 0);
+    case 'beads':
+      return memoryLines(text);
     default:
       return 0;
   }
+}
+
+/** Whether the heading of a plan is the name of the project, or that of an epic, alone or with those above it. */
+function groupNames({ project, stories }: StoryList): (title: string) => boolean {
+  const epics = new Set(stories.flatMap(({ epic }) => epic ?? []));
+  const names = new Set([...epics].flatMap(epic => [epic, ...epic.split(EPIC_PATH)]));
+  return title => title === '' || title === project || names.has(title);
+}
+
+/** What `bd remember` has written: notes for agents among the issues. */
+function memoryLines(text: string): number {
+  return text.split('\n').filter(line => {
+    const entry = line.includes(MEMORY) ? dataIn(line) : undefined;
+    return isEntry(entry) && entry['_type'] === MEMORY;
+  }).length;
 }
 
 /** The lines of a plan that are the description of an item, which begins with the text of the item's own line. */

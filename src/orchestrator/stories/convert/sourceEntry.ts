@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { LIST } from '../formats/bmadStrays.ts';
+import { readFrontMatter, valueIn } from '../formats/frontMatter.ts';
 import { readOrchestration, tasksOf } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry } from '../formats/prdEntry.ts';
 import { readTags, readTasks } from '../formats/taskMasterTasks.ts';
@@ -77,8 +78,21 @@ function taskMasterEntries(text: string): (Entry | undefined)[] {
 function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Entry | undefined {
   const { end, start } = spanOf(position);
   const own = text.slice(start, end);
-  const [, frontMatter = ''] =
-    (file.format === 'backlog' && /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(own)) || [];
-  const value = dataIn(file.format === 'backlog' ? frontMatter : own);
+  const value = file.format === 'backlog' ? dataInFrontMatter(own) : dataIn(own);
   return isEntry(value) ? value : undefined;
+}
+
+/** The YAML between the lines `---` at the top of a text. */
+export function frontMatterOf(text: string): string {
+  return /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? '';
+}
+
+function dataInFrontMatter(text: string): unknown {
+  const matter = readFrontMatter(text);
+  // Tools also read what is no YAML as a whole, such as `assignee: @anna`.
+  return (
+    dataIn(frontMatterOf(text)) ??
+    (matter &&
+      Object.fromEntries(matter.fields.map(({ key, raw }) => [key, valueIn(matter, key) ?? raw])))
+  );
 }

@@ -25,6 +25,8 @@ export const beads: StoryFormat = { name: 'beads', read };
 
 /** The priority of an issue that says none, as in `bd create`. */
 const USUAL_PRIORITY = 2;
+/** The type of a note for agents, which an export may contain: `bd remember`. */
+export const MEMORY = 'memory';
 /** The status of an issue that is not done. */
 const OPEN = 'open';
 
@@ -124,8 +126,7 @@ function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
   }
   const readiness = beadsReadiness(entries, Date.now());
   return issues.flatMap(({ entry, start }, position) => {
-    // `bd remember`: a note for agents, which an export may contain.
-    if (entry['_type'] === 'memory') {
+    if (entry['_type'] === MEMORY) {
       return [];
     }
     const { parent, parked = false, waitsFor = [] } = readiness[position] ?? {};
