@@ -504,3 +504,27 @@ describe('a folder of Backlog.md', () => {
     ]);
   });
 });
+
+test('a key that an object has twice is named by its line at any depth, unless it is a comment', () => {
+  const lost = (path: string, text: string) => {
+    const parsed = parseStoryText(path, text);
+    const { file } = parsed;
+    assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
+    const { losses } = convertStories({ ...parsed, file }, 'yaml', new Date(0));
+    return losses.flatMap(loss => (loss.kind === 'notRead' ? loss.lines : []));
+  };
+  const prd = `{"name": "One",
+"name": "Two", "text": {"text": {}},
+"userStories": [{"id": "A",
+"title": "A",
+"title": "B", "passes": false,
+"acceptanceCriteria": [
+  {"text": "one", "_note": 1,
+   "te\\u0078t": "two", "_note": 2},
+  {"text": "three"},
+  ["text", "text", {"a": ["b"], "b": "a"}]
+]}]}`;
+  assert.deepEqual(lost('prd.json', prd), [1, 4, 7]);
+  const issue = '{"id":"b-1","title":"A","status":"open","metadata":{"a":1,"a":2}}\n';
+  assert.deepEqual(lost('.beads/issues.jsonl', `${issue}${issue.replace('b-1', 'b-2')}`), [1, 2]);
+});

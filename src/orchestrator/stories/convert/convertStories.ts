@@ -20,6 +20,7 @@ import {
 } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
 import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
+import { linesOfRepeatedKeys } from './repeatedKeys.ts';
 import { type TaskDates, taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
 
@@ -226,16 +227,13 @@ function lossesOfFile(
   if (count > 0) {
     losses.push({ kind: 'lines', count });
   }
-  const notRead = file.problems.filter(
-    ({ code }) => code === 'notAStory' || code === 'repeatedKey',
-  );
-  if (notRead.length > 0) {
-    const files = notRead.flatMap(({ file: name }) => name ?? []);
-    losses.push({
-      kind: 'notRead',
-      lines: notRead.map(({ line }) => line),
-      ...(files.length === notRead.length && { files }),
-    });
+  const notRead = file.problems.filter(({ code }) => code === 'notAStory');
+  const inFiles = notRead.flatMap(({ file: name }) => name ?? []);
+  const lines = new Set([...notRead.map(({ line }) => line), ...linesOfRepeatedKeys(parsed)]);
+  if (inFiles.length > 0 && inFiles.length === notRead.length) {
+    losses.push({ kind: 'notRead', lines: notRead.map(({ line }) => line), files: inFiles });
+  } else if (lines.size > 0) {
+    losses.push({ kind: 'notRead', lines: [...lines].sort((one, other) => one - other) });
   }
   return losses;
 }
