@@ -528,3 +528,50 @@ test('a key that an object has twice is named by its line at any depth, unless i
   const issue = '{"id":"b-1","title":"A","status":"open","metadata":{"a":1,"a":2}}\n';
   assert.deepEqual(lost('.beads/issues.jsonl', `${issue}${issue.replace('b-1', 'b-2')}`), [1, 2]);
 });
+
+describe('a value in the place of another kind', () => {
+  const task = { id: 'A', title: 'A', status: 'pending' };
+
+  test('is named where a phase or an epic has its state or its id', () => {
+    const phase = { name: 'One', status: ['x'], passes: { a: 1 }, tasks: [task] };
+    everywhere('p.yaml', JSON.stringify({ phases: [phase] }), [
+      'keys of the file: phases.status, phases.passes',
+    ]);
+    const epic = { id: ['E'], title: 'Shop', completed: [1], children: ['A'] };
+    everywhere('prd.json', { epics: [epic], userStories: [task] }, [
+      'keys of the file: epics.id, epics.completed',
+    ]);
+  });
+
+  test('is named where the id of a phase is a text for people', () => {
+    const phases = ['P1', 'Before the launch', 'Two'].map((phase, index) => ({
+      ...{ phase, name: 'Two', tasks: [{ ...task, id: `A${index}` }] },
+    }));
+    everywhere('p.yaml', JSON.stringify({ phases }), ['keys of the file: phases.phase']);
+    everywhere('p.yaml', JSON.stringify({ phases: [phases[0], phases[2]] }), []);
+  });
+
+  test('is named where a story says what it was discovered from, with a second line', () => {
+    everywhere(
+      'prd.json',
+      [{ ...task, discoveredFrom: 'B\nWhile testing' }],
+      ['other keys (discoveredFrom): A'],
+    );
+    everywhere('prd.json', [{ ...task, discoveredFrom: ' B\n' }], []);
+  });
+
+  test('is named where a relation of Beads has its type', () => {
+    const link = { depends_on_id: 'A', type: ['x'] };
+    const lines = [task, { ...task, id: 'B', dependencies: [link] }];
+    everywhere('.beads/issues.jsonl', lines.map(line => JSON.stringify(line)).join('\n'), [
+      'other keys (dependencies.type): B',
+    ]);
+  });
+});
+
+test('a list without tasks next to the tags of Task Master hides no tag that is read', () => {
+  const tasks = [{ id: 1, title: 'A', status: 'pending', subtasks: [] }];
+  everywhere('.taskmaster/tasks/tasks.json', { tasks: ['Later'], master: { tasks, note: 'x' } }, [
+    'keys of the file: tasks, master.note',
+  ]);
+});

@@ -52,7 +52,7 @@ function nameOf(epic: unknown): string | undefined {
 function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
   const value = epic[key];
   if (key === 'id') {
-    return true;
+    return ownId(epic) !== undefined;
   }
   if (CHILD_KEYS.includes(key)) {
     const ids = new Set(own.map(({ id }) => id));
@@ -69,6 +69,9 @@ function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
  * @param value of the group, under one of its keys for that
  */
 export function isStateOfAll(group: Entry, value: unknown, own: readonly Story[]): boolean {
+  if (typeof value !== 'string' && typeof value !== 'boolean') {
+    return false;
+  }
   const done = isDone(group);
   const isUnderWay =
     typeof value === 'string' && /^(?:in progress|active|started)$/.test(normaliseWord(value));

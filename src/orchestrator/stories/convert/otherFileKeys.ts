@@ -2,6 +2,7 @@ import { CONFIGS, folderParts } from '../formats/folderText.ts';
 import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
+import { readTags } from '../formats/taskMasterTasks.ts';
 import type { ConversionSource } from './conversionSource.ts';
 import { otherEpicKeys } from './otherEpics.ts';
 import { otherGraphKeys } from './otherGraphKeys.ts';
@@ -29,7 +30,7 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
     case 'tasks':
       return otherGraphKeys(text, file);
     case 'taskMaster':
-      return otherTagKeys(dataIn(text), file);
+      return otherTagKeys(text, file);
     case 'prd': {
       const root = dataIn(text);
       return otherHeadingKeys(root, file, findStoryArray(root)?.key).flatMap(key =>
@@ -60,8 +61,10 @@ function hasOther(settings: unknown): boolean {
   );
 }
 
-function otherTagKeys(root: unknown, file: ConversionSource['file']): string[] {
-  return isEntry(root) && !Array.isArray(root['tasks'])
+function otherTagKeys(text: string, file: ConversionSource['file']): string[] {
+  const root = dataIn(text);
+  const isTagged = readTags(text, root).tags.some(({ name }) => name !== undefined);
+  return isTagged && isEntry(root)
     ? Object.entries(root).flatMap(([key, value]) =>
         isEntry(value) && Array.isArray(value['tasks'])
           ? keysOfTag(key, value)

@@ -5,7 +5,6 @@ import {
   type Entry,
   firstText,
   isVoid,
-  oneLine,
   ownId,
   readCriteria,
   readPriority,
@@ -147,7 +146,7 @@ function otherNeeds(
 }
 
 function isOrigin(value: unknown, { story: { discoveredFrom } }: Place): boolean {
-  return discoveredFrom !== undefined && oneLine(String(value)) === discoveredFrom;
+  return discoveredFrom !== undefined && String(value).trim() === discoveredFrom;
 }
 
 function isChoice(value: unknown, { key, story }: Place): boolean {

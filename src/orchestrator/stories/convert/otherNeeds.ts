@@ -70,9 +70,10 @@ export function otherRelationKeys(issue: Entry, { dependsOn }: Story): string[] 
     }
     return Object.keys(relation).flatMap(own => {
       const isSaid =
-        own === 'type'
-          ? isParent || type === 'blocks'
-          : ['issue_id', 'depends_on_id'].includes(own) || isNothing(relation[own]);
+        isNothing(relation[own]) ||
+        (own === 'type'
+          ? relation[own] === 'blocks' || isParent
+          : ['issue_id', 'depends_on_id'].includes(own));
       return isSaid ? [] : [`.${own}`];
     });
   });

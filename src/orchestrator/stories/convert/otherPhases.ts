@@ -46,7 +46,12 @@ function isSaid(
   if (PHASE_ID_KEYS.includes(key)) {
     const mark = PHASE_ID_KEYS.find(one => (phase[one] ?? undefined) !== undefined);
     // What counts the phases is their order.
-    return typeof value === 'string' && (key === mark || Number(value) === index + 1);
+    if (typeof value !== 'string') {
+      return false;
+    }
+    // Words are a text for people, and not what others call the phase.
+    const isName = key === mark && (value.trim() === first.epic || !/\s/.test(value.trim()));
+    return isName || Number(value) === index + 1;
   }
   return key === 'name' && typeof value === 'string' && value.trim() === first.epic;
 }
