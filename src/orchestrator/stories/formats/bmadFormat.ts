@@ -243,9 +243,7 @@ function trimmedEnd(text: string, end: number): number {
 /** The keys of epics and retrospectives. */
 export function epicKeysIn(keys: readonly string[]): readonly string[] {
   const epics = epicsOf(keys.map(key => ({ key })));
-  return keys.filter(
-    key => (NO_STORY.test(key) && !OF_EPIC.test(key)) || epics.get(key) === key,
-  );
+  return keys.filter(key => (NO_STORY.test(key) && !OF_EPIC.test(key)) || epics.get(key) === key);
 }
 
 /** The keys of the epics, by how those of their stories begin. */

@@ -306,7 +306,6 @@ function leadingSpace(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-
 /** The name of the specification file at the start of a text, without folder and extension. */
 function specificationName(text: string): string | undefined {
   const [, code, link] = /^(?:\*\*|__)?(?:`([^`]+)`|\[[^\]]*\]\(([^)\s]+)[^)]*\))/.exec(text) ?? [];
