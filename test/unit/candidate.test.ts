@@ -552,8 +552,11 @@ describe('a candidate', () => {
       const at0 = withTick(plan, 'plan.md', { id: '#1', position: 0, title: 'one' });
       assert.ok('content' in at0);
       assert.equal(at0.content.toString(), '- [ ] new\n- [x] one\n- [ ] two\n');
-      const gone = withTick(plan, 'plan.md', { id: '#1', position: 0, title: 'gone' });
-      assert.ok('notTicked' in gone);
+      const added = withTick(plan, 'plan.md', { id: '#1', position: 0, title: 'added later' });
+      assert.ok('content' in added && added.content.equals(plan));
+      const twins = Buffer.from('- [ ] new\n- [ ] one\n- [ ] one\n');
+      const unclear = withTick(twins, 'plan.md', { id: '#1', position: 0, title: 'one' });
+      assert.ok('notTicked' in unclear);
       const same = withTick(plan, 'plan.md', { id: '#2', position: 1, title: 'one' });
       assert.ok('content' in same && same.content.toString().includes('- [x] one'));
       const bad = withTick(Buffer.from([0x7b, 0xff]), 'prd.json', { id: 'a', position: 0 });

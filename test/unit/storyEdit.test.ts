@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import {
   access,
   chmod,
@@ -339,6 +340,29 @@ describe('setStoryDone', () => {
       /may be another story now: choose it again/,
     );
     assert.equal(await readFile(path, 'utf8'), changed);
+  });
+
+  test('a story without an id is found again in a list that changes during the edit', async () => {
+    const open = (...titles: string[]) =>
+      JSON.stringify(titles.map(title => ({ title, passes: false })));
+    const path = await place(open('one', 'two'));
+    let looks = 0;
+    await setStoryDone(path, { id: '#2', position: 1 }, true, {
+      find: stories => {
+        looks += 1;
+        if (looks === 1) {
+          writeFileSync(path, open('new', 'one', 'two'));
+        }
+        return stories.find(({ title }) => title === 'two');
+      },
+    });
+    const file = await readStoryFileOrThrow(path);
+    assert.equal(looks, 2);
+    assert.deepEqual(file.kind === 'stories' && file.stories.map(({ done }) => done), [
+      false,
+      false,
+      true,
+    ]);
   });
 
   test('a half-written file is read again', async () => {

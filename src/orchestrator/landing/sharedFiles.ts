@@ -65,7 +65,10 @@ export function withTick(content: Buffer, path: string, story: LandingStory): Ti
   }
   try {
     const file = parseStoryFile(path, text);
-    if (file.kind === 'stories' && isAbsent(file.stories, story)) {
+    if (
+      file.kind === 'stories' &&
+      (isAbsent(file.stories, story) || isUntitled(file.stories, story))
+    ) {
       return { content };
     }
     const selector = placeNow(path, file.kind === 'invalid' ? [] : file.stories, story);
@@ -102,6 +105,11 @@ export function placeNow(
       story.id,
     ),
   );
+}
+
+/** Whether no story of a list can be one that only its title recognizes. */
+function isUntitled(stories: readonly Story[], { id, title }: LandingStory): boolean {
+  return isNumberId(id) && title !== undefined && !stories.some(story => story.title === title);
 }
 
 function isAbsent(stories: readonly Story[], { id: sought }: LandingStory): boolean {

@@ -45,16 +45,15 @@ async function tick(
   { storyFile }: Pick<Run, 'storyFile'>,
   scope: Scope & { readonly story: LandingStory },
 ): Promise<boolean> {
-  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
   if (storyFile === undefined) {
     return false;
   }
+  const { story } = scope;
   try {
-    const { done, id, position } =
-      list === undefined ? scope.story : placeNow(storyFile, list.stories, scope.story);
-    if (done !== true) {
-      await setStoryDone(storyFile, { id, position }, true, { expectedHash: list?.hash });
-    }
+    // A person, or another agent's report, may add stories at the same time.
+    await setStoryDone(storyFile, story, true, {
+      find: stories => placeNow(storyFile, stories, story),
+    });
     return true;
   } catch (error) {
     requireHuman(error);

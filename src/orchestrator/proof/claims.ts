@@ -13,6 +13,7 @@ import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { idsNow } from '../stories/storyMatching.ts';
+import { storyNow } from '../stories/storyNow.ts';
 import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
@@ -348,7 +349,11 @@ async function putBack(
         storyFile,
         { id: storyId, position: story?.position },
         false,
-        hash === undefined ? {} : { expectedHash: hash },
+        {
+          expectedHash: hash,
+          // Somebody may have added stories meanwhile. A position would be that of another list.
+          find: now => story && storyNow(now, { ...story, position: undefined }),
+        },
       );
       // Our own edit must not make the next story's position untrusted.
       hash = edit.hash;

@@ -30,6 +30,11 @@ export interface SetStoryDoneOptions {
   readonly expectedHash?: string;
   /** Earlier ticks of the story: if its entry is as one of them left it, what stood there before is restored. */
   readonly undos?: readonly TickUndo[];
+  /**
+   * Finds the story in each version of the list, for one that others may change at the same time; without a result, the
+   * selector counts.
+   */
+  readonly find?: (stories: readonly Story[]) => StorySelector | undefined;
 }
 
 /** The result of an edit. */
@@ -65,10 +70,17 @@ export async function setStoryDone(
   const { changed, after } = await editFile(path, before => {
     const parsed = parseStoryText(path, before);
     const known = chosen;
-    const story = findStory(parsed, selector, done, candidate =>
-      known === undefined
-        ? options.expectedHash === undefined || options.expectedHash === parsed.file.hash
-        : candidate.title === known.title,
+    const { expectedHash, find } = options;
+    const found = parsed.file.kind === 'stories' ? find?.(parsed.file.stories) : undefined;
+    const story = findStory(
+      parsed,
+      found ?? selector,
+      done,
+      candidate =>
+        found !== undefined ||
+        (known === undefined
+          ? expectedHash === undefined || expectedHash === parsed.file.hash
+          : candidate.title === known.title),
     );
     chosen = story;
     const edited = editParsed(parsed, story, done, options.undos);
