@@ -241,7 +241,7 @@ phases:
       - {id: c, name: C, status: completed}
       - just a text
 `;
-  test('reports comments, keys, items that are not read, and tasks that are set aside by no word of a prd.json', () => {
+  test('reports comments, keys, and items that are not read', () => {
     const { losses } = convert('p.yaml', YAML, 'prd');
     assert.deepEqual(losses, [
       { kind: 'story', fact: 'keys', storyIds: ['a'], names: ['estimate'] },
@@ -249,10 +249,6 @@ phases:
       { kind: 'notRead', lines: [14] },
     ]);
     assert.deepEqual(convert('p.yaml', YAML, 'yaml').losses.length, 3);
-    const hooked = '{"id":"a","title":"t","status":"hooked"}\n';
-    assert.deepEqual(convert('i.jsonl', hooked, 'prd').losses, [
-      { kind: 'story', fact: 'parked', storyIds: ['a'] },
-    ]);
     assert.equal(
       lossLines(losses, english).at(-1),
       'an item that is not read as a story, on line 14',

@@ -289,6 +289,22 @@ describe('what is put aside', () => {
   });
 });
 
+test('what another format puts aside by a word of its own has a key for that in a prd.json', () => {
+  for (const [path, text] of [
+    ['i.jsonl', '{"id":"a","title":"t","status":"hooked"}\n'],
+    ['tasks.jsonl', '{"id":"a","title":"t","status":"blocked","blockedBy":[]}\n'],
+    ['.ralph/agent/tasks.jsonl', '{"id":"a","title":"t","status":"failed","blocked_by":[]}\n'],
+  ] as const) {
+    const { losses, text: written } = convert(path, text, 'prd');
+    assert.ok(!losses.some(loss => loss.kind === 'story' && loss.fact === 'parked'), path);
+    assert.match(written, /"parked": true/, path);
+    assert.equal(listOf('prd.json', written).stories[0]?.parked, true, path);
+  }
+  // Where its own word says it, there is no key.
+  const skipped = prd([{ id: 'A', title: 'One', status: 'skipped' }]);
+  assert.doesNotMatch(convert('prd.json', skipped, 'prd').text, /parked/);
+});
+
 test('fences and line breaks in texts of other formats hide no story in a plan', () => {
   const texts = ['> ```js', '- - ```', '1. ~~~', '+ ```', '> > - ```', '  ```'];
   for (const text of texts) {

@@ -272,6 +272,8 @@ export interface ParsedStoryFile {
   readonly commits?: StoryText['commits'];
   /** See `StoryText`. */
   readonly parts?: StoryText['parts'];
+  /** See `StoryText`. */
+  readonly lists?: StoryText['lists'];
 }
 
 /** Like `parseStoryFile`, for callers that will edit the text. */
@@ -302,6 +304,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     edits,
     hasPhases,
     heading,
+    lists,
     move,
     nextId,
     parts,
@@ -329,6 +332,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     add,
     nextId,
     parts,
+    lists,
   };
 }
 

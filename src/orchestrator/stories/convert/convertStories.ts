@@ -8,6 +8,7 @@ import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
+import { inListTurns } from './inListTurns.ts';
 import { otherFileKeys } from './otherFileKeys.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
 import {
@@ -40,8 +41,8 @@ const FILE_NAMES: Readonly<Record<Target, string>> = {
  * @param now when tasks are created, if the target says so
  */
 export function convertStories(parsed: ConversionSource, target: Target, now: Date): Conversion {
-  const { file } = parsed;
-  const stories = storiesFor(target, ofItems(file));
+  const { file, lists } = parsed;
+  const stories = storiesFor(target, lists === undefined ? ofItems(file) : inListTurns(lists));
   // As the file has them.
   const own = new Map(file.stories.map(story => [story.position, story]));
   const ownOf = (story: Story) => own.get(story.position) ?? story;

@@ -1,5 +1,6 @@
 import { isNumberId } from '../../../base/numberId.ts';
 import type { NewStoryFile } from './newStories.ts';
+import { isParkedWord } from './prdKeys.ts';
 import { saysMore } from './statusWord.ts';
 
 /**
@@ -32,6 +33,8 @@ export function prdFileText(
       effort: story.effort,
       maxTurns: story.maxTurns,
       status: status !== undefined && saysMore(status, done) ? status : undefined,
+      // Where the word does not say it.
+      parked: story.parked === true && !done && !isParkedWord(status) ? true : undefined,
       passes: done,
     };
   });

@@ -15,6 +15,11 @@ export interface StoryText {
   /** See `StoryList`. */
   readonly hasPhases?: true;
   /**
+   * The stories of lists that have their turns one after the other, in this order; those of all but one are put aside
+   * above. Here, a story is put aside only if the file itself puts it aside.
+   */
+  readonly lists?: readonly (readonly Story[])[];
+  /**
    * The edits that mark one of these stories, which has the other status, as done or not done.
    *
    * @throws HumanError if no small edit can do this.

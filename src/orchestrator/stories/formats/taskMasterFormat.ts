@@ -14,14 +14,13 @@ import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOut
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
 import { plainText } from './plainText.ts';
-import { dependencyId, type Entry, firstText, isEntry, readStory } from './prdEntry.ts';
-import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
+import { dependencyId, type Entry, isEntry } from './prdEntry.ts';
+import { DEPENDENCY_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
+import { idOf, readStories } from './taskMasterStories.ts';
 import {
-  isParked,
-  type NamedTask,
   nestedSubtasks,
   type OddTasks,
   oddSubtasks,
@@ -77,7 +76,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     tags.find(({ items }) => items.length > 0);
   const tasks = tags.flatMap(tag => readTasks(text, tag));
   const needs = new TaskMasterNeeds(tasks, task => idOf(task, main));
-  const { current, stories } = readStories(tasks, { main, tags, needs }, lines);
+  const { current, lists, stories } = readStories(tasks, { main, tags, needs }, lines);
   const placeOf = ({ position }: Pick<Story, 'position'>, keys: readonly string[]) => {
     const task = tasks[position];
     const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
@@ -138,6 +137,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     },
     stories,
     problems,
+    lists,
     edits: ({ position }, done) => {
       const task = tasks[position];
       return task === undefined
@@ -170,54 +170,6 @@ function holdersOf(text: string, root: Entry, tags: readonly Tag[]) {
     return isEntry(entry) ? [{ entry, start: holder }] : [];
   });
   return [{ entry: root, start: skipSpace(text, 0) }, ...holders];
-}
-
-/** The tags of a file; the tasks of `main` have their ids without the tag. */
-interface Tags {
-  readonly tags: readonly Tag[];
-  readonly main: Tag | undefined;
-  readonly needs: TaskMasterNeeds;
-}
-
-function readStories(
-  tasks: readonly Task[],
-  { main, needs, tags }: Tags,
-  lines: TextLines,
-): { readonly stories: Story[]; readonly current: Tag | undefined } {
-  const told = new Map(
-    tasks.map((task, position) => [
-      task,
-      readStory(task.entry, position, lines.at(task.span.start).line),
-    ]),
-  );
-  const isAside = ({ entry, parent }: Task) =>
-    isParked(entry) ||
-    (parent !== undefined && (told.get(parent)?.done === true || isParked(parent.entry)));
-  const open = new Set(
-    tasks.flatMap(task => (told.get(task)?.done === true || isAside(task) ? [] : [task.tag])),
-  );
-  // One tag after the other, for each is work of its own: the others are only listed.
-  const current = [main, ...tags].find(tag => tag !== undefined && open.has(tag)) ?? main;
-  const stories = [...told].map(([task, story]) => {
-    const { entry, parent, subtasks, tag } = task;
-    const id = idOf(task, main);
-    const isParked = tag !== current || isAside(task);
-    const head = parent ?? (subtasks === undefined ? undefined : task);
-    const group = head && told.get(head)?.title;
-    const strategy = firstText(entry, ['testStrategy']);
-    return {
-      ...story,
-      id,
-      title: firstText(entry, TITLE_KEYS) === undefined ? id : story.title,
-      description: descriptionOf(entry),
-      criteria: strategy === undefined ? story.criteria : [{ text: strategy }],
-      priority: story.priority ?? (parent && told.get(parent)?.priority),
-      dependsOn: needs.of(task),
-      epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
-      parked: (isParked && !story.done) || story.parked,
-    };
-  });
-  return { stories, current };
 }
 
 /** A task names others of its tag, and a subtask its siblings, by their own ids. */
@@ -259,19 +211,6 @@ function additions(
           ),
         ],
       };
-}
-
-/** The ids of the main tag are those of Task Master; other tags use the same ones again. */
-function idOf({ name, tag }: NamedTask, main: Tag | undefined): string {
-  return tag === main || tag.name === undefined ? name : `${tag.name}/${name}`;
-}
-
-function descriptionOf(entry: Entry): string {
-  const first = firstText(entry, ['description']);
-  const second = firstText(entry, ['details']);
-  return first === undefined || second === undefined || first === second
-    ? (first ?? second ?? '')
-    : `${first}\n\n${second}`;
 }
 
 /** Of a task with subtasks, the part that has its status: ticks of subtasks are not changes of it. */
