@@ -8,6 +8,9 @@ const BEFORE =
 
 /** Agents write "Discovered: …" for work that is to be done; as a status of its own it is not. */
 const WORDS = [...PARKED_WORDS].filter(word => word !== 'discovered');
+const start = once(() => new RegExp(`^${BEFORE}`, 'iu'));
+/** What an item that is struck through says. */
+const STRUCK = 'dropped';
 const aside = once(() => {
   const words = WORDS.join('|');
   return new RegExp(`^${BEFORE}[*_]{0,2}([([]?)(${words})(?![\\p{L}\\p{N}_])`, 'iu');
@@ -16,13 +19,15 @@ const aside = once(() => {
 /**
  * The word with which each item of a plan says that nobody is to work on it, such as `dropped`, in the order of the
  * items. A mark of its own exists for that in no tool, so people take one for work in progress and begin the text with
- * the word: `- [~] T062 DROPPED - …`. What is indented below such an item is put aside with it.
+ * the word: `- [~] T062 DROPPED - …`. Others strike the whole text through. What is indented below such an item is put
+ * aside with it.
  */
 export function asideWords(items: readonly Checkbox[]): readonly (string | undefined)[] {
   const words: (string | undefined)[] = [];
   const around = itemsAround(items);
   items.forEach((item, position) => {
-    words.push(asideWord(item) ?? words[around[position] ?? -1]);
+    const word = struckText(item.text) === undefined ? asideWord(item) : STRUCK;
+    words.push(word ?? words[around[position] ?? -1]);
   });
   return words;
 }
@@ -51,6 +56,18 @@ export const ASIDE_MARK = '~';
 /** Whether the text of an item with the mark {@link ASIDE_MARK} says that it is put aside. */
 export function isAsideText(text: string): boolean {
   return asideWord({ mark: ASIDE_MARK, text }) !== undefined;
+}
+
+/**
+ * The text of an item without the marks that strike all of it through, or all but its id and tags; `undefined` if there
+ * are none, or only around a part.
+ */
+export function struckText(text: string): string | undefined {
+  const [before = ''] = start().exec(text) ?? [];
+  const struck = text.slice(before.length);
+  const isWhole =
+    struck.length > 4 && struck.startsWith('~~') && struck.indexOf('~~', 2) === struck.length - 2;
+  return isWhole ? before + struck.slice(2, -2).trim() : undefined;
 }
 
 /** Not where the word only begins a sentence, as in "Deferred images load". */

@@ -7,7 +7,7 @@ import { moveItem } from '../edit/planMove.ts';
 import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { duplicateIds, findStoryProblems } from '../storyProblems.ts';
-import { asideWords, itemsAround } from './asideItems.ts';
+import { asideWords, itemsAround, struckText } from './asideItems.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { idInText } from './idInText.ts';
 import { indentOf, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
@@ -105,7 +105,7 @@ function read(
       }
     );
   }
-  const written = found.map(({ line }) => idOf(line.checkbox.text));
+  const written = found.map(({ line }) => idOf(line.checkbox.text.replace(/^~~/, '')));
   const ids = uniqueIds(written);
   const items = found.map(({ line }) => line);
   const aside = asideWords(items.map(({ checkbox }) => checkbox));
@@ -229,7 +229,8 @@ function readItem(
     readonly aside: string | undefined;
   },
 ): Story {
-  const { mark, text, indent } = line.checkbox;
+  const { mark, indent } = line.checkbox;
+  const text = struckText(line.checkbox.text) ?? line.checkbox.text;
   const done = isTicked(mark);
   const body = bodyOf(below, indent);
   return {
