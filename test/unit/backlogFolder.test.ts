@@ -502,7 +502,7 @@ suite('A folder of Backlog.md', () => {
     assert.equal((await list()).stories[0]?.done, true);
     assert.ok((await readFile(latin)).equals(bytes));
     const parsed = parseStoryText(dir, (await readFolder(dir, 1_000_000)) as Buffer);
-    assert.equal(parsed.nextId?.(), 'task-3', 'its id is taken');
+    assert.equal(parsed.nextId?.({ id: 'DISC-1-1-1', title: 'New' }), 'task-3', 'its id is taken');
 
     await rm(path.join(dir, 'tasks', 'task-1 - A.md'));
     const [nothing] = (await readStoryFile(dir))?.problems ?? [];

@@ -102,25 +102,24 @@ describe('a story is added with the smallest edit', () => {
     );
   });
 
-  test('to a task graph and to issues of Beads', () => {
+  test('to a task graph', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ title: fc.string({ minLength: 1, maxLength: 5 }) }), {
           minLength: 1,
           maxLength: 4,
         }),
-        fc.constantFrom('tasks.jsonl', 'issues.jsonl'),
         fc.constantFrom(0, 1),
         fc.record({ eol: eols, end: fc.boolean() }),
         stories,
-        (list, path, space, { end, eol }, story) => {
+        (list, space, { end, eol }, story) => {
           const lines = list.map((one, i) =>
             JSON.stringify({ id: `b-${i}`, ...one, status: 'open' }, null, space).replaceAll(
               '\n',
               '',
             ),
           );
-          checkAdded(path, lines.join(eol) + (end ? eol : ''), story);
+          checkAdded('tasks.jsonl', lines.join(eol) + (end ? eol : ''), story);
         },
       ),
       { numRuns: 300 },

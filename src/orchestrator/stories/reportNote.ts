@@ -12,6 +12,11 @@ export function notedReport({ description }: Pick<Story, 'description'>): string
   return [...description.matchAll(NOTE)].at(-1)?.[1];
 }
 
+/** Whether an id is that of a report, and not one that a tool gave. */
+export function isReportId(id: string): boolean {
+  return /^DISC-\d+-\d+-\d+$/.test(id);
+}
+
 /** The ids of stories, and of the reports that they come from. */
 export function idsWithReports(stories: readonly Story[]): ReadonlySet<string> {
   return new Set(

@@ -51,7 +51,7 @@ export function addToText(
     return { text: bom + text, storyId: known.id };
   }
   requireNoTwin(path, file.stories, story);
-  const storyId = parsed.nextId?.() ?? freeId(story.id, file.stories);
+  const storyId = parsed.nextId?.(story) ?? freeId(story.id, file.stories);
   const report = storyId === story.id ? undefined : story.id;
   const after = withStory(parsed, { ...story, id: storyId, report });
   if (after === undefined || !isOnlyAddition(path, file.stories, after, storyId)) {

@@ -1,7 +1,7 @@
 import { say } from '../../../base/say.ts';
+import { newIssue, nextIssueId } from '../edit/beadsAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
-import type { NewStory } from '../edit/newStory.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
@@ -23,8 +23,6 @@ import type { TextLines } from './textLines.ts';
 /** The JSON Lines files in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
 
-/** The priority of an issue that says none, as in `bd create`. */
-const USUAL_PRIORITY = 2;
 /** The type of a note for agents, which an export may contain: `bd remember`. */
 export const MEMORY = 'memory';
 /** The status of an issue that is not done. */
@@ -83,7 +81,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : OPEN]])),
-    add: story => [appendLine(text, JSON.stringify(newIssue(story)))],
+    nextId: story => nextIssueId(entries, story),
+    add: story => [appendLine(text, JSON.stringify(newIssue(story, entries)))],
     parts: jsonParts(text, position => issues[position]?.start, {
       keys: ['dependencies'],
       idKey: 'depends_on_id',
@@ -96,22 +95,6 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       requireSameGroup(move[0], move[1]);
       return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
     },
-  };
-}
-
-/** An issue as `bd` writes it, as far as only a person and not `bd` decides. */
-function newIssue({ from, id, title, why }: NewStory) {
-  return {
-    id,
-    title,
-    description: why,
-    status: OPEN,
-    priority: USUAL_PRIORITY,
-    issue_type: 'task',
-    dependencies:
-      from !== undefined
-        ? [{ issue_id: id, depends_on_id: from, type: 'discovered-from' }]
-        : undefined,
   };
 }
 

@@ -28,10 +28,10 @@ export interface StoryText {
   /** Where the text of the story at a position is: all that `edits` may change. Empty if there is no such story. */
   readonly spanOf: (position: number) => Span;
   /**
-   * The id of the next story that is added, if the file numbers its stories or has no ids; otherwise a story keeps that
-   * of its report.
+   * The id of the next story that is added, if the file numbers its stories, has no ids, or only those of its tool;
+   * otherwise a story keeps that of its report.
    */
-  readonly nextId?: () => string | undefined;
+  readonly nextId?: (story: NewStory) => string | undefined;
   /** The edits that add a story where new ones belong, mostly behind all others; absent if there is no place for one. */
   readonly add?: (story: NewStory) => readonly Edit[];
   /**
