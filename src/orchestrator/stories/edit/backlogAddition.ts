@@ -9,8 +9,8 @@ const STEP = 1000;
 const MAX_NAME = 180;
 
 /**
- * The id of the next task, as the tool counts: parts have numbers below that of their task, and archived tasks do not
- * count.
+ * The id of the next task, as the tool counts: parts have numbers below that of their task, and archived tasks only
+ * count while others wait for them or are their parts.
  * @param completed ids of completed tasks
  */
 export function nextTaskId(
@@ -19,7 +19,11 @@ export function nextTaskId(
   { digits, prefix }: BacklogSettings,
 ): string {
   const form = new RegExp(`^${prefix.toUpperCase()}-(\\d{1,9})$`);
-  const all = [...tasks.map(({ id }) => sameId(id, prefix)), ...completed];
+  // Of a part of a task that is no longer there, the number is that of the task.
+  const named = tasks
+    .flatMap(({ dependencies, parent }) => [...dependencies, parent])
+    .map(id => sameId(id.trim().replace(/^task-(?=\d)/i, ''), prefix).replace(/\..*/s, ''));
+  const all = [...tasks.map(({ id }) => sameId(id, prefix)), ...completed, ...named];
   const numbers = all.map(id => Number(form.exec(id)?.[1] ?? 0));
   const next = String(numbers.reduce((most, number) => Math.max(most, number), 0) + 1);
   // Older versions of the tool write small letters.

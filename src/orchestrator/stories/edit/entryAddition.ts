@@ -7,6 +7,7 @@ import {
   isDone,
   isEntry,
   ownId,
+  readDependencies,
   readPriority,
   readStory,
 } from '../formats/prdEntry.ts';
@@ -30,8 +31,9 @@ function modelOf(entries: readonly unknown[]): Entry {
 }
 
 /**
- * The number of the next story, which is its id if no other one in the list has an id. `undefined` if one has, or if
- * the keys of the others have no place from which the note of its report would be read: it is known again by its id then.
+ * The number of the next story, which is its id if no other one in the list has an id. `undefined` if one has, or waits
+ * for this number, or if the keys of the others have no place from which the note of its report would be read: it is
+ * known again by its id then.
  */
 export function nextNumberId(
   entries: readonly unknown[],
@@ -42,6 +44,10 @@ export function nextNumberId(
     return undefined;
   }
   const id = numberId(entries.length);
+  const number = String(entries.length + 1);
+  if (others.some(other => readDependencies(other).some(name => [id, number].includes(name)))) {
+    return undefined;
+  }
   const trial = { id, title: 'New', report: 'DISC-1-1-1' };
   const entry = Object.fromEntries(newEntry(trial, entries, usual));
   const read = readStory(entry, entries.length, 1);

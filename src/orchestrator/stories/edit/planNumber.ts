@@ -32,9 +32,10 @@ export function nextItem(
   items: readonly NumberedItem[],
 ): NextItem | undefined {
   const section = sectionOf(lines, items);
+  const isStruck = ({ line }: NumberedItem) => line.checkbox.text.startsWith('~~');
   const outer = outermost(items.map(({ line }) => line));
   const model = section.findLast(
-    ({ id, line }) => line.checkbox.indent === outer && id !== undefined,
+    item => item.line.checkbox.indent === outer && item.id !== undefined && !isStruck(item),
   );
   const last = section.at(-1);
   const text = model?.line.checkbox.text ?? '';
@@ -45,7 +46,8 @@ export function nextItem(
   if (head === undefined) {
     return undefined;
   }
-  const numbers = items.flatMap(({ id = '' }) => {
+  const named = head === 'T' ? mentionedCodes(lines, number.length) : numbersWithoutBox(lines);
+  const numbers = [...items.flatMap(({ id }) => id ?? []), ...named].flatMap(id => {
     const rest = id.startsWith(head) ? id.slice(head.length) : '';
     return /^\d{1,9}$/.test(rest) ? [Number(rest)] : [];
   });
@@ -54,6 +56,25 @@ export function nextItem(
   const id = head + String(next).padStart(digits, '0');
   const [mark = ''] = /^[.:)]?/.exec(text.slice(model.id.length)) ?? [];
   return { id, label: id + mark, last: last.index, isListBelow: head === '' };
+}
+
+/** Codes such as `T012` anywhere in the text: others may wait for what is no longer an item. */
+function mentionedCodes(lines: readonly MarkdownLine[], digits: number): readonly string[] {
+  return lines
+    .flatMap(({ text }) => text.match(/(?<![\w-])T\d{1,9}(?!\w)/g) ?? [])
+    .filter(code => code.length > digits);
+}
+
+/** Numbers of tasks that were put away by taking their box, or by striking them through: `- ~~2.4 Cart~~`. */
+function numbersWithoutBox(lines: readonly MarkdownLine[]): readonly string[] {
+  return lines.flatMap(line => {
+    const [, number] =
+      line.kind === 'checkbox'
+        ? []
+        : (/^[-*+][\t ]+(?:~~)?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=\.))\.?[\t ~]/.exec(line.text) ??
+          []);
+    return number ?? [];
+  });
 }
 
 /**

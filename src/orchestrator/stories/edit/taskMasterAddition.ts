@@ -15,13 +15,20 @@ const KEYS = [
   'subtasks',
 ] as const;
 
-/** The number of the next task of a list; `undefined` if its ids are no numbers. */
-export function nextTaskNumber(tasks: readonly Entry[]): number | undefined {
+/**
+ * The number of the next task of a list; `undefined` if its ids are no numbers.
+ * @param needs what its tasks and subtasks wait for, which may have been removed: a new task would be another one
+ */
+export function nextTaskNumber(
+  tasks: readonly Entry[],
+  needs: readonly string[],
+): number | undefined {
   const numbers = tasks.map(({ id }) =>
     typeof id === 'number' || (typeof id === 'string' && /^\d{1,9}$/.test(id)) ? Number(id) : NaN,
   );
+  const needed = needs.flatMap(id => /^(\d{1,9})(?:\.\d+)*$/.exec(id)?.[1] ?? []).map(Number);
   return numbers.every(number => Number.isSafeInteger(number))
-    ? Math.max(0, ...numbers) + 1
+    ? [...numbers, ...needed].reduce((most, one) => Math.max(most, one), 0) + 1
     : undefined;
 }
 

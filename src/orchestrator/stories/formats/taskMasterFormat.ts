@@ -19,7 +19,7 @@ import { DEPENDENCY_KEYS } from './prdKeys.ts';
 import { readHeading } from './prdRoot.ts';
 import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
-import { idOf, readStories } from './taskMasterStories.ts';
+import { idOf, readStories, type Tags } from './taskMasterStories.ts';
 import {
   nestedSubtasks,
   type OddTasks,
@@ -146,7 +146,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     },
     parts: partsOf(text, tasks, needs),
     spanOf: position => spanOf(text, tasks[position]),
-    ...additions(text, tags, { current, main }),
+    ...additions(text, tags, { current, main, tasks, needs }),
     move: (...move) => moveTask(text, tasks, stories, move),
   };
 }
@@ -193,11 +193,19 @@ function partsOf(text: string, tasks: readonly Task[], needs: TaskMasterNeeds): 
 function additions(
   text: string,
   tags: readonly Tag[],
-  { current, main }: { readonly current: Tag | undefined; readonly main: Tag | undefined },
+  {
+    current,
+    main,
+    needs,
+    tasks,
+  }: Omit<Tags, 'tags'> & { readonly current: Tag | undefined; readonly tasks: readonly Task[] },
 ): Pick<StoryText, 'add' | 'nextId'> {
   const tag = current ?? tags.find(({ name }) => name === MAIN_TAG) ?? tags[0];
   const entries = tag?.items.filter(isEntry) ?? [];
-  const number = nextTaskNumber(entries);
+  const number = nextTaskNumber(
+    entries,
+    tasks.filter(task => task.tag === tag).flatMap(task => needs.namesOf(task)),
+  );
   return tag === undefined || number === undefined
     ? {}
     : {

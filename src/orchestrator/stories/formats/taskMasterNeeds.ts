@@ -41,6 +41,12 @@ export class TaskMasterNeeds {
     return id => id !== own;
   }
 
+  /** What a task itself names, as ids without the tag. */
+  namesOf(task: Task): readonly string[] {
+    const prefix = this.idOf({ tag: task.tag, name: '' });
+    return this.named(task).map(id => id.slice(prefix.length));
+  }
+
   private named({ entry, parent, tag }: Task): readonly string[] {
     return readDependencies(entry).map(name => this.meantBy(name, { parent, tag }));
   }

@@ -6,7 +6,7 @@ import { isParked, type NamedTask, type Tag, type Task } from './taskMasterTasks
 import type { TextLines } from './textLines.ts';
 
 /** The tags of a file; the tasks of `main` have their ids without the tag. */
-interface Tags {
+export interface Tags {
   readonly tags: readonly Tag[];
   readonly main: Tag | undefined;
   readonly needs: TaskMasterNeeds;
