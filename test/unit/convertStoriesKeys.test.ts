@@ -575,3 +575,12 @@ test('a list without tasks next to the tags of Task Master hides no tag that is 
     'keys of the file: tasks, master.note',
   ]);
 });
+
+test('the design of an issue of Beads is in its description, and its notes are named', () => {
+  const issue = {
+    ...{ id: 'g-1', title: 'T', status: 'open', acceptance_criteria: '1. A\n2. B' },
+    ...{ description: 'What.', design: 'How.', notes: 'Why.' },
+  };
+  const path = '.beads/issues.jsonl';
+  everywhere(path, issue, ['other keys (notes): g-1']);
+});

@@ -194,6 +194,13 @@ describe('the prompt of an iteration', () => {
     assert.match(text, /and so on\. The last word\.\nNewest first\./);
   });
 
+  test('has the notes of a story below its description', () => {
+    const text = prompt({ story: { ...story, notes: 'Ask the shop first.' } });
+    assert.match(text, /\nNewest first\.\n\nNotes:\nAsk the shop first\.\n/);
+    const alone = prompt({ story: { ...story, description: '', notes: 'Ask.' } });
+    assert.match(alone, /\*\*\n\nNotes:\nAsk\.\n/);
+  });
+
   test('does not repeat a title that looks like Markdown', () => {
     const title = '# List [todos](x)';
     const text = prompt({ story: { ...story, title, description: ` ${title}\n`, criteria: [] } });
@@ -555,7 +562,7 @@ describe('text from outside stays data', () => {
   });
 
   test('a description cannot create headings of its own', () => {
-    const text = prompt({ story: { ...story, description: evil } });
+    const text = prompt({ story: { ...story, description: evil, notes: evil } });
     assert.deepEqual(headings(text), HEADINGS);
   });
 
@@ -682,6 +689,7 @@ describe('the size of the prompt', () => {
         title: huge,
         epic: huge,
         description: huge,
+        notes: huge,
         criteria: Array.from({ length: 1_000 }, (_, i) => ({ text: `${i} ${huge}` })),
       },
     });

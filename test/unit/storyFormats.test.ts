@@ -411,6 +411,28 @@ describe('Beads', () => {
     assert.deepEqual(list.problems, []);
   });
 
+  test('criteria in a text are those of its list, the design belongs to the description, and notes are notes', () => {
+    const read = (issue: object) =>
+      parseList('issues.jsonl', JSON.stringify({ id: 'g-1', title: 'T', status: 'open', ...issue }))
+        .stories[0];
+    const texts = (text: string) => read({ acceptance_criteria: text })?.criteria;
+    assert.deepEqual(texts('1. A\n2. B'), [{ text: 'A' }, { text: 'B' }]);
+    assert.deepEqual(texts('- Has total\r\n  and tax\r\n\r\n- Has tests\r\n'), [
+      { text: 'Has total\nand tax' },
+      { text: 'Has tests' },
+    ]);
+    assert.deepEqual(texts('* [ ] A\n* [x] B'), [
+      { text: 'A', done: false },
+      { text: 'B', done: true },
+    ]);
+    for (const text of ['It holds:\n- A\n- B', '- A\nB', '2.5 seconds at most', '-5 degrees']) {
+      assert.deepEqual(texts(text), [{ text }]);
+    }
+    const whole = read({ description: 'What.', design: 'How.', notes: 'Why.' });
+    assert.deepEqual([whole?.description, whole?.notes], ['What.\n\nDesign:\nHow.', 'Why.']);
+    assert.equal(read({ design: 'How.' })?.description, 'Design:\nHow.');
+  });
+
   test('all is done if only stories put aside are left', async () => {
     const { stories } = parseList('issues.jsonl', await fixture('issues.jsonl'));
     const left = stories.map(story => (story.parked ? story : { ...story, done: true }));

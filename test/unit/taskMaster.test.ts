@@ -299,6 +299,17 @@ describe('a tick in Task Master', () => {
   });
 });
 
+test('each entry of a test strategy that is a list is a criterion', () => {
+  const criteria = (testStrategy: string) =>
+    parseList(JSON.stringify({ tasks: [{ id: 1, title: 'A', testStrategy, subtasks: [] }] }))
+      .stories[0]?.criteria;
+  assert.deepEqual(criteria('- Run it\n- Look at it'), [
+    { text: 'Run it' },
+    { text: 'Look at it' },
+  ]);
+  assert.deepEqual(criteria('Run it.\nLook at it.'), [{ text: 'Run it.\nLook at it.' }]);
+});
+
 describe('a move in Task Master', () => {
   const move = (id: string, target: string, side: 'before' | 'after') => {
     const { file, move: moved } = parseStoryText(path, fixture);

@@ -42,6 +42,8 @@ export interface Story extends CallChoice {
   /** One line; falls back to the first line of the description, then to the id. */
   readonly title: string;
   readonly description: string;
+  /** What was written down about the work, apart from what it is: agents may change it. */
+  readonly notes?: string;
   readonly criteria: readonly Criterion[];
   readonly done: boolean;
   /** The file's own status word, if it has one (`in_progress`, `blocked`, …). */

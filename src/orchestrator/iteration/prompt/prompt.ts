@@ -37,6 +37,8 @@ import { estimateTokens, shortenBlockToTokens, shortenToTokens, tailToTokens } f
 
 /** Characters of a hash. */
 const SHORT_HASH = 10;
+/** Fewer tokens of notes say nothing. */
+const LEAST_NOTES = 40;
 
 /** A part of the prompt, named after its section; `template` is the user's own text between sections. */
 export interface PromptSection {
@@ -300,6 +302,11 @@ function story({ story: found }: PromptInput): string {
   const description = asData(descriptionBelow(found, title), PART.description);
   if (description !== '') {
     lines.push('', description);
+  }
+  // Apart from it, so that a fence which it leaves open does not hide them; both share their part of the prompt.
+  const left = PART.description - estimateTokens(description);
+  if (found.notes !== undefined && left >= LEAST_NOTES) {
+    lines.push('', 'Notes:', asData(found.notes, left));
   }
   if (found.criteria.length > 0) {
     const shown = found.criteria.slice(0, PART.criteria);

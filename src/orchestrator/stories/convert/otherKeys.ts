@@ -50,7 +50,7 @@ const FACTS: readonly {
   { keys: Object.values(CHOICE_KEYS).flat(), isRead: isChoice },
   // They are stories of their own.
   { keys: ['subtasks'], isRead: (value, { format }) => format === 'taskMaster' && isList(value) },
-  { keys: ['details', 'description'], isRead: isPartOfDescription },
+  { keys: ['details', 'description', 'design'], isRead: isPartOfDescription },
 ];
 
 /**
@@ -160,9 +160,11 @@ function isList(value: unknown): boolean {
   return Array.isArray(value);
 }
 
-/** The description of a task of Task Master has two parts. */
+/** The description of a task of Task Master, and that of an issue of Beads, have two parts. */
 function isPartOfDescription(_: unknown, { entry, format, key }: Place): boolean {
-  return format === 'taskMaster' && firstText(entry, [key]) !== undefined;
+  const isPart =
+    format === 'taskMaster' ? key !== 'design' : format === 'beads' && key !== 'details';
+  return isPart && firstText(entry, [key]) !== undefined;
 }
 
 function isCriteria(value: unknown, key: string, { criteria }: Story): boolean {

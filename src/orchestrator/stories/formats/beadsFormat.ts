@@ -14,7 +14,7 @@ import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys } from './jsonText.ts';
 import { plainText } from './plainText.ts';
-import { ownId, readStory } from './prdEntry.ts';
+import { type Entry, firstText, ownId, readStory } from './prdEntry.ts';
 import { isDoneWord } from './prdKeys.ts';
 import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
@@ -116,6 +116,8 @@ function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
     const { epic: _, ...story } = readStory(entry, position, lines.at(start).line);
     const read: Story = {
       ...story,
+      description: descriptionOf(story, entry),
+      notes: firstText(entry, ['notes']),
       done: isDoneWord(entry.status),
       dependsOn: waitsFor,
       epic: parent === undefined ? undefined : (titles.get(parent) ?? parent),
@@ -123,4 +125,12 @@ function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {
     };
     return [read];
   });
+}
+
+/** What is to be done, and how. */
+function descriptionOf({ description }: Story, entry: Entry): string {
+  const design = firstText(entry, ['design']);
+  return [description, ...(design === undefined ? [] : [`Design:\n${design}`])]
+    .filter(text => text.trim() !== '')
+    .join('\n\n');
 }

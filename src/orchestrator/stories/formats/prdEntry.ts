@@ -1,5 +1,6 @@
 import type { Criterion, Story } from '../story.ts';
 import { readCallChoice } from './callChoice.ts';
+import { criteriaInText } from './criteriaInText.ts';
 import { isInexact } from './inexactId.ts';
 import {
   CRITERIA_KEYS,
@@ -164,13 +165,18 @@ export function dependencyId(value: unknown): string | undefined {
 }
 
 /**
- * The acceptance criteria of a story: those under the first known key with a text, or else under the first one that says
- * anything.
+ * The acceptance criteria of a story: those under the first known key with a text, which may itself be a list, or else
+ * under the first one that says anything.
  */
 export function readCriteria(entry: Entry): readonly Criterion[] {
   const key = criteriaKeyOf(entry);
+  const value = key === undefined ? [] : entry[key];
+  const listed = typeof value === 'string' ? criteriaInText(value) : undefined;
+  if (listed !== undefined) {
+    return listed;
+  }
   const criteria: Criterion[] = [];
-  for (const item of key === undefined ? [] : criteriaItems(entry[key])) {
+  for (const item of criteriaItems(value)) {
     const criterion = readCriterion(item);
     if (criterion !== undefined) {
       criteria.push(criterion);

@@ -1,4 +1,5 @@
 import type { Story } from '../story.ts';
+import { criteriaInText } from './criteriaInText.ts';
 import { type Entry, firstText, readStory } from './prdEntry.ts';
 import { TITLE_KEYS } from './prdKeys.ts';
 import type { TaskMasterNeeds } from './taskMasterNeeds.ts';
@@ -47,7 +48,10 @@ export function readStories(
       id,
       title: firstText(entry, TITLE_KEYS) === undefined ? id : story.title,
       description: descriptionOf(entry),
-      criteria: strategy === undefined ? story.criteria : [{ text: strategy }],
+      criteria:
+        strategy === undefined
+          ? story.criteria
+          : (criteriaInText(strategy) ?? [{ text: strategy }]),
       priority: story.priority ?? (parent && told.get(parent)?.priority),
       dependsOn: needs.of(task),
       epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
