@@ -243,6 +243,22 @@ describe('a story that is added', () => {
     }
   });
 
+  test('is written like the last one, also behind an entry that is none', () => {
+    for (const indent of [0, 2]) {
+      const list = [{ id: 'A', title: 'a', passes: false }, 'text'];
+      const before = JSON.stringify({ userStories: list }, null, indent);
+      const { text } = addToText('prd.json', before, { ...NEW, from: 'A' });
+      const added = {
+        ...{ id: NEW.id, title: NEW.title, description: NEW.why },
+        ...{ passes: false, discoveredFrom: 'A' },
+      };
+      assert.deepEqual(JSON.parse(text).userStories, [...list, added]);
+      if (indent > 0) {
+        assert.equal(text, JSON.stringify(JSON.parse(text), null, indent));
+      }
+    }
+  });
+
   test('keeps a title that is another value in YAML', () => {
     const tasks = 'tasks:\n  - title: A\n    completed: false\n';
     for (const word of ['null', 'true', 'false', '-', '---', '~', 'x']) {
@@ -284,7 +300,14 @@ describe('a story that is added', () => {
       }
       return undefined;
     };
-    assert.match(refusal('a.yaml', flow) ?? '', /Add it by hand: "Limit the log in: .*"/);
+    assert.match(
+      refusal('a.yaml', flow) ?? '',
+      /because its tasks are in brackets, .*Add it by hand: "Limit the log in: .*"/,
+    );
+    assert.match(
+      refusal('.ralph/agent/tasks.jsonl', '{"id":"t","title":"T","status":"open"}\n') ?? '',
+      /Only ralph-orchestrator adds .*: ralph tools task add "Limit the log in: five tries"/,
+    );
     const sprint = 'development_status:\n  epic-1: in-progress\n  1-1-login: backlog\n';
     assert.match(
       refusal('sprint-status.yaml', sprint) ?? '',

@@ -33,6 +33,14 @@ function howTo(format: StoryFormatName, path: string, story: NewStory): Message 
         path,
         both,
       );
+    case 'ralphOrchestrator':
+      return byTool(path, 'ralph-orchestrator', `ralph tools task add ${shellWord(both)}`);
+    case 'orchestration':
+      return say(
+        'A story cannot be added to {0} automatically, because its tasks are in brackets, or do not begin with "- " on lines of their own. Add it by hand: "{1}".',
+        path,
+        both,
+      );
     default:
       return say(
         'A story cannot be added to {0} automatically. Add it by hand: "{1}".',

@@ -139,7 +139,7 @@ function nextPriority(others: readonly Entry[]): number | undefined {
     : undefined;
 }
 
-/** The edit that adds an object to a list, written like the last one there. @param open offset of the list's bracket */
+/** The edit that adds an object to the end of a list, written like the last object there. @param open offset of the list's bracket */
 export function appendEntry(
   text: string,
   spans: readonly Span[],
@@ -155,6 +155,7 @@ export function appendEntry(
     const body = JSON.stringify(Object.fromEntries(values), null, step).replaceAll('\n', space);
     return { offset: open + 1, length: 0, content: space + body + eol + outer };
   }
+  const isObject = ({ start }: Span) => text[start] === '{';
   const previous = spans.at(-2);
   const separator =
     previous === undefined
@@ -163,7 +164,7 @@ export function appendEntry(
   return {
     offset: last.end,
     length: 0,
-    content: separator + entryText(text, last, values),
+    content: separator + entryText(text, spans.findLast(isObject) ?? last, values),
   };
 }
 
