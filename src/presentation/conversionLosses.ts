@@ -61,7 +61,7 @@ function factWords(fact: LostFact, names: readonly string[], t: Translate): stri
     done: t('that they are done'),
     status: t('the word of the status'),
     parked: t('that they are put aside; agents would work on them'),
-    priority: t('the priority; the order stays'),
+    priority: t('the priority, which the order in the new file says now'),
     dependsOn: t('what they wait for'),
     epic: t('the epic'),
     model: t('the model'),

@@ -6,6 +6,8 @@ import { convertStories } from '../../src/orchestrator/stories/convert/convertSt
 import { inTurnOrder } from '../../src/orchestrator/stories/edit/workOrder.ts';
 import type { Story, StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+import { lossLines } from '../../src/presentation/conversionLosses.ts';
+import { english } from '../../src/presentation/translate.ts';
 
 const PATH = '.taskmaster/tasks/tasks.json';
 const NAMES = { prd: 'prd.json', yaml: 'p.yaml', plan: 'PLAN.md', tasks: 'tasks.jsonl' } as const;
@@ -56,6 +58,13 @@ describe('the tags of Task Master', () => {
       const facts = losses.map(loss => (loss.kind === 'story' ? loss.fact : loss.kind));
       assert.ok(!facts.includes('order'), target);
     }
+  });
+
+  test('lose their priorities in a plan, whose order says the same', () => {
+    const tags = { master: { tasks: [task(2, 'Two', { priority: 'low' }), task(1, 'One')] } };
+    assert.deepEqual(lossLines(convert(tags, 'plan').losses, english), [
+      'the priority, which the order in the new file says now: 2, 1',
+    ]);
   });
 
   test('keep their priorities where the order of the file is that of the turns', () => {

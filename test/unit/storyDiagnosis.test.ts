@@ -1163,7 +1163,7 @@ test('hints on the form name their story, and a copy of issues gets none', () =>
     told('/w/prd.json').flatMap(([code, message]) =>
       code === 'missingAcceptanceCriteria' ? [message] : [],
     ),
-    [`US-001 has ${words}`, `US-002 has ${words}`, `This story has ${words}`],
+    [`US-001 has ${words}`, `US-002 has ${words}`, `#3 has ${words}`],
   );
   assert.ok(told('/w/prd.json').some(([, message]) => message?.startsWith('US-002 has no title')));
   // What is wrong is still said.

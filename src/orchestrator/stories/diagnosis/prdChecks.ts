@@ -1,3 +1,4 @@
+import { numberId } from '../../../base/numberId.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import {
@@ -181,13 +182,11 @@ function* checkTexts(
       () => free,
     );
   }
-  const id = ownId(entry);
+  const id = ownId(entry) ?? numberId(position);
   if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles && !isMisnamed('title')) {
     yield missing(
       'title',
-      id === undefined
-        ? say('This story has no title: say in one line what to do.')
-        : say('{0} has no title: say in one line what to do.', plainText(id)),
+      say('{0} has no title: say in one line what to do.', plainText(id)),
       () => EXAMPLE_TITLE,
     );
   }
@@ -196,14 +195,10 @@ function* checkTexts(
   if (needsCriteria && readCriteria(entry).length === 0) {
     yield missing(
       habits.criteriaKey,
-      id === undefined
-        ? say(
-            'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
-          )
-        : say(
-            '{0} has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
-            plainText(id),
-          ),
+      say(
+        '{0} has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+        plainText(id),
+      ),
       () => EXAMPLE_CRITERIA,
     );
   }

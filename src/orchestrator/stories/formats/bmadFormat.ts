@@ -74,7 +74,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const unread = [
     ...others.map(({ key, span }) => ({
       message: say(
-        '"{0}" is not read as a story: BMAD begins them with the number of the epic and their own, as in "1-2-title".',
+        '"{0}" is not read as a story: the key of a story begins with the numbers of its epic and of the story, as in "1-2-title". Write it in its epic, and let the sprint planning of BMAD update this file.',
         plainText(key),
       ),
       start: span.start,
