@@ -289,6 +289,29 @@ describe('what is put aside', () => {
   });
 });
 
+test('an id is left out of an item only if its title begins with it as a word', () => {
+  const stories = [
+    ['A', 'First'],
+    ['D', 'Dee: x'],
+    ['E', 'Eee'],
+    ['T', 'Total'],
+    ['auth', 'auth-token'],
+    ['shop', 'shop: Open it'],
+    ['mail', 'mail'],
+  ].map(([id, title]) => ({ id, title, passes: false }));
+  assert.equal(
+    convert('prd.json', prd(stories), 'plan').text,
+    `- [ ] A: First
+- [ ] D: Dee: x
+- [ ] E: Eee
+- [ ] T: Total
+- [ ] auth: auth-token
+- [ ] shop: Open it
+- [ ] mail
+`,
+  );
+});
+
 test('what another format puts aside by a word of its own has a key for that in a prd.json', () => {
   for (const [path, text] of [
     ['i.jsonl', '{"id":"a","title":"t","status":"hooked"}\n'],

@@ -65,8 +65,13 @@ export function itemText(story: NewStory): string {
 /** With the id before it, unless the title says it already. One that no item can have is not repeated either. */
 function withId(id: string, title: string): string {
   const text = `${id}: ${title}`;
-  const isSaid = idInText(title) === id || (title.startsWith(id) && idInText(text) !== id);
+  const isSaid = idInText(title) === id || (beginsWith(title, id) && idInText(text) !== id);
   return isNumberId(id) || isSaid ? title : text;
+}
+
+/** Whether a title begins with an id as a word of its own, and not as the first letters of another one. */
+function beginsWith(title: string, id: string): boolean {
+  return title.startsWith(id) && !/^[\p{L}\p{N}_-]/u.test(title.slice(id.length));
 }
 
 function isAside({ done, parked }: NewStory): boolean {
