@@ -252,7 +252,7 @@ export function parseStoryFile(path: string, content: string | Uint8Array): Stor
 }
 
 /** A story file with the data needed to edit its text. */
-export interface ParsedStoryFile {
+export interface ParsedStoryFile extends Pick<StoryText, 'commits' | 'lists' | 'parts'> {
   readonly file: StoryFile;
   /** The text without its byte order mark. */
   readonly text: string;
@@ -268,12 +268,6 @@ export interface ParsedStoryFile {
   readonly nextId?: StoryText['nextId'] | undefined;
   /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
-  /** See `StoryText`. */
-  readonly commits?: StoryText['commits'];
-  /** See `StoryText`. */
-  readonly parts?: StoryText['parts'];
-  /** See `StoryText`. */
-  readonly lists?: StoryText['lists'];
 }
 
 /** Like `parseStoryFile`, for callers that will edit the text. */
@@ -298,20 +292,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       move: () => text,
     };
   }
-  const {
-    add,
-    commits,
-    edits,
-    hasPhases,
-    heading,
-    lists,
-    move,
-    nextId,
-    parts,
-    problems,
-    spanOf,
-    stories,
-  } = read;
+  const { hasPhases, heading, problems, stories, ...ways } = read;
   return {
     file: {
       kind: 'stories',
@@ -325,14 +306,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
     },
     text,
     bom,
-    edits,
-    spanOf,
-    move,
-    commits,
-    add,
-    nextId,
-    parts,
-    lists,
+    ...ways,
   };
 }
 
