@@ -194,6 +194,9 @@ function whyNotWorkedOn(list: StoryList, id: string, flags: string): string | un
   }
   const name = shorten(id, MAX_ID);
   const task = closedTaskOf(list, story);
+  if (story.afterTag !== undefined) {
+    return `${name} is set back. Its turn comes after the tasks of the tag ${shorten(story.afterTag, MAX_ID)}; to have it done before them, run: ralph-fresh run${flags} --story ${shellWord(id)}`;
+  }
   if (task === undefined) {
     return `${name} is set back, but it is put aside in the story file, so no agent works on it.`;
   }

@@ -56,7 +56,7 @@ export interface RunEnd {
   readonly held?: RunState['held'] | undefined;
   /** The stories whose last iterations brought nothing, the latest first. */
   readonly fruitless?: readonly Hindrance[] | undefined;
-  /** How many stories are put aside in a file whose others are all done. */
+  /** How many stories are put aside in a file whose others are all done, or none of them ready. */
   readonly putAside?: number | undefined;
 }
 
@@ -204,14 +204,15 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         : needsYou(end, t, door);
     case 'noReadyStory':
       if (end.circle !== undefined) {
-        return t(
+        const circular = t(
           'No story is ready: {0}. These wait for each other, so none of them can start: {1}. Remove one of these dependencies. {2}',
           detail,
           circleWords(end.circle),
           door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
         );
+        return withAside(circular, end.putAside ?? 0, t);
       }
-      return notReady(end, t, door);
+      return withAside(notReady(end, t, door), end.putAside ?? 0, t);
     case 'stuck':
       // The story's id; without stories, the number of iterations.
       return stories.total === 0
@@ -282,7 +283,7 @@ export function nothingToRun(
 
 /** A run that says no more than that it is complete would hide them. */
 function withAside(text: string, count: number, t: Translate): string {
-  return count > 0 ? `${text}. ${putAsideWords(count, t)}` : text;
+  return count > 0 ? `${sentence(text)} ${putAsideWords(count, t)}` : text;
 }
 
 /** That no agent works on some stories. */

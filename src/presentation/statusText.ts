@@ -13,6 +13,7 @@ import {
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
+import { isPassedOver } from '../orchestrator/stories/select.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
@@ -92,12 +93,12 @@ function openNow({ stories }: StoryList, run: WatchedRun): OpenNow {
   const { mode, onlyStories } = run.state;
   const own = stories.filter(({ id }) => onlyStories?.includes(id) !== false);
   const left = own.filter(({ done, id }) => !done || isUnjudged(id, run));
-  const open = left.filter(({ parked }) => !parked);
+  const open = left.filter(story => !isPassedOver(story, onlyStories !== undefined));
   const states = storyStates(stories, { run, states: [run.state] });
   return {
     ids: open.map(({ id }) => shorten(id, 40)),
     left: new Set(left.map(({ id }) => id)),
-    isReady: open.some(story => ['next', 'ready'].includes(states.get(story)?.kind ?? '')),
+    isReady: open.some(story => ['next', 'ready', 'later'].includes(states.get(story)?.kind ?? '')),
     allDone: mode !== 'freeForm' && own.length > 0 && left.length === 0,
   };
 }

@@ -68,7 +68,8 @@ export interface StoryData {
   readonly title: string;
   readonly done: boolean;
   /**
-   * From the file: `done`; `ready`; `waiting` for the stories in `blockedBy`; `parked`, which the file has put aside.
+   * From the file: `done`; `ready`; `waiting` for the stories in `blockedBy`; `parked`, which the file has put aside;
+   * `later`, whose turn comes after the tasks of the tag `afterTag`.
    * The state of a run can lead to other values.
    */
   readonly state: string;
@@ -76,6 +77,8 @@ export interface StoryData {
   readonly priority: number | null;
   /** Declared dependencies that are not done, or that the file does not contain. */
   readonly blockedBy: readonly string[];
+  /** With `later`. */
+  readonly afterTag?: string;
   readonly epic: string | null;
   /** The story during which an agent found this work. */
   readonly discoveredFrom: string | null;
@@ -153,6 +156,7 @@ export function storyListData(file: StoryFile, known: KnownOfStories = {}): Stor
         state,
         priority: story.priority ?? null,
         blockedBy,
+        ...(state === 'later' && { afterTag: story.afterTag }),
         epic: story.epic ?? null,
         discoveredFrom: story.discoveredFrom ?? null,
         model: story.model ?? null,
@@ -190,12 +194,12 @@ function stateByRuns(story: Story, run: SeenRun, states: readonly RunState[]): s
   }
 }
 
-function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): string {
+function stateByFile({ afterTag, done, parked }: Story, blockedBy: readonly string[]): string {
   if (done) {
     return 'done';
   }
   if (parked === true) {
-    return 'parked';
+    return afterTag === undefined ? 'parked' : 'later';
   }
   return blockedBy.length > 0 ? 'waiting' : 'ready';
 }

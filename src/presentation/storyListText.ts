@@ -33,6 +33,7 @@ const STATE_LINES = {
 export function storyListText({ discovered, source, stories, problems }: StoryListData): string {
   const done = stories.filter(countsAsDone).length;
   const aside = stories.filter(({ state }) => state === 'parked').length;
+  const later = stories.filter(({ state }) => state === 'later').length;
   const rows = stories.map(story => [
     countsAsDone(story) ? '✓' : '·',
     shorten(story.id, MAX_ID),
@@ -43,6 +44,7 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     [
       `${done}/${stories.length} stories complete`,
       ...(aside > 0 ? [`${aside} put aside`] : []),
+      ...(later > 0 ? [`${later} after another tag`] : []),
       source,
     ].join(' · '),
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
@@ -60,7 +62,7 @@ export function discoveredLine(count: number): string[] {
     : [`Discovered by agents, and waiting for you: ${count} (ralph-fresh discovered)`];
 }
 
-function stateWords({ blockedBy, question, state }: StoryData): string {
+function stateWords({ afterTag, blockedBy, question, state }: StoryData): string {
   if (question !== null) {
     return 'needs you';
   }
@@ -72,6 +74,9 @@ function stateWords({ blockedBy, question, state }: StoryData): string {
   }
   if (state === 'parked') {
     return 'put aside';
+  }
+  if (state === 'later' && afterTag !== undefined) {
+    return `after the tag ${shorten(afterTag, MAX_ID)}`;
   }
   return state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID);
 }

@@ -68,6 +68,8 @@ export type StoryState =
   | { readonly kind: 'waiting'; readonly for: readonly string[] }
   /** The file has put it aside. `status`: the file's own word. */
   | { readonly kind: 'parked'; readonly status: string }
+  /** Its turn comes after the tasks of a tag. */
+  | { readonly kind: 'later'; readonly tag: string }
   | { readonly kind: 'next' }
   | { readonly kind: 'ready' };
 
@@ -86,6 +88,7 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'next',
   'ready',
   'waiting',
+  'later',
   'skipped',
   'parked',
   'unjudged',
@@ -340,6 +343,9 @@ export function isLeft(
 }
 
 function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {
+  if (story.afterTag !== undefined) {
+    return { kind: 'later', tag: story.afterTag };
+  }
   if (story.parked) {
     return { kind: 'parked', status: story.status ?? '' };
   }

@@ -67,6 +67,19 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-001']);
   });
 
+  test('a story that is put aside is refused, and not called complete', async t => {
+    const stories = three().map(story =>
+      story.id === 'US-001' ? { ...story, status: 'skipped' } : story,
+    );
+    const workspace = await Workspace.create(t, { stories });
+    for (const flags of [[], ['--dry-run']]) {
+      const refused = await workspace.script([['work']], '--story', 'US-001', ...flags).finished;
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.match(refused.stderr, /the story file has put it aside \(skipped\)/);
+    }
+    assert.deepEqual(await workspace.journal(), []);
+  });
+
   test('continues with the same stories, or with all stories if the flag is omitted', async t => {
     const workspace = await Workspace.create(t, { stories: three() });
     const first = workspace.script(

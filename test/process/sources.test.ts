@@ -195,6 +195,29 @@ describe('a source of another tool', { concurrency: 2 }, () => {
     });
   }
 
+  test('Task Master: a task of a later tag is worked on if it is chosen', async t => {
+    const source = {
+      file: '.taskmaster/tasks/tasks.json',
+      text: json({
+        master: { tasks: [master(1, 'Dig', [])] },
+        shop: { tasks: [{ ...master(1, 'Sell', []), status: 'done' }] },
+      }),
+      ticks: {},
+    };
+    const workspace = await workspaceOf(t, source);
+    const { stdout } = await finish(workspace.cli('untick', 'shop/1'));
+    assert.match(
+      stdout,
+      /^shop\/1 is set back\. Its turn comes after the tasks of the tag master; to have it done before them, run: ralph-fresh run --story shop\/1$/m,
+    );
+    const ended = await run(workspace, source, '--story', 'shop/1').finished;
+    assert.equal(
+      (await workspace.events('iteration.started')).map(({ storyId }) => storyId)[0],
+      'shop/1',
+      ended.stdout,
+    );
+  });
+
   test('Task Master: a subtask of a done task is set back with what to do, and a run says what is put aside', async t => {
     const subtask = { id: 1, title: 'Beans', status: 'done' };
     const deferred = { ...master(3, 'Fence', []), status: 'deferred' };

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import { requireChosen } from '../../src/orchestrator/loop/chosenStories.ts';
+import { decide } from '../../src/orchestrator/loop/policy.ts';
+import { DEFAULT_CONFIG } from '../../src/orchestrator/settings/config.ts';
 import { sourceDefaults } from '../../src/orchestrator/settings/sourceDefaults.ts';
 import {
   asideCount,
@@ -124,6 +128,91 @@ describe('the tags of Task Master', () => {
     );
     assert.equal(nextStory(second.stories).story?.id, 'shop/1');
   });
+
+  test('come later, which is not the same as put aside', () => {
+    const list = listOf(text);
+    assert.equal(asideCount(list.stories), 1);
+    assert.deepEqual(
+      storyListData(list).stories.map(({ afterTag, id, state }) => [id, state, afterTag]),
+      [
+        ['api/1', 'done', undefined],
+        ['shop/1', 'later', 'master'],
+        ['1', 'ready', undefined],
+        ['2', 'parked', undefined],
+      ],
+    );
+    const shown = storyListText(storyListData(list));
+    assert.match(shown, /^1\/4 stories complete · 1 put aside · 1 after another tag · /);
+    assert.match(shown, /shop\/1 +after the tag master /);
+  });
+
+  test('are worked on before their turn if they are chosen', () => {
+    const list = listOf(text);
+    assert.equal(nextStory(list.stories, { only: new Set(['shop/1']) }).story?.id, 'shop/1');
+    assert.equal(nextStory(list.stories, { only: new Set(['2']) }).reason, 'allDone');
+    requireChosen(['shop/1'], list);
+  });
+});
+
+describe('a chosen story', () => {
+  const refusal = (id: string, list: StoryList) => {
+    try {
+      requireChosen([id], list);
+    } catch (error) {
+      return error instanceof HumanError ? error.message : assert.fail();
+    }
+    return assert.fail('accepted');
+  };
+
+  test('that is put aside is refused with the word of the file', () => {
+    const [task] = tasks([2, 'done']);
+    const subtasks = [{ id: 1, title: 'Beans', status: 'pending' }];
+    const done = listOf(JSON.stringify({ master: { tasks: [{ ...task, subtasks }] } }));
+    assert.equal(
+      refusal('2.1', done),
+      'No agent works on 2.1, because its task 2 is done. Set that back first: ralph-fresh untick 2',
+    );
+    assert.equal(
+      refusal('3', listOf(JSON.stringify({ master: { tasks: tasks([3, 'deferred']) } }))),
+      'No agent works on 3, because the story file has put it aside (deferred). Reopen it there first.',
+    );
+    assert.equal(
+      refusal('A', listOf('[{"id": "A", "title": "a", "parked": true}]', 'prd.json')),
+      'No agent works on A, because the story file has put it aside. Reopen it there first.',
+    );
+  });
+
+  test('that waits for one that is put aside is not told to run that', () => {
+    const list = listOf(
+      JSON.stringify({ master: { tasks: tasks([3, 'deferred'], [4, 'pending', 3]) } }),
+    );
+    assert.equal(
+      refusal('4', list),
+      '4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or mark it as done.',
+    );
+  });
+});
+
+test('a run without a ready story names only what is not put aside', () => {
+  const { stories } = listOf(
+    JSON.stringify({
+      master: { tasks: tasks([3, 'deferred'], [4, 'pending', 3], [5, 'cancelled']) },
+      shop: { tasks: tasks([1, 'pending']) },
+    }),
+  );
+  const end = decide({
+    state: INITIAL_RUN_STATE,
+    stories,
+    config: DEFAULT_CONFIG,
+    stopRequested: false,
+  });
+  assert.ok(end.kind === 'end');
+  assert.equal(end.outcome, 'noReadyStory');
+  assert.deepEqual(end.open, ['4']);
+  assert.equal(end.putAside, 2);
+  const { text } = outcomeSentence({ ...runEnd(INITIAL_RUN_STATE, end.outcome), ...end }, english);
+  assert.match(text, /^No story is ready: 4\. /);
+  assert.match(text, / No agent works on what the story file has put aside: 2 stories\.$/);
 });
 
 describe('the defaults of a file', () => {

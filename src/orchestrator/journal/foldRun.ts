@@ -331,7 +331,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           state.onlyStories === undefined &&
           event.stories.total > event.stories.done
             ? event.stories.total - event.stories.done
-            : undefined,
+            : event.putAside,
         uncommitted: event.uncommitted,
         stories: storyCount(event.stories),
       };

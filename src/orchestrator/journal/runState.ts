@@ -204,7 +204,7 @@ export interface RunState {
   readonly open?: readonly string[];
   /** The ones among them that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
-  /** How many stories the file had put aside when all others were done. */
+  /** How many stories the file had put aside when all others were done, or none of them was ready. */
   readonly putAside?: number;
   /** The ones among them that wait for a story that is put aside. */
   readonly aside?: readonly {

@@ -44,7 +44,7 @@ interface EndingParts {
  */
 export async function endRun(
   run: Run,
-  { aside, circle, detail, gone, open, outcome, unknown }: RunEnd,
+  { aside, circle, detail, gone, open, outcome, putAside, unknown }: RunEnd,
   parts: EndingParts,
 ): Promise<RunState> {
   const { briefer, current, desk, lanes, place, tracker } = parts;
@@ -92,6 +92,7 @@ export async function endRun(
     detail: detail && withTexts(detail, text => text.slice(0, 4_000)),
     open: open === undefined ? undefined : [...open],
     circle: circle === undefined ? undefined : [...circle],
+    putAside,
     aside: aside === undefined ? undefined : [...aside],
     unknown: unknown === undefined ? undefined : [...unknown],
     gone: gone === undefined ? undefined : [...gone],

@@ -3,6 +3,7 @@ import { storyRecord } from '../journal/runState.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import { isPassedOver } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
 import type { Decision } from './policy.ts';
@@ -118,10 +119,10 @@ export class FolderList {
   }
 
   /** Whether the run would not be complete without it. */
-  private isToDo({ id, parked }: Story): boolean {
+  private isToDo(story: Story): boolean {
     const { onlyStories } = this.run.state();
-    const isChosen = onlyStories === undefined || onlyStories.includes(id);
-    return isChosen && parked !== true && !this.hasLanded(id);
+    const isMeant = onlyStories === undefined || onlyStories.includes(story.id);
+    return isMeant && !isPassedOver(story, onlyStories !== undefined) && !this.hasLanded(story.id);
   }
 
   private hasLanded(id: string): boolean {

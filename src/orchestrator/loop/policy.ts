@@ -13,8 +13,8 @@ import {
 import { asProven, leftAlone } from '../run/storiesLeft.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
-import { waitsForAside } from '../stories/asideReason.ts';
-import { nextStory } from '../stories/select.ts';
+import { asideCount, waitsForAside } from '../stories/asideReason.ts';
+import { isPassedOver, nextStory } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
 import { waitsForUnknown } from '../stories/unknownNeeds.ts';
@@ -322,6 +322,8 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
   const aside = waitsForAside(stories ?? []).slice(0, MAX_WAITING);
+  // Who chooses stories knows that no agent works on the others.
+  const putAside = state.onlyStories === undefined ? asideCount(stories ?? []) : 0;
   const unknown = waitsForUnknown(stories ?? []).slice(0, MAX_WAITING);
   return {
     kind: 'end',
@@ -330,6 +332,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
     detail: open.join(', '),
     open,
     circle,
+    putAside: putAside > 0 ? putAside : undefined,
     aside: aside.length > 0 ? aside : undefined,
     unknown: unknown.length > 0 ? unknown : undefined,
   };
@@ -339,7 +342,9 @@ function openStories(
   stories: readonly Story[] | undefined,
   { onlyStories }: RunState,
 ): readonly string[] {
-  const open = (stories ?? []).filter(story => !story.done).map(({ id }) => id);
+  const open = (stories ?? [])
+    .filter(story => !story.done && !isPassedOver(story, onlyStories !== undefined))
+    .map(({ id }) => id);
   // A selected story may have been removed from the file.
   const ids =
     onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;

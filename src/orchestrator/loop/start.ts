@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say, type Words } from '../../base/say.ts';
-import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
-import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
 import type { GitFolder, GitRepository } from '../git/git.ts';
 import { asHumanError } from '../git/gitErrors.ts';
@@ -20,11 +18,10 @@ import { canBeLimited } from '../preconditions/reviewer.ts';
 import { promptTemplateOf } from '../preconditions/template.ts';
 import { unread } from '../preconditions/unread.ts';
 import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
-import { doneIds, openDependencies } from '../stories/select.ts';
-import type { Story } from '../stories/story.ts';
 import { problemOfFile } from '../stories/storyFile.ts';
 import { unknownWords, waitsForUnknown } from '../stories/unknownNeeds.ts';
 import { newestRunId } from '../workspace/runIds.ts';
+import { requireChosen } from './chosenStories.ts';
 import { isAllDone } from './isAllDone.ts';
 import { isIsolated } from './isolation.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -190,40 +187,12 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
       ),
     );
   }
-  if (options.onlyStories !== undefined && options.resume !== true) {
-    requireChosen(options.onlyStories, snapshot.stories?.stories ?? []);
-  }
-}
-
-/**
- * @throws {UsageError} if a selected story is not in the file
- * @throws {HumanError} if one depends on a story that is not selected
- */
-function requireChosen(chosen: readonly string[], stories: readonly Story[]): void {
-  const ids = new Set(stories.map(({ id }) => id));
-  const unknown = chosen.filter(id => !ids.has(id));
-  if (unknown.length > 0) {
-    throw new UsageError(
-      say(
-        'There is no story {0} in the story file. "ralph-fresh stories" lists them.',
-        shorten(unknown.join(', '), 200),
-      ),
-    );
-  }
-  // A selected open story is done before those that depend on it.
-  const counted = new Set([...doneIds(stories), ...chosen]);
-  for (const story of stories.filter(({ id, done }) => !done && chosen.includes(id))) {
-    const missing = openDependencies(story, counted);
-    if (missing.length > 0) {
-      throw new HumanError(
-        say(
-          '{0} waits for {1}. Run that first, or name it too: {2}.',
-          shorten(story.id, 80),
-          shorten(missing.join(', '), 200),
-          shorten(missing.map(id => `--story ${shellWord(id)}`).join(' '), 200),
-        ),
-      );
-    }
+  if (
+    options.onlyStories !== undefined &&
+    options.resume !== true &&
+    snapshot.stories !== undefined
+  ) {
+    requireChosen(options.onlyStories, snapshot.stories);
   }
 }
 

@@ -23,6 +23,8 @@ export interface RunEnd {
   readonly open?: readonly string[];
   /** Ids of open stories that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
+  /** How many stories the file has put aside; absent if there are none. */
+  readonly putAside?: number | undefined;
   /** Open stories that wait for one that is put aside; absent if there are none. */
   readonly aside?: readonly WaitsAside[];
   /** Open stories that wait for one that the file does not have; absent if there are none. */

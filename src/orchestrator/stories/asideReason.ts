@@ -48,6 +48,7 @@ export function closedTaskOf({ format, stories }: StoryList, story: Story): Stor
   return parent !== undefined && (parent.done || isAside(parent)) ? parent : undefined;
 }
 
-function isAside({ done, parked }: Story): boolean {
-  return !done && parked === true;
+/** Whether the file has put a story aside, and not only behind others. */
+export function isAside({ afterTag, done, parked }: Story): boolean {
+  return !done && parked === true && afterTag === undefined;
 }

@@ -36,7 +36,7 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   if (chosen.length === 0) {
     return { reason: 'waiting' };
   }
-  const open = chosen.filter(story => !story.done && story.parked !== true);
+  const open = chosen.filter(story => !story.done && !isPassedOver(story, only !== undefined));
   if (open.length === 0) {
     return { reason: 'allDone' };
   }
@@ -54,6 +54,17 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
     }
   }
   return best === undefined ? { reason: 'skipped' } : { story: best };
+}
+
+/**
+ * Whether no agent works on an open story because of its file.
+ * @param isChosen whether a person has chosen it, so that its turn need not have come
+ */
+export function isPassedOver(
+  { afterTag, parked }: Pick<Story, 'afterTag' | 'parked'>,
+  isChosen: boolean,
+): boolean {
+  return parked === true && !(isChosen && afterTag !== undefined);
 }
 
 /**

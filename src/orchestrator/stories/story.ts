@@ -56,6 +56,11 @@ export interface Story extends CallChoice {
   readonly epic?: string;
   /** The file marks it as deleted, deferred or not work: it counts, but is never next. */
   readonly parked?: true;
+  /**
+   * Its turn comes after the tasks of this tag of Task Master: until then it is `parked`, but a run that is told to work
+   * on it does.
+   */
+  readonly afterTag?: string;
   /** The story during which an agent found this work. */
   readonly discoveredFrom?: string;
   /** 0-based position in the file. */

@@ -14,6 +14,7 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
+import { isAside } from '../../orchestrator/stories/asideReason.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import {
   commitsByStory,
@@ -147,7 +148,7 @@ function actionsOf(
     'state',
     ...(canRun ? (['run'] as const) : []),
     ...(isRunning ? [] : ([story.done ? 'untick' : 'tick'] as const)),
-    ...(canSteer && story.parked !== true ? ([isLeftAlone ? 'reset' : 'skip'] as const) : []),
+    ...(canSteer && !isAside(story) ? ([isLeftAlone ? 'reset' : 'skip'] as const) : []),
     ...(hasCommits ? (['changes'] as const) : []),
     ...(hasIterations ? (['receipt'] as const) : []),
   ];

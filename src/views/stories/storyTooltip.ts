@@ -114,6 +114,8 @@ export function stateMeaning(state: StoryState): string | undefined {
       return l10n.t('these must be done first: {0}', shorten(state.for.join(', '), MAX_MESSAGE));
     case 'parked':
       return l10n.t('the file says so, and runs ignore it');
+    case 'later':
+      return l10n.t('the tasks of that tag come first, unless you run this one alone');
     case 'next':
       return l10n.t('its turn comes first');
     default:

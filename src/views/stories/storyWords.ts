@@ -43,6 +43,8 @@ export function stateWords(state: StoryState, now?: number): string {
       return state.status === ''
         ? kindName(state.kind)
         : l10n.t('put aside · {0}', shorten(state.status, 40));
+    case 'later':
+      return l10n.t('after the tag {0}', shorten(state.tag, 40));
     default:
       return kindName(state.kind);
   }
@@ -100,6 +102,7 @@ const STATE_ICONS: Readonly<Record<StoryState['kind'], readonly [icon: string, c
   stuck: ['warning', 'problemsWarningIcon.foreground'],
   waiting: ['issue-draft', 'disabledForeground'],
   parked: ['archive', 'disabledForeground'],
+  later: ['watch', 'disabledForeground'],
   next: ['arrow-circle-right', 'charts.blue'],
   ready: ['circle-large-outline'],
 };
@@ -139,6 +142,7 @@ const kindNames = once(
     stuck: l10n.t('stuck'),
     waiting: l10n.t('waiting'),
     parked: l10n.t('put aside'),
+    later: l10n.t('after another tag'),
     next: l10n.t('next'),
     ready: l10n.t('ready'),
   }),

@@ -25,6 +25,7 @@ const SAMPLES: { readonly [K in StoryState['kind']]: Extract<StoryState, { kind:
   stuck: { kind: 'stuck', iterations: 3 },
   waiting: { kind: 'waiting', for: [] },
   parked: { kind: 'parked', status: '' },
+  later: { kind: 'later', tag: 'master' },
   next: { kind: 'next' },
   ready: { kind: 'ready' },
 };

@@ -109,6 +109,8 @@ export function runSchemas() {
       open: z.array(z.string()).optional(),
       /** For `noReadyStory`: ids of stories that form a cycle; the first one is repeated at the end. */
       circle: z.array(z.string()).optional(),
+      /** For `noReadyStory`: how many stories the file has put aside. */
+      putAside: z.number().int().nonnegative().optional(),
       /** For `noReadyStory`: stories that wait for one that is put aside. */
       aside: z
         .array(z.object({ id: z.string(), on: z.string(), status: z.string().optional() }))

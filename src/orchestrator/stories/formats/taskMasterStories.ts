@@ -61,10 +61,14 @@ export function readStories(
   });
   const turns = new Set([main, ...tags]);
   return {
-    stories: read.map(({ own, tag }) => ({
-      ...own,
-      parked: (tag !== current && !own.done) || own.parked,
-    })),
+    stories: read.map(({ own, tag }) => {
+      const isLater = tag !== current && own.parked !== true && !own.done;
+      return {
+        ...own,
+        parked: isLater || own.parked,
+        afterTag: isLater ? current?.name : undefined,
+      };
+    }),
     current,
     lists: [...turns].map(turn => read.flatMap(({ own, tag }) => (tag === turn ? own : []))),
   };
