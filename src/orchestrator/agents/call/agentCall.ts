@@ -1,19 +1,17 @@
 import path from 'node:path';
 import { requireHuman } from '../../../base/humanError.ts';
 import { englishOf, type Words, withTexts } from '../../../base/say.ts';
-import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
+import { shortenBlock, withoutControls } from '../../../base/text.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { ProcessLimits } from '../../process/processLimits.ts';
 import type { Agent, AgentErrorKind, AgentRequest } from '../agent.ts';
+import { lastWords } from '../lastWords.ts';
 import { type AgentEnd, type AgentProcessOptions, runAgentProcess } from './agentProcess.ts';
 import { callCost } from './callCost.ts';
 import { CallJournal } from './callJournal.ts';
 
 /** Longest error message in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
-/** Number of last lines of standard error to include in an error message. */
-const LAST_LINES = 6;
-const MAX_LAST_LINE = 500;
 
 export interface AgentCallRequest {
   /** The purpose of the call, usually `story`. */
@@ -120,7 +118,7 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
       return undefined;
     case 'hardLimit':
     case 'idleLimit':
-      return { kind: end.reason, message: lastWords(end) };
+      return { kind: end.reason, message: lastWords(end.stderr, MAX_TEXT) };
     case 'notStarted':
       return { kind: end.reason, message: bounded(end.problem ?? '') };
     case 'exited':
@@ -134,7 +132,7 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
         };
       }
       if (end.result === undefined || (end.reason === 'exited' && end.exitCode !== 0)) {
-        return { kind: 'other', message: lastWords(end) };
+        return { kind: 'other', message: lastWords(end.stderr, MAX_TEXT) };
       }
       return undefined;
     }
@@ -143,24 +141,6 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
 
 function bounded(words: Words): Words {
   return withTexts(words, text => shortenBlock(text, MAX_TEXT));
-}
-
-function lastWords(end: AgentEnd): string {
-  return lastLines(end.stderr);
-}
-
-/** The cause of a failure is at the end of the output; its file has all of it. */
-function lastLines(text: string): string {
-  const lines = withoutControls(text)
-    .split('\n')
-    .filter(line => line.trim() !== '');
-  return shortenBlock(
-    lines
-      .slice(-LAST_LINES)
-      .map(line => shorten(line, MAX_LAST_LINE))
-      .join('\n'),
-    MAX_TEXT,
-  );
 }
 
 /** The file with the whole standard error, relative to the workspace. */

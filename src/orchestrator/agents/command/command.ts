@@ -17,6 +17,7 @@ import type {
 import { agentEnv, withoutApiKeys } from '../agentEnv.ts';
 import { homeOf } from '../claude/claude.ts';
 import { readLimit } from '../claude/usageLimit.ts';
+import { lastLines, lastWords } from '../lastWords.ts';
 
 /** How to call any command-line agent for one fresh conversation. */
 export interface CommandOptions {
@@ -43,8 +44,6 @@ const MAX_ANSWER = 64 * 1024;
 /** Longest line in an event, in UTF-16 units; the raw output has the rest. */
 const MAX_LINE_TEXT = 4_000;
 const MAX_LAST_WORDS = 1_000;
-/** Number of last lines of a failed command's output in which its cause is searched. */
-const LAST_LINES = 6;
 
 /**
  * Any coding agent with a command line. Its output is its answer, and its exit code shows whether it failed; turns,
@@ -240,20 +239,12 @@ function commandError(exit: ProcessExit, answer: string, now: number): AgentErro
   const ended = exit.signal
     ? say('ended by {0}', exit.signal)
     : say('exit code {0}', String(exit.exitCode));
-  const errors = lastLines(withoutControls(exit.stderr));
-  const message = shortenBlock(errors || lastLines(answer), MAX_LAST_WORDS) || ended;
+  const told = lastWords(exit.stderr, MAX_LAST_WORDS) || lastWords(answer, MAX_LAST_WORDS);
+  const message = told || ended;
   // Programs print errors to either stream, so the ends of both are read; the rest may be prose.
-  const words = `${errors}\n${lastLines(answer)}`;
+  const words = [told, lastLines(exit.stderr), lastLines(answer)].join('\n');
   const limit = readLimit(words, now);
   if (limit !== undefined) return { message, ...limit };
   const kind = causes.find(([pattern]) => pattern.test(words))?.[1] ?? 'other';
   return { kind, message };
-}
-
-function lastLines(text: string): string {
-  const lines = text.split('\n').filter(line => line.trim() !== '');
-  return lines
-    .slice(-LAST_LINES)
-    .map(line => line.slice(0, MAX_LAST_WORDS))
-    .join('\n');
 }
