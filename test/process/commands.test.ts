@@ -349,6 +349,12 @@ describe('tick and untick', { concurrency: 4 }, () => {
     ],
     ['work in progress', 'prd.json', '[{"id":"A","title":"T","status":"in_progress"}]', 'A'],
     ['a status next to passes', 'prd.json', '[{"id":"A","status":"active","passes":false}]', 'A'],
+    [
+      'a story that is put aside, with passes',
+      'prd.json',
+      '[{"id":"A","status":"skipped","passes":false}]',
+      'A',
+    ],
     ['no key that says it', 'prd.json', '[{"id":"A","title":"T"},{"id":"B","passes":true}]', 'A'],
     [
       'a word in the place of false',

@@ -102,6 +102,24 @@ describe('editStoryDone, in the dialect of the file', () => {
     ]);
   });
 
+  test('a word that puts a story aside does not stay on one that is done', () => {
+    const text =
+      '[{"id":"A","title":"a","passes":false,"status":"skipped"},{"id":"B","title":"b","passes":false}]';
+    const ticked = editStoryDone(text, { id: 'A' }, true);
+    assert.equal(
+      ticked,
+      text.replace('"passes":false,"status":"skipped"', '"passes":true,"status":"done"'),
+    );
+    const usual = text.replace(
+      '"B","title":"b","passes":false',
+      '"B","title":"b","passes":true,"status":"skipped"',
+    );
+    assert.equal(
+      editStoryDone(usual, { id: 'A' }, true),
+      usual.replace('"passes":false', '"passes":true'),
+    );
+  });
+
   test('a status about something else is kept', async () => {
     const text = await fixture('alwaysActive.json');
     const ticked = editStoryDone(text, { id: 'docs' }, true);

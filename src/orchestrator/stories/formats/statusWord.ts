@@ -233,6 +233,7 @@ export function statusFollows(
   return (
     OPEN_WORDS.has(word) ||
     BUSY_WORDS.has(word) ||
+    isParkedWord(status) ||
     others.some(other => other.done === true && isDoneWord(other.status))
   );
 }
