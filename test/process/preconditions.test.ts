@@ -396,7 +396,7 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     const write = async (...userStories: readonly object[]) => {
       const text = JSON.stringify({ userStories }, null, 1);
       await workspace.write('.omc/prd.json', text);
-      return text.slice(0, text.indexOf('US-002')).split('\n').length - 1;
+      return text.slice(0, text.indexOf('US-009')).split('\n').length;
     };
     const waiting = { ...second, dependsOn: ['US-009'] };
     const workspace = await Workspace.create(t);

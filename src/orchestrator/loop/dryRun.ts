@@ -179,6 +179,7 @@ function firstStep({ config, state }: Run, snapshot: Snapshot): Decision {
   return decide({
     state: state(),
     stories: snapshot.stories ? snapshot.stories.stories : undefined,
+    problems: snapshot.stories?.problems,
     config,
     stopRequested: false,
   });

@@ -215,6 +215,7 @@ export class FreshRun {
     const decision = decide({
       state: run.state(),
       stories: snapshot.stories ? snapshot.stories.stories : undefined,
+      problems: snapshot.stories?.problems,
       config: run.config,
       stopRequested: run.stop.requested,
       // What an iteration left behind is more than what it looks like now.

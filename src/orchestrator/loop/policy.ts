@@ -15,7 +15,7 @@ import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
 import { asideCount, waitsForAside } from '../stories/asideReason.ts';
 import { isPassedOver, nextStory } from '../stories/select.ts';
-import type { Story } from '../stories/story.ts';
+import type { Story, StoryProblem } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
 import { waitsForUnknown } from '../stories/unknownNeeds.ts';
 
@@ -27,6 +27,8 @@ export interface Situation {
   readonly state: RunState;
   /** As last read; absent in free-form and plan mode. */
   readonly stories?: readonly Story[];
+  /** Of the list of the stories, for the lines. */
+  readonly problems?: readonly StoryProblem[] | undefined;
   readonly config: Pick<
     RunConfig,
     'maxIterations' | 'failThreshold' | 'stuckThreshold' | 'onStuck' | 'onQuestion' | 'budgetUsd'
@@ -158,7 +160,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined
       ? undefined
-      : (onlyPaused(situation) ?? notReady(stories, state))) ??
+      : (onlyPaused(situation) ?? notReady(stories, situation))) ??
     (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
     (lastIteration(situation) >= config.maxIterations
       ? { kind: 'end', outcome: 'maxIterations' }
@@ -318,13 +320,16 @@ function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
   return { kind: 'pause', reason: 'person', lanes: paused };
 }
 
-function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
+function notReady(
+  stories: readonly Story[] | undefined,
+  { problems = [], state }: Situation,
+): Decision {
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
   const aside = waitsForAside(stories ?? []).slice(0, MAX_WAITING);
   // Who chooses stories knows that no agent works on the others.
   const putAside = state.onlyStories === undefined ? asideCount(stories ?? []) : 0;
-  const unknown = waitsForUnknown(stories ?? []).slice(0, MAX_WAITING);
+  const unknown = waitsForUnknown(stories ?? [], problems).slice(0, MAX_WAITING);
   return {
     kind: 'end',
     outcome: 'noReadyStory',

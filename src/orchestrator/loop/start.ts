@@ -69,7 +69,8 @@ export async function readyToStart(
 
 /** Stories that wait for one that the file does not have: a run of many hours would end without them. */
 function unknownNeeds({ stories }: Snapshot): readonly Message[] {
-  const [first, ...others] = stories === undefined ? [] : waitsForUnknown(stories.stories);
+  const [first, ...others] =
+    stories === undefined ? [] : waitsForUnknown(stories.stories, stories.problems);
   if (stories === undefined || first === undefined) {
     return [];
   }

@@ -52,6 +52,8 @@ export interface Story extends CallChoice {
   readonly priority?: number;
   /** Ids of stories that must be done before this one may run. */
   readonly dependsOn: readonly string[];
+  /** How the file writes those of them that no story has, by id; absent for one that is written as its id. */
+  readonly asWritten?: ReadonlyMap<string, string>;
   /** The story's group in the file (epic, phase, category), if it has one. */
   readonly epic?: string;
   /** The file marks it as deleted, deferred or not work: it counts, but is never next. */

@@ -27,6 +27,7 @@ import type {
 } from './story.ts';
 import { isStoryFolder, readFolder, tasksAsideProblems, tasksProblem } from './storyFolder.ts';
 import { isNamedLikeStories } from './storyPlaces.ts';
+import { placedNeeds } from './unknownNeeds.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Size limit for story files, in bytes: thousands of stories. */
@@ -300,7 +301,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       path,
       ...heading,
       stories,
-      problems,
+      problems: placedNeeds(problems, parts, lines),
       hash,
       ...(hasPhases && { hasPhases }),
     },

@@ -7,6 +7,7 @@ import { plainText } from './formats/plainText.ts';
 import { StoryNames } from './formats/storyNames.ts';
 import { idsByName, joinedIds, listOfIds } from './joinedIds.ts';
 import type { Story, StoryList, StoryProblem } from './story.ts';
+import { writtenNeed } from './unknownNeeds.ts';
 
 /** Maximum number of named entries that are not read. */
 const MAX_UNREAD = 5;
@@ -95,7 +96,7 @@ export interface KnownNames {
  * @param unknown ids that a story depends on; up to five are named
  */
 export function unknownDependencyMessages(
-  { file, id }: Pick<Story, 'file' | 'id'>,
+  story: Pick<Story, 'asWritten' | 'file' | 'id'>,
   unknown: readonly string[],
   { idOf, isShared }: KnownNames,
 ): { readonly ids: readonly string[]; readonly message: Message }[] {
@@ -109,7 +110,9 @@ export function unknownDependencyMessages(
     return ids === undefined ? [] : [{ name, ids }];
   });
   const missing = others.filter(name => joined.every(one => one.name !== name));
-  const words = [plainText(id), missing.slice(0, 5).map(plainText).join(', ')] as const;
+  const { file, id } = story;
+  const written = (need: string) => plainText(writtenNeed(story, need));
+  const words = [plainText(id), missing.slice(0, 5).map(written).join(', ')] as const;
   return [
     ...shared.map(name => ({
       ids: [name],
@@ -124,7 +127,7 @@ export function unknownDependencyMessages(
       message: say(
         '{0} waits for "{1}", which is one text with several ids. Write a list: {2}',
         plainText(id),
-        plainText(name),
+        written(name),
         listOfIds(ids, file !== undefined),
       ),
     })),

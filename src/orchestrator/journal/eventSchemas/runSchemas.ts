@@ -121,6 +121,7 @@ export function runSchemas() {
           z.object({
             id: z.string(),
             on: z.string(),
+            others: z.array(z.string()).readonly().optional(),
             file: z.string().optional(),
             line: z.number(),
           }),

@@ -36,6 +36,18 @@ export class TaskMasterNeeds {
     });
   }
 
+  /** The names in the file of what a task waits for and no task is called like, if they are not the ids. */
+  asWritten({ entry, parent, tag }: Task): ReadonlyMap<string, string> | undefined {
+    const names = [
+      ...readDependencies(entry).map(name => [name, this.meantBy(name, { parent, tag })] as const),
+      ...readDependencies(parent?.entry ?? {}).map(
+        name => [name, this.meantBy(name, { tag })] as const,
+      ),
+    ];
+    const unknown = names.filter(([name, id]) => name !== id && !this.tasks.has(id));
+    return unknown.length === 0 ? undefined : new Map(unknown.map(([name, id]) => [id, name]));
+  }
+
   private isNot(task: Task): (id: string) => boolean {
     const own = this.idOf(task);
     return id => id !== own;
@@ -53,11 +65,14 @@ export class TaskMasterNeeds {
 
   /**
    * The id of the story that a task means by a name. Between subtasks a number is a sibling, as in Task Master; without
-   * such a sibling it is a task.
+   * such a sibling it is a task. Agents know the tasks of a tag by their ids with the tag, and may write these.
    */
   meantBy(name: string, { parent, tag }: Pick<Task, 'parent' | 'tag'>): string {
     const sibling = parent && this.idOf({ tag, name: `${parent.name}.${name}` });
     const task = this.idOf({ tag, name });
-    return sibling !== undefined && this.tasks.has(sibling) ? sibling : task;
+    if (sibling !== undefined && this.tasks.has(sibling)) {
+      return sibling;
+    }
+    return !this.tasks.has(task) && this.tasks.get(name)?.tag === tag ? name : task;
   }
 }

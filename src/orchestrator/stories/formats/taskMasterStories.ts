@@ -54,6 +54,7 @@ export function readStories(
           : (criteriaInText(strategy) ?? [{ text: strategy }]),
       priority: story.priority ?? (parent && told.get(parent)?.priority),
       dependsOn: needs.of(task),
+      asWritten: needs.asWritten(task),
       epic: tag === main ? group : [tag.name, group].filter(part => part !== undefined).join(' › '),
       parked: (isAside(task) && !story.done) || story.parked,
     };
