@@ -29,7 +29,13 @@ import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import { fileOption, findStory, requireReadable, requireStoryFile } from './storyFiles.ts';
+import {
+  AllListsDone,
+  fileOption,
+  findStory,
+  requireReadable,
+  requireStoryFile,
+} from './storyFiles.ts';
 
 /** Of an id in a message, in UTF-16 units. */
 const MAX_ID = 80;
@@ -80,6 +86,14 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
       file,
     }));
   } catch (error) {
+    if (error instanceof AllListsDone) {
+      if (json) {
+        printJson(noList(error.message, named));
+      } else {
+        print(error.message);
+      }
+      return 0;
+    }
     if (json && error instanceof HumanError) {
       printJson(noList(error.message, named));
       return EXIT_FAILURE;
@@ -122,7 +136,21 @@ function noList(
 
 async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
-  const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
+  let file: string;
+  try {
+    file = await requireStoryFile(files, named);
+  } catch (error) {
+    if (!(error instanceof AllListsDone)) {
+      throw error;
+    }
+    if (json) {
+      printJson({ id: null, reason: 'allDone' });
+    } else {
+      print(error.message);
+    }
+    return;
+  }
+  const list = requireReadable(await readStoryFileOrThrow(file));
   const runs = runsOnFile(list.path, files.workspace, await runsOf(files));
   const { alive, state } = runs.run;
   const working =

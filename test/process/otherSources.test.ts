@@ -100,11 +100,58 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     for (const name of ['002-b', '003-c']) {
       await workspace.write(`specs/${name}/tasks.md`, '- [x] T202 Finished\n');
     }
-    const none = await workspace.cli('next').finished;
+    const words = /All of their stories are done\. Add one, or name a file with --file\./;
+    for (const command of ['next', 'stories']) {
+      const { code, stdout } = await workspace.cli(command).finished;
+      assert.equal(code, 0, command);
+      assert.match(stdout, words);
+    }
+    for (const flags of [[], ['--dry-run'], ['--detach']]) {
+      const { code, stderr, stdout } = await workspace.script([['work']], ...flags).finished;
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, words);
+    }
+    assert.equal((await workspace.script([['work']], '--quiet').finished).stdout, '');
+    assert.deepEqual(await workspace.runIds(), []);
+    const { stdout } = await workspace.cli('next', '--json').finished;
+    assert.deepEqual(JSON.parse(stdout), { id: null, reason: 'allDone' });
+    const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
     assert.match(
-      none.stderr,
-      /All of their stories are done\. Add one, or name a file with --file\./,
+      doctor.stdout,
+      /^✓ There are several story files .*All of their stories are done/m,
     );
+  });
+
+  test('once all are done, a tick is taken back in the only list that has the story', async t => {
+    const workspace = await withFiles(t, {
+      'openspec/changes/a/tasks.md': '- [x] 1.1 One\n- [x] 2.1 Two\n',
+      'openspec/changes/b/tasks.md': '- [x] 1.1 One\n- [ ] 1.2 Two\n',
+    });
+    assert.equal((await workspace.cli('tick', '1.2').finished).code, 0);
+    const back = await workspace.cli('untick', '1.2').finished;
+    assert.equal(back.code, 0, back.stderr);
+    assert.match(await workspace.read('openspec/changes/b/tasks.md'), /- \[ \] 1\.2 Two/);
+    await workspace.cli('tick', '1.2').finished;
+    const several = await workspace.cli('untick', '1.1').finished;
+    assert.equal(several.code, 64);
+    const file = path.join('openspec', 'changes', 'a', 'tasks.md');
+    assert.ok(several.stderr.includes(`such as --file ${shellWord(file)}.`), several.stderr);
+    const unknown = await workspace.cli('untick', '9.9').finished;
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /All of their stories are done/);
+  });
+
+  test('once all are done, a run judges what is left of the last one', async t => {
+    const workspace = await withFiles(t, {
+      'specs/001-a/tasks.md': '- [x] T201 Finished\n',
+      'specs/002-b/tasks.md': '- [ ] T202 Open\n',
+      'specs/003-c/tasks.md': '- [x] T301 Finished\n',
+    });
+    const work = [{ write: [SECOND, '- [x] T202 Open\n'] }, { commit: 'feat: T202' }];
+    await workspace.script([[...work, { result: ['Done.'] }]]).finished;
+    const again = await workspace.script([['work']]).finished;
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stdout, /^All stories are complete; there is nothing to do\./m);
   });
 
   test('once all are done, commands that start no run use that of the last run', async t => {

@@ -1,11 +1,12 @@
-import { englishOf } from '../../base/say.ts';
+import { englishOf, sentences } from '../../base/say.ts';
 import { unread } from '../../orchestrator/preconditions/unread.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { nextData } from '../../presentation/storyListData.ts';
 import { nextText } from '../../presentation/storyListText.ts';
-import { alsoFound, startingFile, whyNoStoryFile } from '../storyFiles.ts';
+import { alsoFound, startingFile } from '../storyFiles.ts';
+import { whyNoStoryFile } from '../whyNoStoryFile.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
 
@@ -26,7 +27,10 @@ export async function storiesCheck({
     return [wrongBy('stories', error)];
   }
   if (file === undefined) {
-    const { choice, found } = await whyNoStoryFile(files);
+    const { allDone, choice, found } = await whyNoStoryFile(files);
+    if (allDone) {
+      return [good('stories', sentences([found, choice]))];
+    }
     return [
       choice === undefined
         ? wrong(

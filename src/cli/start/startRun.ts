@@ -46,7 +46,8 @@ import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
 import { eventPrinter, print, tell } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
-import { alsoFound, requireRunsStoryFile } from '../storyFiles.ts';
+import { requireRunsStoryFile } from '../storyFileElsewhere.ts';
+import { AllListsDone, alsoFound } from '../storyFiles.ts';
 import { typedId } from '../typedIds.ts';
 import { beginGithub, isMirror, namedSource, requireCopy, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
@@ -65,7 +66,21 @@ import {
 export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSettings;
 
 /** Starts the loop here or detached. @returns the exit code */
-export async function startRun(asking: StartRequest): Promise<number> {
+export async function startRun(request: StartRequest): Promise<number> {
+  try {
+    return await start(request);
+  } catch (error) {
+    if (!(error instanceof AllListsDone)) {
+      throw error;
+    }
+    if (!request.flags.quiet) {
+      print(error.message);
+    }
+    return 0;
+  }
+}
+
+async function start(asking: StartRequest): Promise<number> {
   const { command } = asking;
   if (asking.flags.secretsOnStdin) {
     Object.assign(process.env, await takeSecrets(process.stdin));

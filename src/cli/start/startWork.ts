@@ -19,7 +19,8 @@ import { namedSource } from '../../orchestrator/stories/storyFolder.ts';
 import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../../orchestrator/workspace/runIds.ts';
-import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
+import { AllListsDone, finishedFile, OWN_STORY_FILE } from '../storyFiles.ts';
+import { whyNoStoryFile } from '../whyNoStoryFile.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 
 /** Maximum length of a task joined from the titles of `--tasks`, in UTF-16 units. */
@@ -60,7 +61,10 @@ export async function placesOf(
     return { storyFile: path.join(files.workspace, OWN_STORY_FILE) };
   }
   const storyFile =
-    (await missingFileOf(files, flags, task)) ?? (await findStoryFile(files.workspace));
+    (await missingFileOf(files, flags, task)) ??
+    (await findStoryFile(files.workspace)) ??
+    // What its last agent claimed may still have to be judged.
+    (task?.trim() ? undefined : await finishedFile(files));
   return storyFile === undefined ? {} : { storyFile };
 }
 
@@ -92,7 +96,10 @@ export function namesPlace({ file, github, planDir, prd, tasks }: RunFlags): boo
   return [file, github, planDir, tasks].some(named => named !== undefined) || prd === true;
 }
 
-/** @throws {HumanError} if there is nothing to work on */
+/**
+ * @throws {HumanError} if there is nothing to work on
+ * @throws {AllListsDone} if nothing is left to do
+ */
 export async function requireWork(
   files: RunFiles,
   { flags, task }: StartRequest,
@@ -116,7 +123,10 @@ export async function requireWork(
     flags.resume === undefined &&
     !task?.trim()
   ) {
-    const { choice, found } = await whyNoStoryFile(files);
+    const { allDone, choice, found } = await whyNoStoryFile(files);
+    if (allDone) {
+      throw new AllListsDone(sentences([found, choice]));
+    }
     throw new HumanError(
       choice === undefined
         ? say(
