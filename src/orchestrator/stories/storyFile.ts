@@ -301,7 +301,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       path,
       ...heading,
       stories,
-      problems: placedNeeds(problems, parts, lines),
+      problems: placedNeeds(problems, ways.parts, lines),
       hash,
       ...(hasPhases && { hasPhases }),
     },
