@@ -19,7 +19,8 @@ function told(path: string, text: string): string[] {
 test('a line with a new id like those of the items, but without a checkbox, is a problem with its line', () => {
   for (const [path, item, line, id] of [
     [SPEC_KIT, '- [ ] T001 One', '- T002 Two', 'T002'],
-    [SPEC_KIT, '- [ ] T001 One', '  * **T002** Two', 'T002'],
+    [SPEC_KIT, '  - [ ] T001 One', '  * **T002** Two', 'T002'],
+    [SPEC_KIT, '- [ ] T001 One\n  Details', '- T002 (depends on T001) Two', 'T002'],
     [SPEC_KIT, '- [x] T001 One', '2. T002: Two', 'T002'],
     [SPEC_KIT, '- [x] T001 One', '### T002 Two', 'T002'],
     [SPEC_KIT, '- [x] T001 One', '- [T002] Two', 'T002'],
@@ -28,8 +29,9 @@ test('a line with a new id like those of the items, but without a checkbox, is a
     [KIRO, '- [ ] 1. One', '- 2. Two', '2'],
   ] as const) {
     const column = line.length - line.trimStart().length + 1;
+    const at = 3 + item.split('\n').length;
     assert.deepEqual(told(path, `# Shop\n\n${item}\n${line}\n${line}\n\nText\n`), [
-      `notAStory 4:${column} This line begins with ${id}`,
+      `notAStory ${at}:${column} This line begins with ${id}`,
     ]);
   }
 });
@@ -50,12 +52,64 @@ test('what speaks of an item, groups items or has a number for another reason is
   }
 });
 
+test('prose with ids of tasks is no list of tasks', () => {
+  const kiro = '- [x] 1. One\n- [ ] 2. Two\n  - [ ] 2.1 Three\n  - [ ] 2.2 Four\n';
+  const specKit = '# Tasks\n\n- [x] T001 One\n- [ ] T004 Four\n';
+  for (const [path, text] of [
+    [KIRO, `${kiro}\n## Requirements coverage\n- 1.1 User can login: task 1\n- 2.3 Cart\n`],
+    [KIRO, `${kiro}\n## Notes\n- 3. Deploy it\n`],
+    [KIRO, `${kiro}\nNotes:\n- 3. Deploy it\n`],
+    [KIRO, `${kiro}- 4.2 MB is the limit\n- 3.11 Python is required\n- 24. December is the end\n`],
+    ...[
+      ...['T005 blocks T006', 'T018\u2013T020 parallel', 'T100: removed, see T004', 'T1000 tests'],
+      ...['T007 - T009 later', 'T007, T008 together', 'T007 -> T008', 'T007 \u2192 T008'],
+      ...['T007 depends on T001', 'T007 needs T001', '**T007**: (Dropped)', 'T007 \u2014 obsolete'],
+    ].map(line => [SPEC_KIT, `${specKit}- ${line}\n`]),
+    [SPEC_KIT, `${specKit}  - T101 covers the happy path\n`],
+    [SPEC_KIT, `${specKit}\n## Notes\n\n- T101 covers the happy path\n`],
+    [SPEC_KIT, `${specKit}\nText\n\n- T101 covers the happy path\n`],
+  ] as [string, string][]) {
+    assert.deepEqual(told(path, text), [], text);
+  }
+});
+
+test('the advice for a line with a tick keeps its task done', () => {
+  for (const [line, advice] of [
+    ['T900 \u2705 Two', '- [x] T900'],
+    ['T900 Two [x]', '- [x] T900'],
+    ['T900 Two', '- [ ] T900'],
+  ] as const) {
+    const { problems } = parseStoryFile(SPEC_KIT, `- [ ] T001 One\n- ${line}\n`);
+    assert.deepEqual(
+      problems.map(({ message }) => englishOf(message).includes(`Write it as "${advice} …"`)),
+      [true],
+    );
+  }
+});
+
+test('the heading of a group of items is no task, and headings without items beside each other are some', () => {
+  for (const [text, lines] of [
+    ['## T010 Group\n\n### Sub\n- [ ] T011 a\n', []],
+    ['## Tasks\n- [ ] T011 a\n\n## T010 Dependency graph\n\nText\n', []],
+    ['## T010 Group\n- [ ] T011 a\n## T012 Notes\n', []],
+    ['## Tasks\n- [ ] T011 a\n\n### T010 Cart\n\nText\n', [4]],
+    ['# Tasks\n- [ ] T011 a\n## Notes\n## T012 Cart\n\nText\n## T013 Order\n', [4, 7]],
+  ] as const) {
+    const { problems } = parseStoryFile(SPEC_KIT, text);
+    assert.deepEqual(
+      problems.map(({ line }) => line),
+      lines,
+      text,
+    );
+  }
+});
+
 test('thousands of such lines and headings are read quickly', () => {
-  const lines = Array.from(
-    { length: 20_000 },
-    (_, index) => `- T${index + 100} x\n# T${index} y\n`,
-  );
+  const each = (line: (index: number) => string) =>
+    Array.from({ length: 20_000 }, (_, at) => line(at));
+  const bullets = each(index => `- T${index + 2} x\n`).join('');
+  const headings = each(index => `# T${index + 50_000} y\n`).join('');
   const started = performance.now();
-  assert.ok(told(SPEC_KIT, `- [ ] T001 One\n${lines.join('')}`).length >= 20_000);
+  assert.equal(told(SPEC_KIT, `- [ ] T1 One\n${bullets}${headings}`).length, 40_000);
   assert.ok(performance.now() - started < 5_000);
 });

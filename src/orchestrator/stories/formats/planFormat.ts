@@ -13,8 +13,9 @@ import { idInText } from './idInText.ts';
 import { indentOf, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { readHeadings } from './planHeadings.ts';
-import { NUMBERED_TASK, notItems, withoutBox } from './planStrays.ts';
+import { notItems } from './planStrays.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
+import { NUMBERED_TASK, withoutBox } from './tasksWithoutBox.ts';
 import type { TextLines } from './textLines.ts';
 
 /** A Markdown file whose checkboxes are the stories. */

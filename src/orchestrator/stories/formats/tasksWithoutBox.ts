@@ -1,0 +1,261 @@
+import { say } from '../../../base/say.ts';
+import type { StoryProblem } from '../story.ts';
+import { idInText } from './idInText.ts';
+import { indentOf, type MarkdownLine } from './markdownBlocks.ts';
+import { plainText } from './plainText.ts';
+import { PARKED_WORDS } from './prdKeys.ts';
+
+/** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
+export const NUMBERED_TASK = /^T\d+$/;
+/** In a text: as done. */
+export const TICK = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/;
+
+/** A bullet or heading, and its text. */
+const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
+/** `1.2 Text` and `2. Text`, behind a bullet at the margin. */
+const BULLET_WITH_NUMBER = /^[-*+][\t ]+(?:\d{1,4}(?:\.\d{1,4})+\.?|\d{1,4}\.)[\t ]+\p{L}/u;
+
+/** What stands between an id and the words about it. */
+const BEFORE_WORDS = /^[\s:,;.|\])*_`/&+]{0,9}/;
+/** A range, or an arrow. */
+const LEADS_ON =
+  /^(?:[-\u2013\u2014=]{1,2}>|[\u2190-\u21FF]|[-\u2013\u2014~]{1,2}\s{0,4}(?:T\d|\d{1,4}\.\d))/;
+/** Of a sentence about a task: a task itself begins with what is to be done. */
+const VERBS = [
+  ...['blocks', 'blocked', 'unblocks', 'depends', 'dependent', 'needs', 'requires', 'waits'],
+  ...['before', 'after', 'follows', 'precedes', 'through', 'until', 'to', 'and', 'or', 'is', 'are'],
+  ...['was', 'were', 'has', 'must', 'can', 'cannot', 'may', 'should', 'will', 'in'],
+];
+const GONE = ['removed', 'deleted', 'merged', 'moved', 'replaced', 'withdrawn', ...PARKED_WORDS];
+const ABOUT = new RegExp(
+  `^(?:${VERBS.join('|')}|T\\d{1,9}|\\d{1,4}\\.\\d{1,4})(?![\\p{L}\\d])`,
+  'u',
+);
+const IS_GONE = new RegExp(`^(?:${GONE.join('|')})(?![\\p{L}\\d])`, 'u');
+/** With a capital, it may begin what is to be done: "Merged cells are split". */
+const IS_ONLY_GONE = new RegExp(
+  `^(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014])`,
+  'iu',
+);
+
+/** A line that begins with an id like those of the items, but has no checkbox. */
+interface Candidate {
+  readonly line: MarkdownLine;
+  readonly id: string;
+}
+
+/**
+ * Lines that begin with an id like those of the items, but have no checkbox. Prose does so, too: what is named stands
+ * next to an item, at the indentation of one, and is no sentence about a task.
+ * @param ids of the items
+ */
+export function withoutBox(
+  lines: readonly MarkdownLine[],
+  ids: readonly (string | undefined)[],
+): StoryProblem[] {
+  const numbering = new Numbering(ids);
+  if (!numbering.hasAny) {
+    return [];
+  }
+  const candidates = lines.map(line => candidateIn(line, numbering));
+  const isNamed = [besideItems(lines, candidates), groupless(lines, candidates)];
+  return lines.flatMap((line, index): StoryProblem[] => {
+    const id = candidates[index]?.id;
+    if (id === undefined || !isNamed.some(places => places.has(index)) || !numbering.goesOn(id)) {
+      return [];
+    }
+    numbering.add(id);
+    const mark = TICK.test(line.text) ? '- [x]' : '- [ ]';
+    return [
+      {
+        code: 'notAStory',
+        message: say(
+          'This line begins with {0} like a task, but has no checkbox, so it is not read. Write it as "{1} {0} …".',
+          plainText(id),
+          mark,
+        ),
+        line: line.line,
+        column: (/^[\t ]*/.exec(line.text)?.[0].length ?? 0) + 1,
+      },
+    ];
+  });
+}
+
+/** The ids of the items, and which others are like them. */
+class Numbering {
+  private readonly known = new Set<string>();
+  /** The last number below each other one, which is '' for those at the top. */
+  private readonly last = new Map<string, number>();
+  private shortest = Number.POSITIVE_INFINITY;
+  private longest = 0;
+
+  constructor(ids: readonly (string | undefined)[]) {
+    for (const id of ids) {
+      if (id !== undefined) {
+        this.add(id);
+      }
+      if (id !== undefined && NUMBERED_TASK.test(id)) {
+        this.shortest = Math.min(this.shortest, id.length);
+        // With zeros in front, all are equally long.
+        this.longest = Math.max(this.longest, id.startsWith('T0') ? id.length : 0);
+      }
+    }
+  }
+
+  get hasAny(): boolean {
+    return this.last.size > 0 || this.shortest < Number.POSITIVE_INFINITY;
+  }
+
+  add(id: string): void {
+    this.known.add(id);
+    if (/^\d/.test(id)) {
+      const [above, number] = placeOf(id);
+      this.last.set(above, Math.max(number, this.last.get(above) ?? 0));
+    }
+  }
+
+  /** Whether an id is like those of the items. A threat T1 is no task in a list that begins with T001. */
+  isAlike(id: string): boolean {
+    return NUMBERED_TASK.test(id)
+      ? id.length >= this.shortest && (this.longest === 0 || id.length <= this.longest)
+      : this.last.size > 0;
+  }
+
+  /** Whether an id is new, and a number the next one at most: "4.2 MB" is none. */
+  goesOn(id: string): boolean {
+    const [above, number] = placeOf(id);
+    const last = this.last.get(above) ?? (this.known.has(above) ? 0 : Number.NEGATIVE_INFINITY);
+    return this.isNew(id) && (NUMBERED_TASK.test(id) || number <= last + 1);
+  }
+
+  isNew(id: string): boolean {
+    return !this.known.has(id);
+  }
+}
+
+/** Of `2.1`, it is the first one below `2`. */
+function placeOf(id: string): readonly [above: string, number: number] {
+  const dot = id.lastIndexOf('.');
+  return [id.slice(0, Math.max(0, dot)), Number(id.slice(dot + 1))];
+}
+
+function candidateIn(line: MarkdownLine, numbering: Numbering): Candidate | undefined {
+  if (line.kind === 'checkbox' || (line.kind === 'plain' && line.isHidden)) {
+    return undefined;
+  }
+  const text = LISTED.exec(line.text.trimStart())?.[1] ?? '';
+  const id = idInText(text);
+  return id !== undefined &&
+    (NUMBERED_TASK.test(id) || BULLET_WITH_NUMBER.test(line.text)) &&
+    numbering.isAlike(id) &&
+    numbering.isNew(id) &&
+    !isAbout(text.slice(text.indexOf(id) + id.length))
+    ? { line, id }
+    : undefined;
+}
+
+/** @param rest of a line behind the id */
+function isAbout(rest: string): boolean {
+  const words = rest.replace(BEFORE_WORDS, '');
+  // What is in brackets and no such word belongs to the task: "(depends on T001)".
+  const state = words.replace(/^(?:[-\u2013\u2014]{1,2}\s{1,4})?[*_([]{0,3}/, '');
+  return (
+    [LEADS_ON, ABOUT].some(pattern => pattern.test(words)) ||
+    [IS_GONE, IS_ONLY_GONE].some(pattern => pattern.test(state))
+  );
+}
+
+/**
+ * The bullets in one list with items: no other text and no heading stands between them. None is part of what an item
+ * says.
+ */
+function besideItems(
+  lines: readonly MarkdownLine[],
+  candidates: readonly (Candidate | undefined)[],
+): ReadonlySet<number> {
+  const indents = new Set(
+    lines.flatMap(line => (line.kind === 'checkbox' ? [line.checkbox.indent] : [])),
+  );
+  const found = new Set<number>();
+  let list: number[] = [];
+  let hasItem = false;
+  /** Of the item or candidate above, as long as what follows may belong to it. */
+  let open = Number.POSITIVE_INFINITY;
+  const end = () => {
+    for (const index of hasItem ? list : []) {
+      found.add(index);
+    }
+    [list, hasItem, open] = [[], false, Number.POSITIVE_INFINITY];
+  };
+  lines.forEach((line, index) => {
+    const indent = indentOf(line.text);
+    if (line.kind === 'checkbox') {
+      [hasItem, open] = [true, indent];
+    } else if (line.kind === 'heading') {
+      end();
+    } else if (line.text.trim() !== '' && !line.isHidden && indent <= open) {
+      if (candidates[index] !== undefined && indents.has(indent)) {
+        list.push(index);
+        open = indent;
+      } else {
+        end();
+      }
+    }
+  });
+  end();
+  return found;
+}
+
+/**
+ * The headings that are tasks, and not the groups of items: without items, and below the heading of items, or beside
+ * another such heading.
+ */
+function groupless(
+  lines: readonly MarkdownLine[],
+  candidates: readonly (Candidate | undefined)[],
+): ReadonlySet<number> {
+  const empty = withoutItems(lines);
+  const isTask = (index: number) => empty.has(index) && candidates[index] !== undefined;
+  const ids = new Map<number, Set<string>>();
+  lines.forEach((line, index) => {
+    if (line.kind === 'heading' && isTask(index)) {
+      const own = ids.get(line.level) ?? new Set();
+      ids.set(line.level, own.add(candidates[index]?.id ?? ''));
+    }
+  });
+  const found = new Set<number>();
+  /** Of the heading of the items above. */
+  let level = Number.POSITIVE_INFINITY;
+  let above = 0;
+  lines.forEach((line, index) => {
+    if (line.kind === 'checkbox') {
+      level = above;
+    } else if (line.kind === 'heading') {
+      if (isTask(index) && (line.level > level || (ids.get(line.level)?.size ?? 0) > 1)) {
+        found.add(index);
+      }
+      above = line.level;
+      level = line.level <= level ? Number.POSITIVE_INFINITY : level;
+    }
+  });
+  return found;
+}
+
+/** The headings below which no item stands, up to the next one of their level or a higher one. */
+function withoutItems(lines: readonly MarkdownLine[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  /** The levels of headings that would have an item. */
+  let having = new Set<number>();
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const line = lines[index];
+    if (line?.kind === 'checkbox') {
+      having = new Set([1, 2, 3, 4, 5, 6]);
+    } else if (line?.kind === 'heading') {
+      if (!having.has(line.level)) {
+        found.add(index);
+      }
+      having = new Set([...having].filter(one => one < line.level));
+    }
+  }
+  return found;
+}
