@@ -29,8 +29,10 @@ const STATUS = 'status';
 const OPEN = 'backlog';
 /** Epics and their retrospectives are no work of an agent, also those with names, such as `epic-shop-1`. */
 const NO_STORY = /^epic-|-retrospective$/;
-/** A story, though it begins like its epic. */
-const OF_EPIC = /^epic-.*-story-\d/s;
+/** A story, though it begins like its epic; one with stories is an epic with such a name. */
+const OF_EPIC = /^epic-\d+-story-\d(?!.*-retrospective$)/s;
+/** `2025-06-release` is named like a story. */
+const DATE = /^((?:19|20)\d\d)-(?:0[1-9]|1[0-2])-/;
 const STORY = /^(\d+)-(\d+[a-z]?)-(.+)$/s;
 /** The name of an epic is looked for among the first words of a key, so that a key of any length is read quickly. */
 const MAX_WORDS = 8;
@@ -81,7 +83,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     })),
     ...oddKeys(map),
     ...strayStories(root, {
-      isMissing: key => !known.has(key) && partsOf(key, allEpics) !== undefined,
+      isMissing: key =>
+        !known.has(key) && !isDate(key, allEpics) && partsOf(key, allEpics) !== undefined,
       isRead: key => known.has(key),
       isEpic: key => NO_STORY.test(key),
     }),
@@ -243,7 +246,17 @@ function trimmedEnd(text: string, end: number): number {
 /** The keys of epics and retrospectives. */
 export function epicKeysIn(keys: readonly string[]): readonly string[] {
   const epics = epicsOf(keys.map(key => ({ key })));
-  return keys.filter(key => (NO_STORY.test(key) && !OF_EPIC.test(key)) || epics.get(key) === key);
+  const having = new Set(keys.map(key => epics.get(partsOf(key, epics)?.[0] ?? '')));
+  return keys.filter(
+    key =>
+      (NO_STORY.test(key) && (!OF_EPIC.test(key) || having.has(key))) || epics.get(key) === key,
+  );
+}
+
+/** Whether a key only looks like that of a story, because no epic is called like a year. */
+function isDate(key: string, epics: ReadonlyMap<string, string>): boolean {
+  const year = DATE.exec(key)?.[1];
+  return year !== undefined && !epics.has(year);
 }
 
 /** The keys of the epics, by how those of their stories begin. */

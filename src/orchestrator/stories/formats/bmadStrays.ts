@@ -2,6 +2,7 @@ import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { type Message, say } from '../../../base/say.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { plainText } from './plainText.ts';
+import { isDoneWord, isParkedWord } from './prdKeys.ts';
 import { isKnownStatus } from './statusWord.ts';
 
 /** The key of the map with the stories of BMAD. */
@@ -91,35 +92,45 @@ function* storiesIn(
 
 /** Another key of the file with stories and their states. Those that only describe stories have other values. */
 function otherMap({ key, value }: Pair, isMissing: Keys['isMissing']): Stray[] {
-  const count = countStates(value, isMissing);
-  return count === 0
+  const states = [...statesIn(value, isMissing)];
+  // A list in which nothing is left to do is an archive.
+  return states.every(state => isDoneWord(state) || isParkedWord(state))
     ? []
-    : [{ message: otherListMessage(nameOf(key), count, LIST), start: startOf(key) }];
+    : [{ message: otherListMessage(nameOf(key), states.length, LIST), start: startOf(key) }];
 }
 
-/** How many stories have a state there: as a key with its word, or as an entry with both. */
-function countStates(node: unknown, isMissing: Keys['isMissing']): number {
-  const inMaps = pairsOf(node).map(({ key, value }) =>
-    isMissing(nameOf(key)) && (isKnownWord(value) || hasState(value))
-      ? 1
-      : countStates(value, isMissing),
-  );
-  const inLists = (isSeq(node) ? node.items : []).map(item =>
-    hasState(item) &&
-    pairsOf(item).some(({ key, value }) => NAME_KEYS.has(nameOf(key)) && isMissing(nameOf(value)))
-      ? 1
-      : countStates(item, isMissing),
-  );
-  return [...inMaps, ...inLists].reduce((sum, count) => sum + count, 0);
+/** The states of stories there: the word of a key, or that of an entry with an id. */
+function* statesIn(node: unknown, isMissing: Keys['isMissing']): Generator<string> {
+  for (const { key, value } of pairsOf(node)) {
+    const state = isMissing(nameOf(key)) ? (knownWord(value) ?? stateOf(value)) : undefined;
+    if (state === undefined) {
+      yield* statesIn(value, isMissing);
+    } else {
+      yield state;
+    }
+  }
+  for (const item of isSeq(node) ? node.items : []) {
+    const isStory = pairsOf(item).some(
+      ({ key, value }) => NAME_KEYS.has(nameOf(key)) && isMissing(nameOf(value)),
+    );
+    const state = isStory ? stateOf(item) : undefined;
+    if (state === undefined) {
+      yield* statesIn(item, isMissing);
+    } else {
+      yield state;
+    }
+  }
 }
 
-function hasState(node: unknown): boolean {
-  return pairsOf(node).some(({ key, value }) => nameOf(key) === 'status' && isKnownWord(value));
+function stateOf(node: unknown): string | undefined {
+  return pairsOf(node)
+    .map(({ key, value }) => (nameOf(key) === 'status' ? knownWord(value) : undefined))
+    .find(word => word !== undefined);
 }
 
-function isKnownWord(node: unknown): boolean {
+function knownWord(node: unknown): string | undefined {
   const word = isScalar(node) ? node.value : undefined;
-  return typeof word === 'string' && isKnownStatus(word);
+  return typeof word === 'string' && isKnownStatus(word) ? word : undefined;
 }
 
 /** Whether a value can be the state of a story: nothing yet, a word, or a map with one. */
