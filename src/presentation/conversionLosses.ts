@@ -24,6 +24,12 @@ function lossLine(loss: Loss, t: Translate): string {
       return t('the order in which stories have their turns');
     case 'fileKeys':
       return t('keys of the file: {0}', named(loss.names, t));
+    case 'files':
+      return t('files next to the tasks: {0}', named(loss.names, t));
+    case 'repeatedKeys':
+      return loss.lines.length === 1
+        ? t('a key that is there twice, on line {0}', String(loss.lines[0]))
+        : t('keys that are there twice, on the lines {0}', named(loss.lines.map(String), t));
     case 'documents':
       return t(
         'the documents next to the list ({0}); agents would not be led to them',

@@ -15,7 +15,12 @@ function lostKeys(path: string, source: unknown, target: Target): string[] {
   assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
   const { losses } = convertStories({ ...parsed, file }, target, new Date(0));
   return lossLines(
-    losses.filter(loss => loss.kind === 'fileKeys' || ('fact' in loss && loss.fact === 'keys')),
+    losses.filter(
+      loss =>
+        loss.kind === 'fileKeys' ||
+        loss.kind === 'files' ||
+        ('fact' in loss && loss.fact === 'keys'),
+    ),
     english,
   );
 }
@@ -500,8 +505,24 @@ describe('a folder of Backlog.md', () => {
   test('names its settings and the tasks that were put away', () => {
     everywhere('backlog', folder('', 'project_name: Shop\nlabels: []\n'), []);
     everywhere('backlog', folder('', 'project_name: Shop\nlabels: [a]\n', ['task-2 - U.md']), [
-      'keys of the file: completed, config.yml',
+      'files next to the tasks: completed, config.yml',
     ]);
+  });
+
+  test('names settings that cannot be read as a whole, and counts their comments', () => {
+    everywhere('backlog', folder('', 'project_name: x\nfoo: @bar\n'), [
+      'files next to the tasks: config.yml',
+    ]);
+    const text = folder('', '# One\nproject_name: Shop # two\n');
+    everywhere('backlog', text, []);
+    const parsed = parseStoryText('backlog', text);
+    const { file } = parsed;
+    assert.ok(file.kind === 'stories');
+    const { losses } = convertStories({ ...parsed, file }, 'yaml', new Date(0));
+    assert.deepEqual(
+      losses.filter(({ kind }) => kind === 'lines'),
+      [{ kind: 'lines', count: 2 }],
+    );
   });
 });
 
@@ -511,7 +532,10 @@ test('a key that an object has twice is named by its line at any depth, unless i
     const { file } = parsed;
     assert.ok(file.kind === 'stories', JSON.stringify(file.problems));
     const { losses } = convertStories({ ...parsed, file }, 'yaml', new Date(0));
-    return losses.flatMap(loss => (loss.kind === 'notRead' ? loss.lines : []));
+    return lossLines(
+      losses.filter(({ kind }) => kind === 'notRead' || kind === 'repeatedKeys'),
+      english,
+    );
   };
   const prd = `{"name": "One",
 "name": "Two", "text": {"text": {}},
@@ -524,9 +548,34 @@ test('a key that an object has twice is named by its line at any depth, unless i
   {"text": "three"},
   ["text", "text", {"a": ["b"], "b": "a"}]
 ]}]}`;
-  assert.deepEqual(lost('prd.json', prd), [1, 4, 7]);
+  assert.deepEqual(lost('prd.json', prd), ['keys that are there twice, on the lines 1, 4, 7']);
   const issue = '{"id":"b-1","title":"A","status":"open","metadata":{"a":1,"a":2}}\n';
-  assert.deepEqual(lost('.beads/issues.jsonl', `${issue}${issue.replace('b-1', 'b-2')}`), [1, 2]);
+  assert.deepEqual(lost('.beads/issues.jsonl', `${issue}${issue.replace('b-1', 'b-2')}`), [
+    'keys that are there twice, on the lines 1, 2',
+  ]);
+  // What is said twice is no loss.
+  const same = `{"userStories": [{"id": "A", "title": "A",
+"acceptanceCriteria": [{"text": "one", "text": "\\u006fne"}], "x": {"b": 1, "c": [1]},
+"x" : {"c": [ 1], "b": 1}, "passes": false}]}`;
+  assert.deepEqual(lost('prd.json', same), []);
+  assert.deepEqual(lost('prd.json', same.replace('{"c": [ 1]', '{"c": [2]')), [
+    'a key that is there twice, on line 2',
+  ]);
+});
+
+test('thousands of epics of a sprint take hardly longer to convert than to read', () => {
+  const lines = Array.from(
+    { length: 5_000 },
+    (_, index) => `  epic-${index}: backlog\n  ${index}-1-a-story: backlog\n`,
+  );
+  const begun = performance.now();
+  const parsed = parseStoryText('sprint-status.yaml', `development_status:\n${lines.join('')}`);
+  const { file } = parsed;
+  assert.ok(file.kind === 'stories');
+  const read = performance.now();
+  convertStories({ ...parsed, file }, 'prd', new Date(0));
+  const limit = 4 * (read - begun) + 300;
+  assert.ok(performance.now() - read < limit, `${performance.now() - read} of ${limit}`);
 });
 
 describe('a value in the place of another kind', () => {
@@ -543,12 +592,14 @@ describe('a value in the place of another kind', () => {
     ]);
   });
 
-  test('is named where the id of a phase is a text for people', () => {
+  test('is named where `phase` is a text for people, and not the id of the phase', () => {
     const phases = ['P1', 'Before the launch', 'Two'].map((phase, index) => ({
       ...{ phase, name: 'Two', tasks: [{ ...task, id: `A${index}` }] },
     }));
     everywhere('p.yaml', JSON.stringify({ phases }), ['keys of the file: phases.phase']);
     everywhere('p.yaml', JSON.stringify({ phases: [phases[0], phases[2]] }), []);
+    const ids = phases.map(({ phase, ...rest }) => ({ id: phase, ...rest }));
+    everywhere('p.yaml', JSON.stringify({ phases: ids }), []);
   });
 
   test('is named where a story says what it was discovered from, with a second line', () => {

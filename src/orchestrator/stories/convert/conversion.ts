@@ -46,6 +46,10 @@ export type Loss =
   | { readonly kind: 'order' }
   /** Keys of the file that belong to no story. */
   | { readonly kind: 'fileKeys'; readonly names: readonly string[] }
+  /** Files of a folder that are no stories, and the names of its folders with others. */
+  | { readonly kind: 'files'; readonly names: readonly string[] }
+  /** Keys that an object has again below, with another value. */
+  | { readonly kind: 'repeatedKeys'; readonly lines: readonly number[] }
   /** Documents next to the list: agents would not be led to them any more. */
   | { readonly kind: 'documents'; readonly names: readonly string[] }
   /** Lines that belong to no story: comments, paragraphs. */

@@ -10,6 +10,7 @@ import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
 import { inListTurns } from './inListTurns.ts';
 import { otherFileKeys } from './otherFileKeys.ts';
+import { otherFiles } from './otherFiles.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
 import {
   datesOf,
@@ -221,6 +222,10 @@ function lossesOfFile(
   if (names.length > 0) {
     losses.push({ kind: 'fileKeys', names });
   }
+  const files = otherFiles(parsed.text);
+  if (files.length > 0) {
+    losses.push({ kind: 'files', names: files });
+  }
   if (parsed.documents !== undefined && parsed.documents.length > 0) {
     losses.push({ kind: 'documents', names: parsed.documents });
   }
@@ -230,11 +235,15 @@ function lossesOfFile(
   }
   const notRead = file.problems.filter(({ code }) => code === 'notAStory');
   const inFiles = notRead.flatMap(({ file: name }) => name ?? []);
-  const lines = new Set([...notRead.map(({ line }) => line), ...linesOfRepeatedKeys(parsed)]);
+  const lines = new Set(notRead.map(({ line }) => line));
   if (inFiles.length > 0 && inFiles.length === notRead.length) {
     losses.push({ kind: 'notRead', lines: notRead.map(({ line }) => line), files: inFiles });
   } else if (lines.size > 0) {
     losses.push({ kind: 'notRead', lines: [...lines].sort((one, other) => one - other) });
+  }
+  const repeated = linesOfRepeatedKeys(parsed);
+  if (repeated.length > 0) {
+    losses.push({ kind: 'repeatedKeys', lines: repeated });
   }
   return losses;
 }

@@ -1,4 +1,3 @@
-import { CONFIGS, folderParts } from '../formats/folderText.ts';
 import { readOrchestration } from '../formats/orchestrationPhases.ts';
 import { type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { findStoryArray } from '../formats/prdRoot.ts';
@@ -9,10 +8,11 @@ import { otherGraphKeys } from './otherGraphKeys.ts';
 import { otherHeadingKeys } from './otherHeading.ts';
 import { otherPhaseKeys } from './otherPhases.ts';
 import { otherSprintKeys } from './otherSprintKeys.ts';
-import { dataIn } from './sourceEntry.ts';
+import { rootOf } from './sourceEntry.ts';
 
 /** The keys of the file, of its tags and of its phases that belong to no story. */
-export function otherFileKeys({ file, text }: ConversionSource): string[] {
+export function otherFileKeys(parsed: ConversionSource): string[] {
+  const { file, text } = parsed;
   switch (file.format) {
     case 'orchestration': {
       const read = readOrchestration(text);
@@ -24,15 +24,13 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
       return [...otherHeadingKeys(root, file, list), ...otherPhaseKeys(phases, file.stories)];
     }
     case 'bmad':
-      return otherSprintKeys(dataIn(text), file);
-    case 'backlog':
-      return otherFolderNames(text);
+      return otherSprintKeys(rootOf(parsed), file);
     case 'tasks':
       return otherGraphKeys(text, file);
     case 'taskMaster':
-      return otherTagKeys(text, file);
+      return otherTagKeys(parsed);
     case 'prd': {
-      const root = dataIn(text);
+      const root = rootOf(parsed);
       return otherHeadingKeys(root, file, findStoryArray(root)?.key).flatMap(key =>
         key === 'epics' ? otherEpicKeys(root, file.stories) : [key],
       );
@@ -42,27 +40,9 @@ export function otherFileKeys({ file, text }: ConversionSource): string[] {
   }
 }
 
-/** Of a folder of Backlog.md: tasks that were put away as completed, and settings that are no heading. */
-function otherFolderNames(text: string): string[] {
-  return folderParts(text).flatMap(({ end, kind, name, start }) => {
-    const own = text.slice(start, end);
-    const isLost =
-      kind === 'names'
-        ? own.trim() !== ''
-        : kind === 'file' && CONFIGS.some(config => config === name) && hasOther(dataIn(own));
-    return isLost ? [name] : [];
-  });
-}
-
-function hasOther(settings: unknown): boolean {
-  return (
-    isEntry(settings) &&
-    Object.keys(settings).some(key => key !== 'project_name' && !isVoid(settings[key]))
-  );
-}
-
-function otherTagKeys(text: string, file: ConversionSource['file']): string[] {
-  const root = dataIn(text);
+function otherTagKeys(parsed: ConversionSource): string[] {
+  const { file, text } = parsed;
+  const root = rootOf(parsed);
   const isTagged = readTags(text, root).tags.some(({ name }) => name !== undefined);
   return isTagged && isEntry(root)
     ? Object.entries(root).flatMap(([key, value]) =>

@@ -49,8 +49,9 @@ function isSaid(
     if (typeof value !== 'string') {
       return false;
     }
-    // Words are a text for people, and not what others call the phase.
-    const isName = key === mark && (value.trim() === first.epic || !/\s/.test(value.trim()));
+    // Words are a text for people there, and not what others call the phase.
+    const isText = key === 'phase' && /\s/.test(value.trim());
+    const isName = key === mark && (value.trim() === first.epic || !isText);
     return isName || Number(value) === index + 1;
   }
   return key === 'name' && typeof value === 'string' && value.trim() === first.epic;

@@ -1,6 +1,7 @@
-import { parseDocument, visit } from 'yaml';
+import { visit } from 'yaml';
 import { unreadOf } from '../formats/backlogTask.ts';
 import { MEMORY } from '../formats/beadsFormat.ts';
+import { readFrontMatter } from '../formats/frontMatter.ts';
 import { type MarkdownLine, readMarkdown } from '../formats/markdownBlocks.ts';
 import { isOptionalItem } from '../formats/planFormat.ts';
 import { EPIC_PATH } from '../formats/planHeadings.ts';
@@ -8,7 +9,8 @@ import { isEntry } from '../formats/prdEntry.ts';
 import type { Story, StoryList } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { epicIds } from './otherEpics.ts';
-import { dataIn, entryOf, frontMatterOf } from './sourceEntry.ts';
+import { folderSettings } from './otherFiles.ts';
+import { dataIn, documentIn, entryOf, rootOf } from './sourceEntry.ts';
 import type { TaskDates } from './tasksWriter.ts';
 
 /** When a story was made and changed, if its file says so in the words of a task graph. */
@@ -46,13 +48,13 @@ function textOf({ spanOf, text }: ParsedStoryFile, { position }: Story): string 
 }
 
 /** The ids of the epics that a `prd.json` lists, by title. */
-export function listedEpicIds({ file, text }: ParsedStoryFile): ReadonlyMap<string, string> {
-  return file.format === 'prd' ? epicIds(dataIn(text)) : new Map();
+export function listedEpicIds(parsed: ParsedStoryFile): ReadonlyMap<string, string> {
+  return parsed.file.format === 'prd' ? epicIds(rootOf(parsed)) : new Map();
 }
 
 /**
- * How many lines belong to no story, and are no items either: comments of YAML, text of a plan outside of its items, of
- * a task of Backlog.md outside of its sections.
+ * How many lines belong to no story, and are no items either: comments of YAML, also in settings, text of a plan outside
+ * of its items, of a task of Backlog.md outside of its sections.
  */
 export function otherLines(parsed: ParsedStoryFile): number {
   const { file, text } = parsed;
@@ -83,13 +85,14 @@ export function otherLines(parsed: ParsedStoryFile): number {
             (line.kind === 'heading' && !isGroup(line.title))),
       ).length;
     }
-    case 'backlog':
-      return file.stories
-        .map(story => {
-          const own = textOf(parsed, story);
-          return unreadOf(own, story).lines + commentLines(frontMatterOf(own));
-        })
-        .reduce((sum, count) => sum + count, 0);
+    case 'backlog': {
+      const counts = file.stories.map(story => {
+        const own = textOf(parsed, story);
+        return unreadOf(own, story).lines + commentLines(readFrontMatter(own)?.block ?? '');
+      });
+      const inSettings = folderSettings(text).map(({ own }) => commentLines(own));
+      return [...counts, ...inSettings].reduce((sum, count) => sum + count, 0);
+    }
     case 'beads':
       return memoryLines(text);
     default:
@@ -123,7 +126,7 @@ function linesBelow({ description, line }: Story, lines: readonly MarkdownLine[]
 }
 
 function commentLines(text: string): number {
-  const document = parseDocument(text, { logLevel: 'silent' });
+  const document = documentIn(text);
   let count = 0;
   const add = ({ comment, commentBefore }: { comment?: unknown; commentBefore?: unknown }) => {
     for (const words of [comment, commentBefore]) {

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { LIST } from '../formats/bmadStrays.ts';
 import { readFrontMatter, valueIn } from '../formats/frontMatter.ts';
 import { readOrchestration, tasksOf } from '../formats/orchestrationPhases.ts';
@@ -27,18 +27,28 @@ export function entryOf(parsed: ParsedStoryFile, { position }: Story): Entry | u
       )[position];
     case 'taskMaster':
       // The text of one task would be that of its subtasks, too.
-      return entriesOf(parsed, () => taskMasterEntries(parsed.text))[position];
+      return entriesOf(parsed, () => taskMasterEntries(parsed))[position];
     default:
       return entryAt(parsed, position);
   }
 }
 
-/** What a text in JSON or YAML says. */
+/** What whole files say. */
+const roots = new WeakMap<ParsedStoryFile, { readonly root: unknown }>();
+
+/** What a whole file in JSON or YAML says. It is read once: several losses are looked for in it. */
+export function rootOf(parsed: ParsedStoryFile): unknown {
+  const { root } = roots.get(parsed) ?? { root: dataIn(parsed.text) };
+  roots.set(parsed, { root });
+  return root;
+}
+
+/** What a text in JSON or YAML says; `undefined` if it is neither. */
 export function dataIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const document = parseDocument(text, { logLevel: 'silent', merge: true });
+    const document = documentIn(text);
     try {
       return document.errors.length === 0
         ? document.toJS({ maxAliasCount: MAX_ALIASES })
@@ -47,6 +57,11 @@ export function dataIn(text: string): unknown {
       return undefined; // An alias without an anchor.
     }
   }
+}
+
+/** A text in YAML. The library compares each key with all before it, which takes seconds for thousands of stories. */
+export function documentIn(text: string): Document {
+  return parseDocument(text, { logLevel: 'silent', merge: true, uniqueKeys: false });
 }
 
 function entriesOf(
@@ -58,16 +73,18 @@ function entriesOf(
   return found;
 }
 
-function sprintEntries({ file, text }: ParsedStoryFile): Entry[] {
-  const root = dataIn(text);
+function sprintEntries(parsed: ParsedStoryFile): Entry[] {
+  const { file } = parsed;
+  const root = rootOf(parsed);
   const list = isEntry(root) ? root[LIST] : undefined;
   return (file.kind === 'stories' ? file.stories : []).map(({ id }) =>
     sprintEntry(isEntry(list) ? list[id] : undefined),
   );
 }
 
-function taskMasterEntries(text: string): (Entry | undefined)[] {
-  const tasks = readTags(text, dataIn(text)).tags.flatMap(tag => readTasks(text, tag));
+function taskMasterEntries(parsed: ParsedStoryFile): (Entry | undefined)[] {
+  const { text } = parsed;
+  const tasks = readTags(text, rootOf(parsed)).tags.flatMap(tag => readTasks(text, tag));
   // Also with the keys that Task Master does not know.
   return tasks.map(({ index, list }) => {
     const entry = list.items[index];
@@ -82,17 +99,12 @@ function entryAt({ file, spanOf, text }: ParsedStoryFile, position: number): Ent
   return isEntry(value) ? value : undefined;
 }
 
-/** The YAML between the lines `---` at the top of a text. */
-export function frontMatterOf(text: string): string {
-  return /^\s*---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? '';
-}
-
 function dataInFrontMatter(text: string): unknown {
   const matter = readFrontMatter(text);
   // Tools also read what is no YAML as a whole, such as `assignee: @anna`.
   return (
-    dataIn(frontMatterOf(text)) ??
-    (matter &&
+    matter &&
+    (dataIn(matter.block) ??
       Object.fromEntries(matter.fields.map(({ key, raw }) => [key, valueIn(matter, key) ?? raw])))
   );
 }

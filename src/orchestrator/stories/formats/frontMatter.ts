@@ -16,6 +16,8 @@ interface Field {
 /** The data at the top of a Markdown file, between two lines `---`. */
 export interface FrontMatter {
   readonly fields: readonly Field[];
+  /** The text between these lines. */
+  readonly block: string;
   /** Where the rest of the file begins. */
   readonly bodyOffset: number;
 }
@@ -54,7 +56,7 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
       raw: block.slice(offset, next),
     };
   });
-  return { fields, bodyOffset: end.index + end[0].length };
+  return { fields, block, bodyOffset: end.index + end[0].length };
 }
 
 /** Whether a text begins with front matter that has no end, so that nothing of it is read. */

@@ -27,9 +27,14 @@ interface PlacedObject {
   readonly start: number;
 }
 
+/** Whether a key is that of a comment, such as `//` and `_note`. */
+export function isCommentKey(key: string): boolean {
+  return /^(?:\/\/|_)/.test(key);
+}
+
 /**
  * Keys that an object has twice: JSON allows it, and the last one counts, so that a person may read another value. Some
- * people write comments like that, with keys such as `//` and `_note`.
+ * people write comments like that.
  * @param objects in a text that is valid
  * @param isWanted which keys matter
  */
@@ -37,7 +42,7 @@ export function findRepeatedKeys(
   text: string,
   objects: readonly PlacedObject[],
   lines: TextLines,
-  isWanted: (key: string) => boolean = key => !/^(?:\/\/|_)/.test(key),
+  isWanted: (key: string) => boolean = key => !isCommentKey(key),
 ): StoryProblem[] {
   return objects
     .filter(({ entry, start }) => countMembers(text, start) !== Object.keys(entry).length)
