@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { say } from '../../src/base/say.ts';
@@ -270,8 +270,31 @@ describe('the command agent', posix, () => {
     // As the command line passes `--command "sh ./run.sh"`.
     await assert.rejects(
       command({ command: path.resolve(temp.path, 'sh ./run.sh') }),
-      human(/, but there is sh\. .*: --command sh --command-arg \.?\/?run\.sh$/),
+      human(
+        /^There is no program "sh \.\/run\.sh", but there is sh\. .*: --command sh --command-arg \.\/run\.sh$/,
+      ),
     );
+    // Also in a folder with a space, for programs to search for and those of the folder.
+    const folder = inTemp('my proj');
+    await mkdir(folder);
+    const own = path.join(folder, 'tool');
+    await writeFile(own, '#!/bin/sh\n');
+    await chmod(own, 0o755);
+    for (const [flag, program] of [
+      ['sh ./run.sh', 'sh'],
+      ['./tool ./run.sh', './tool'],
+    ] as const) {
+      await assert.rejects(
+        commandAgent({
+          ...{ command: path.resolve(folder, flag), args: [], promptVia: 'stdin' },
+        }).command({ ...base, cwd: folder, env }),
+        ({ message }: Error) =>
+          message.endsWith(
+            `but there is ${program}. Give its arguments one by one: --command ${program} --command-arg ./run.sh`,
+          ),
+        flag,
+      );
+    }
     await assert.rejects(
       command({ command: 'no-such-agent x' }),
       human(/^no-such-agent x was not/),

@@ -124,15 +124,26 @@ async function findCommand(
       ),
     );
   } catch (error) {
-    const [first = '', ...args] = command.split(/\s+/);
-    // With a path as an argument, the whole flag looked like a path, and the folder was put in front of it.
-    for (const program of args.length > 0 ? [first, path.relative(cwd, first)] : []) {
+    const written = asWritten(command, cwd);
+    const [first = '', ...args] = written.split(/\s+/);
+    // Without its "./", a program of the folder looks like one to search for.
+    const inFolder = written !== command && !/[\\/]/.test(first) ? [`./${first}`] : [];
+    for (const program of args.length > 0 ? [...inFolder, first] : []) {
       if ((await find(program).catch(() => undefined)) !== undefined) {
-        throw argumentsApart(command, program, args);
+        throw argumentsApart(written, program, args);
       }
     }
     throw error;
   }
+}
+
+/**
+ * A command as a person probably wrote it. With a path as an argument, the whole text looked like a path, and the folder
+ * was put in front of it; the folder may have a space in its own name.
+ */
+function asWritten(command: string, cwd: string): string {
+  const inFolder = path.isAbsolute(command) ? path.relative(cwd, command) : command;
+  return path.isAbsolute(inFolder) || /^\.\.(?:[\\/]|$)/.test(inFolder) ? command : inFolder;
 }
 
 function argumentsApart(command: string, program: string, args: readonly string[]): HumanError {
