@@ -93,6 +93,9 @@ test('the heading of a group of items is no task, and headings without items bes
     ['## Tasks\n- [ ] T011 a\n\n## T010 Dependency graph\n\nText\n', []],
     ['## T010 Group\n- [ ] T011 a\n## T012 Notes\n', []],
     ['## Tasks\n- [ ] T011 a\n\n### T010 Cart\n\nText\n', [4]],
+    ['# Tasks\n- [ ] T011 a\n\nText\n\n## T010 Dependency graph\n', []],
+    ['# Tasks\n- [ ] T011 a\n## Notes\n## T010 Dependency graph\n', []],
+    ['# Tasks\n- [ ] T011 a\n## T012 Cart\n### T013 Order\n\nText\n', [3, 4]],
     ['# Tasks\n- [ ] T011 a\n## Notes\n## T012 Cart\n\nText\n## T013 Order\n', [4, 7]],
   ] as const) {
     const { problems } = parseStoryFile(SPEC_KIT, text);

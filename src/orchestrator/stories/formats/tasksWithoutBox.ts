@@ -207,8 +207,8 @@ function besideItems(
 }
 
 /**
- * The headings that are tasks, and not the groups of items: without items, and below the heading of items, or beside
- * another such heading.
+ * The headings that are tasks, and not the groups of items: without items, and directly behind the items of a higher
+ * heading, or beside another such heading.
  */
 function groupless(
   lines: readonly MarkdownLine[],
@@ -224,18 +224,21 @@ function groupless(
     }
   });
   const found = new Set<number>();
-  /** Of the heading of the items above. */
+  /** Of the heading of the item directly above, or of what is next to it. */
   let level = Number.POSITIVE_INFINITY;
   let above = 0;
   lines.forEach((line, index) => {
     if (line.kind === 'checkbox') {
       level = above;
     } else if (line.kind === 'heading') {
-      if (isTask(index) && (line.level > level || (ids.get(line.level)?.size ?? 0) > 1)) {
+      const isBeside = line.level > level;
+      if (isTask(index) && (isBeside || (ids.get(line.level)?.size ?? 0) > 1)) {
         found.add(index);
       }
       above = line.level;
-      level = line.level <= level ? Number.POSITIVE_INFINITY : level;
+      level = isTask(index) && isBeside ? level : Number.POSITIVE_INFINITY;
+    } else if (/^\S/.test(line.text) && !line.isHidden && candidates[index] === undefined) {
+      level = Number.POSITIVE_INFINITY;
     }
   });
   return found;
