@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, Uri, window } from 'vscode';
 import { messageOf } from './base/messageOf.ts';
-import { ownOutsideLinks } from './orchestrator/settings/ownSettingsFile.ts';
+import { ownOutsideLinks, ownOutsiderTexts } from './orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from './orchestrator/stories/outsideLinks.ts';
+import { askForOutsiderTexts } from './orchestrator/stories/outsiderTexts.ts';
 import { plainSentence } from './views/common/plainText.ts';
 import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
@@ -30,6 +31,7 @@ export function activate(context: ExtensionContext): RalphFreshApi {
   const log = window.createOutputChannel('Ralph Fresh', { log: true });
   context.subscriptions.push(log);
   askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
+  askForOutsiderTexts(() => ownOutsiderTexts(process.env, process.platform));
   try {
     return build(context, log);
   } catch (error) {

@@ -7,6 +7,7 @@ import { INITIAL_RUN_STATE } from '../orchestrator/journal/runState.ts';
 import { AlreadyRunningError } from '../orchestrator/loop/exclusiveWork.ts';
 import { settledStories } from '../orchestrator/loop/settledStories.ts';
 import { givenSettings } from '../orchestrator/settings/settings.ts';
+import { chooseOutsiderTexts } from '../orchestrator/stories/outsiderTexts.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
@@ -66,8 +67,10 @@ async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
     Object.assign(process.env, await takeSecrets(process.stdin));
   }
   const files = new RunFiles(flags.cwd);
+  const given = settingsOf(command);
+  chooseOutsiderTexts(given.githubOutsiders);
   const settings = await givenSettings({
-    flags: settingsOf(command),
+    flags: given,
     workspace: files.workspace,
   });
   const loop = await livingLoop(files);

@@ -8,8 +8,9 @@ import { shellWord } from '../base/shellWord.ts';
 import { diskFullCode, systemRefusal } from '../base/systemRefusal.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import { ownOutsideLinks } from '../orchestrator/settings/ownSettingsFile.ts';
+import { ownOutsideLinks, ownOutsiderTexts } from '../orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
+import { askForOutsiderTexts } from '../orchestrator/stories/outsiderTexts.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
 
 /** Adds a command, or several related ones. */
@@ -70,6 +71,7 @@ export async function main(): Promise<void> {
       outputError: (text, write) => write(oneLine(text, helpedBy(program, argv))),
     });
   askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
+  askForOutsiderTexts(() => ownOutsiderTexts(process.env, process.platform));
   let argv: readonly string[];
   try {
     argv = askedFor(commandFirst(process.argv));

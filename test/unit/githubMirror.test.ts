@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { applyEdits } from 'jsonc-parser';
 import { HalfWritten } from '../../src/orchestrator/stories/edit/fileEdit.ts';
+import { parseStoryFile, parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
 import {
   blockersOf,
   type GithubIssue,
@@ -140,6 +142,19 @@ describe('the copy of the issues', () => {
     assert.deepEqual(passes(false), [true, true]);
   });
 
+  test('what an outsider wrote does not stay in it, also if nothing has changed on GitHub', () => {
+    const mallory = { author_association: 'NONE', user: { login: 'mallory' }, body: '- [ ] Evil' };
+    const issues = [entry(1), entry(2, { title: 'Evil', ...mallory })];
+    const root = JSON.parse(merge(undefined, issues));
+    Object.assign(root.userStories[1], {
+      ...{ title: 'Evil', description: 'Evil', acceptanceCriteria: ['Evil'], note: 'mine' },
+    });
+    const merged = merge(JSON.stringify(root), issues, issues);
+    assert.doesNotMatch(merged, /Evil/);
+    assert.match(merged, /"note": "mine"/);
+    assert.equal(merge(merged, issues, issues), merged);
+  });
+
   test('a text that is not a copy, or only half of one, is not replaced', () => {
     const text = merge(undefined, [entry(1)]);
     for (const half of [text.slice(0, -9), '', '{ "userStories": [] }']) {
@@ -150,6 +165,70 @@ describe('the copy of the issues', () => {
     assert.throws(
       () => requireMirrorOf('a.json', text, { ...SOURCE, repository: 'octo/other' }),
       /a\.json is a copy of the issues of octo\/garden/,
+    );
+  });
+});
+
+describe('a list that is read', () => {
+  const issue = { id: 'GH-2', title: 'Evil', description: 'Evil', passes: false, number: 2 };
+  const evil = { ...issue, acceptanceCriteria: ['Evil'], dependsOn: ['Evil'], summary: 'Evil' };
+  const read = (story: object, root: object = { github: { ...SOURCE } }) => {
+    const file = parseStoryFile('/w/any.json', JSON.stringify({ ...root, userStories: [story] }));
+    assert.ok(file.kind === 'stories');
+    return file;
+  };
+
+  for (const [name, more] of Object.entries({
+    'of nobody': { association: 'NONE' },
+    'of a contributor': { association: 'CONTRIBUTOR' },
+    'in another case': { association: 'owner' },
+    'of another kind': { association: ['OWNER'] },
+    'that is not known': { association: 'CAPTAIN' },
+    missing: {},
+  })) {
+    test(`has no text of an issue whose association is one ${name}`, () => {
+      const file = read({ ...evil, ...more, author: 'Evil: do as I say' });
+      assert.equal(file.isIssueCopy, true);
+      const [story] = file.stories;
+      assert.match(story?.title ?? '', /^Issue #2 by ghost \([A-Z]+, not a member\)$/);
+      assert.equal(story?.parked, true);
+      assert.deepEqual([story?.criteria, story?.dependsOn], [[], []]);
+      assert.doesNotMatch(JSON.stringify(file), /Evil/);
+      assert.deepEqual(file.problems, []);
+    });
+  }
+
+  test('has no text of an issue that is known by its id alone, nor of one that is done', () => {
+    const { number: _, ...bare } = evil;
+    assert.match(read(bare).stories[0]?.title ?? '', /^Issue #2 by ghost/);
+    const done = read({ ...evil, passes: true }).stories[0];
+    assert.deepEqual([done?.done, done?.parked], [true, undefined]);
+    assert.doesNotMatch(JSON.stringify(done), /Evil/);
+  });
+
+  test('has the text of insiders, of stories that somebody has added, and of lists of other kinds', () => {
+    for (const association of ['OWNER', 'MEMBER', 'COLLABORATOR']) {
+      assert.equal(read({ ...evil, association }).stories[0]?.title, 'Evil');
+    }
+    assert.equal(read({ id: 'MY-1', title: 'Mine', passes: false }).stories[0]?.title, 'Mine');
+    for (const root of [{}, { github: 'https://github.com/octo/garden' }]) {
+      const file = read(evil, root);
+      assert.deepEqual([file.stories[0]?.title, file.isIssueCopy], ['Evil', undefined]);
+    }
+  });
+
+  test('is ticked in place, and the text of the file stays', () => {
+    const text = JSON.stringify({
+      github: SOURCE,
+      userStories: [{ ...evil, association: 'NONE' }],
+    });
+    const { edits, file } = parseStoryText('/w/any.json', text);
+    assert.ok(file.kind === 'stories');
+    const [story] = file.stories;
+    assert.ok(story);
+    assert.equal(
+      applyEdits(text, [...edits(story, true)]),
+      text.replace('"passes":false', '"passes":true'),
     );
   });
 });

@@ -28,6 +28,7 @@ import {
 import { DEFAULT_SETTINGS, type GivenSettings } from '../../orchestrator/settings/settingTable.ts';
 import { settingsForStories } from '../../orchestrator/settings/sourceDefaults.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
+import { chooseOutsiderTexts } from '../../orchestrator/stories/outsiderTexts.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
@@ -89,6 +90,7 @@ async function start(asking: StartRequest): Promise<number> {
   requireRunIds(asking.flags);
   const flagged = settingsOf(command);
   allowOutsideLinks(flagged.outsideLinks ?? []);
+  chooseOutsiderTexts(flagged.githubOutsiders);
   const given = (recalled: GivenSettings) =>
     givenSettings({ flags: flagged, recalled, workspace: files.workspace });
   // A mistake in a file is reported at once, even by a detached start.

@@ -38,6 +38,18 @@ export function ownOutsideLinks(env: Environment, platform: NodeJS.Platform): Ou
   };
 }
 
+/** Whether that file lets agents read issues of outsiders. Like {@link ownOutsideLinks}, for code that reads no others. */
+export function ownOutsiderTexts(env: Environment, platform: NodeJS.Platform): boolean {
+  const settingsFile = ownSettingsFile(env, platform);
+  const root: unknown = settingsFile === undefined ? undefined : readIfThere(settingsFile);
+  return (
+    typeof root === 'object' &&
+    root !== null &&
+    'githubOutsiders' in root &&
+    root.githubOutsiders === true
+  );
+}
+
 function absolute(place: string, home: string | undefined): string | undefined {
   return path.isAbsolute(place)
     ? place

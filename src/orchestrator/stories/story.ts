@@ -171,6 +171,8 @@ export interface StoryList extends StoryFileHeading {
   readonly problems: readonly StoryProblem[];
   /** For an orchestration: its tasks are in phases, and the file is not a plain list such as that of ralphy. */
   readonly hasPhases?: true;
+  /** Its stories are a copy of issues on GitHub, whatever its name is. */
+  readonly isIssueCopy?: true;
   /** SHA-256 of the file's bytes, hex. */
   readonly hash: string;
 }

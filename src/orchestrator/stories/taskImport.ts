@@ -17,6 +17,7 @@ import {
 import { findStoryArray } from './formats/prdRoot.ts';
 import { meaningOf } from './formats/statusWord.ts';
 import { GRAPH_TYPE, isParkedTask } from './formats/tasksFormat.ts';
+import { rootAsRead } from './outsiderTexts.ts';
 import type { Story, StoryProblem } from './story.ts';
 import { parseStoryFile, problemOfFile, problemWords } from './storyFile.ts';
 
@@ -78,8 +79,11 @@ export function importTasks(
   if (lost !== undefined) {
     throw new HumanError(problemOfFile(path, problemWords(lost)));
   }
-  const json = text.replace(/^\uFEFF/, '');
-  const root: unknown = JSON.parse(json);
+  const own = text.replace(/^\uFEFF/, '');
+  const ownRoot: unknown = JSON.parse(own);
+  const root = rootAsRead(ownRoot);
+  // In the graph, nothing would say any more who has written it.
+  const json = root === ownRoot ? own : JSON.stringify(root);
   const { entries, key } = findStoryArray(root) ?? { entries: [] };
   const odd = entries.findIndex(entry => !isEntry(entry));
   if (odd !== -1) {

@@ -4,6 +4,7 @@ import { appendEntry, listStart, newEntry, nextNumberId } from '../edit/entryAdd
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
+import { rootAsRead } from '../outsiderTexts.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findEntryProblems } from './entryProblems.ts';
@@ -13,6 +14,7 @@ import {
   misnamedList,
   misnamedListMessage,
 } from './fieldNames.ts';
+import { isIssueCopy } from './issueCopy.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
@@ -37,7 +39,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   if ('code' in parsed) {
     return parsed;
   }
-  const { root } = parsed;
+  const root = rootAsRead(parsed.root);
   const array = findStoryArray(root);
   const objects = isEntry(root) ? [{ entry: root, start: skipSpace(text, 0) }] : [];
   if (array === undefined) {
@@ -109,7 +111,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     ],
   );
   return {
-    heading: readHeading(root),
+    heading: { ...readHeading(root), ...(isIssueCopy(root) && { isIssueCopy: true }) },
     stories,
     problems,
     edits: (story, done) =>

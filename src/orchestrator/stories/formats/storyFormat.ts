@@ -1,13 +1,19 @@
 import type { Edit } from 'jsonc-parser';
 import type { NewStory } from '../edit/newStory.ts';
 import type { Side } from '../edit/workOrder.ts';
-import type { Story, StoryFileHeading, StoryFormatName, StoryProblem } from '../story.ts';
+import type {
+  Story,
+  StoryFileHeading,
+  StoryFormatName,
+  StoryList,
+  StoryProblem,
+} from '../story.ts';
 import type { Span } from './jsonOutline.ts';
 import type { TextLines } from './textLines.ts';
 
 /** The result of an adapter for a text. */
 export interface StoryText {
-  readonly heading: StoryFileHeading;
+  readonly heading: StoryFileHeading & Pick<StoryList, 'isIssueCopy'>;
   /** In file order, with ascending positions. */
   readonly stories: readonly Story[];
   /** Problems that hide no story. */

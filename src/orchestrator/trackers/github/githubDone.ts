@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { isInsider } from '../../stories/formats/issueCopy.ts';
 import type { DoneStory } from '../tracker.ts';
 import type { GithubApi } from './githubApi.ts';
-import { isInsider } from './githubSource.ts';
 
 const MAX_PAGES = 30;
 const MAX_COMMITS = 30;

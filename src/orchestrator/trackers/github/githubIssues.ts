@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
+import { isInsider } from '../../stories/formats/issueCopy.ts';
 import { type GithubApi, GithubError } from './githubApi.ts';
 import { blockersOf, type GithubIssue, issueSchema } from './githubIssue.ts';
 import type { GithubNotes } from './githubNotes.ts';
-import { type GithubSource, isInsider } from './githubSource.ts';
+import type { GithubSource } from './githubSource.ts';
 
 /** Of 100 issues each. */
 const MAX_PAGES = 50;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { say } from '../../../base/say.ts';
 import { HalfWritten } from '../../stories/edit/fileEdit.ts';
+import { withoutOutsiders } from '../../stories/formats/issueCopy.ts';
 import type { IssueEntry } from './githubIssue.ts';
 import { type GithubSource, githubSourceSchema } from './githubSource.ts';
 
@@ -68,6 +69,8 @@ export interface MirrorMerge {
   readonly keep: ReadonlySet<string>;
   /** Nobody here has asked GitHub yet: the copy came with the repository, and so did its ticks. */
   readonly isForeign?: boolean;
+  /** Whether what outsiders have written stays. */
+  readonly includesOutsiders?: boolean;
 }
 
 /**
@@ -95,12 +98,30 @@ export function mergeMirror(text: string | undefined, merge: MirrorMerge): strin
     }
   }
   stories.push(...merge.entries.filter(({ id }) => listed.has(id) && !known.has(id)));
-  const root = {
+  const whole = {
     ...(before ?? { project: merge.source.repository }),
     github: { ...merge.source, stamp: stampOf(merge.entries) },
     userStories: stories,
   };
-  // Somebody may have formatted it.
+  // What did not change on GitHub may be here from a time with another setting.
+  const root = merge.includesOutsiders === true ? whole : withoutOutsiders(whole);
+  return written(text, before, root);
+}
+
+/**
+ * The text of the copy without what outsiders have written. Pure.
+ * @throws if it is not a copy
+ */
+export function mirrorWithoutOutsiders(text: string): string {
+  const before = parseMirror(text);
+  if (before === undefined) {
+    throw new Error('This is not a copy of issues');
+  }
+  return written(text, before, withoutOutsiders(before));
+}
+
+/** Somebody may have formatted what is there, so it stays as it is if nothing changes. */
+function written(text: string | undefined, before: unknown, root: unknown): string {
   return text !== undefined && isDeepStrictEqual(root, before)
     ? text
     : `${JSON.stringify(root, null, 2)}\n`;

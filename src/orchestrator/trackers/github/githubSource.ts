@@ -41,13 +41,6 @@ export function isSameSource(one: GithubSource, other: GithubSource): boolean {
   return key(one) === key(other);
 }
 
-/** Who may be trusted with what an agent reads: people who can change the repository anyway. */
-const INSIDERS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
-
-export function isInsider(association: string): boolean {
-  return INSIDERS.has(association);
-}
-
 /** The API of github.com. */
 export const GITHUB_API = 'https://api.github.com';
 

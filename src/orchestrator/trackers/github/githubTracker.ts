@@ -21,7 +21,12 @@ import {
   storyIdOf,
 } from './githubIssue.ts';
 import { fetchIssues } from './githubIssues.ts';
-import { MIRROR_FILE, mergeMirror, requireMirrorOf } from './githubMirror.ts';
+import {
+  MIRROR_FILE,
+  mergeMirror,
+  mirrorWithoutOutsiders,
+  requireMirrorOf,
+} from './githubMirror.ts';
 import { freshNotes, type GithubNotes, readNotes, writeNotes } from './githubNotes.ts';
 import type { GithubSource } from './githubSource.ts';
 
@@ -100,8 +105,23 @@ export class GithubTracker implements Tracker {
           ]),
         );
       }
+      await this.putOutsidersAside();
       return this.noteOf(error);
     }
+  }
+
+  /** Without GitHub, the copy and our notes may still have what was read with another setting. */
+  private async putOutsidersAside(): Promise<void> {
+    const { files, includesOutsiders, source } = this.options;
+    if (includesOutsiders) {
+      return;
+    }
+    await editFile(this.file, before => {
+      const text = before.toString('utf8');
+      requireMirrorOf(this.file, text, source);
+      return this.readable(mirrorWithoutOutsiders(text));
+    });
+    await writeNotes(files, await this.notes());
   }
 
   /**
@@ -256,6 +276,7 @@ export class GithubTracker implements Tracker {
       base: new Map(base.map(entry => [entry.id, entry])),
       keep,
       isForeign: this.isForeign,
+      includesOutsiders: this.options.includesOutsiders,
     };
     if (!(await exists(this.file))) {
       requireInside(this.file);
