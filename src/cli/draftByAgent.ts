@@ -11,6 +11,7 @@ import {
 } from '../orchestrator/settings/settings.ts';
 import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
 import { StopSwitch } from '../orchestrator/workspace/stopSwitch.ts';
+import { agentEnvironment } from './agentEnvironment.ts';
 import { eventPrinter } from './print.ts';
 import { settingsOf } from './settingFlags.ts';
 import { keepHeapSmall } from './smallHeap.ts';
@@ -29,10 +30,10 @@ export async function draftByAgent(
   },
   isAttached: boolean,
 ): Promise<StoryDraft | undefined> {
-  const { env } = process;
   const { workspace } = what.files;
   const flags = settingsOf(command);
   allowOutsideLinks(flags.outsideLinks ?? []);
+  const env = await agentEnvironment(what.files, what.storyFile, true);
   const settings = await resolveSettings({ flags, workspace });
   const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
   const agent = agentOf(settings);

@@ -10,6 +10,7 @@ import { givenSettings } from '../orchestrator/settings/settings.ts';
 import { chooseOutsiderTexts } from '../orchestrator/stories/outsiderTexts.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { repositoryOf } from '../orchestrator/trackers/github/githubSource.ts';
+import { isMirror } from '../orchestrator/trackers/github/issueStories.ts';
 import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
@@ -21,13 +22,7 @@ import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { labelOption } from './runCommand.ts';
 import { settingOptions, settingsOf } from './settingFlags.ts';
-import {
-  beginGithub,
-  type GithubFlags,
-  isMirror,
-  namedSource,
-  tellNotes,
-} from './start/githubStart.ts';
+import { beginGithub, type GithubFlags, namedSource, tellNotes } from './start/githubStart.ts';
 import { requireReadable } from './storyFiles.ts';
 
 /** `ralph-fresh github sync` and `github forget`. */
@@ -113,7 +108,9 @@ async function syncNow(flags: SyncFlags, command: Command): Promise<void> {
 
 async function worksOnIssues(files: RunFiles, runId: string): Promise<boolean> {
   const { storyFile } = await readRun(files, runId);
-  return storyFile !== undefined && isMirror(files, path.resolve(files.workspace, storyFile));
+  return (
+    storyFile !== undefined && isMirror(files.workspace, path.resolve(files.workspace, storyFile))
+  );
 }
 
 async function forget(cwd: string): Promise<void> {

@@ -44,6 +44,79 @@ async function withCopy(t: TestContext, copy: object): Promise<Workspace> {
   return workspace;
 }
 
+describe('a copy of issues, whatever leads to it', { concurrency: 4 }, () => {
+  const ways: Readonly<
+    Record<string, (workspace: Workspace) => Promise<readonly string[]> | readonly string[]>
+  > = {
+    'a prd.json that is a link': async ({ folder }) => {
+      await symlink(MIRROR, path.join(folder, 'prd.json'));
+      return [];
+    },
+    'a link that is named': async ({ folder }) => {
+      await symlink(MIRROR, path.join(folder, 'mine.json'));
+      return ['--file', 'mine.json'];
+    },
+    'another name of the folder': async ({ folder }) => {
+      await symlink(folder, `${folder}-link`);
+      return ['--file', `${folder}-link/${MIRROR}`];
+    },
+    'another name of the working folder': async ({ folder }) => {
+      await symlink(folder, `${folder}-link`);
+      return ['--cwd', `${folder}-link`, '--file', path.join(folder, MIRROR)];
+    },
+    'a folder in the repository': async ({ folder }) => {
+      await mkdir(path.join(folder, 'sub'));
+      return ['--cwd', 'sub', '--file', path.join(folder, MIRROR)];
+    },
+    'a file with the same content': async ({ folder }) => {
+      await cp(path.join(folder, MIRROR), path.join(folder, 'copy.json'));
+      await rm(path.join(folder, MIRROR));
+      return ['--file', 'copy.json'];
+    },
+    'a file with the same content, with two agents at a time': async ({ folder }) => {
+      await cp(path.join(folder, MIRROR), path.join(folder, 'copy.json'));
+      return ['--file', 'copy.json', '--lanes', '2'];
+    },
+  };
+  for (const [name, prepare] of Object.entries(ways)) {
+    test(`agents get no token: ${name}`, async t => {
+      const workspace = await withCopy(t, COPY);
+      const args = await prepare(workspace);
+      workspace.git('add', '-Af');
+      workspace.git('commit', '-qm', 'way', '--allow-empty');
+      Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one', GH_TOKEN: 'ghp_two' });
+      const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' }, 'work'] as const;
+      const run = await workspace.script([steps], ...args, '--max-iterations', '1').finished;
+      assert.match(run.stderr, /are a copy of issues on GitHub, which is not brought up to date/);
+      const [noted = ''] = (await readdir(workspace.notesDir)).filter(file =>
+        file.startsWith('env-'),
+      );
+      const env = await readFile(path.join(workspace.notesDir, noted), 'utf8');
+      assert.match(env, /^PATH=/m);
+      assert.doesNotMatch(env, /ghp_/);
+    });
+  }
+
+  test('a run on a copy elsewhere that continues gives no token either', async t => {
+    const workspace = await withCopy(t, { ...COPY, userStories: [] });
+    const [story] = COPY.userStories;
+    const two = { ...COPY, userStories: [story, { ...story, id: 'GH-3', number: 3 }] };
+    await workspace.write('copy.json', JSON.stringify(two, null, 2));
+    workspace.git('add', '-Af');
+    workspace.git('commit', '-qm', 'copy');
+    Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
+    const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' }, 'work'] as const;
+    const flags = ['--max-iterations', '1'];
+    await workspace.script([['work']], '--file', 'copy.json', ...flags).finished;
+    const next = await workspace.script([steps], '--resume', '--max-iterations', '2').finished;
+    const [noted = ''] = (await readdir(workspace.notesDir)).filter(file =>
+      file.startsWith('env-'),
+    );
+    assert.notEqual(noted, '', next.stderr + next.stdout);
+    assert.doesNotMatch(await readFile(path.join(workspace.notesDir, noted), 'utf8'), /ghp_/);
+  });
+});
+
 describe('texts of outsiders in a copy that is there', { concurrency: 4 }, () => {
   test('are not read without the setting, whoever has made the copy', async t => {
     const workspace = await withCopy(t, withOutsider('NONE'));

@@ -128,11 +128,6 @@ function syncCommand(
   return `ralph-fresh github sync ${flags.map(([flag, value = '']) => `${flag} ${shellWord(value)}`).join(' ')}`;
 }
 
-/** Whether a story file is the copy of issues on GitHub. */
-export function isMirror({ workspace }: RunFiles, storyFile: string | undefined): boolean {
-  return storyFile === path.join(workspace, MIRROR_FILE);
-}
-
 export function tellNotes(notes: readonly TrackerNote[]): void {
   for (const { detail } of notes) {
     const text = typeof detail === 'string' ? detail : englishOf(detail);

@@ -32,17 +32,15 @@ import { chooseOutsiderTexts } from '../../orchestrator/stories/outsiderTexts.ts
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { beadsDatabase } from '../../orchestrator/trackers/beads/beadsDatabase.ts';
 import { BeadsTracker } from '../../orchestrator/trackers/beads/beadsTracker.ts';
+import { areIssues, isMirror } from '../../orchestrator/trackers/github/issueStories.ts';
 import type { Tracker } from '../../orchestrator/trackers/tracker.ts';
 import { readNewestRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
-import {
-  TOKEN_NAMES,
-  takeSecrets,
-  WINDOW_TOKEN,
-} from '../../orchestrator/workspace/startSecrets.ts';
+import { takeSecrets } from '../../orchestrator/workspace/startSecrets.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
+import { agentEnvironment } from '../agentEnvironment.ts';
 import { askBranch } from '../branchQuestion.ts';
 import { canAsk } from '../canAsk.ts';
 import { eventPrinter, print, tell } from '../print.ts';
@@ -50,7 +48,7 @@ import { settingsOf } from '../settingFlags.ts';
 import { requireRunsStoryFile } from '../storyFileElsewhere.ts';
 import { AllListsDone, alsoFound } from '../storyFiles.ts';
 import { typedId } from '../typedIds.ts';
-import { beginGithub, isMirror, namedSource, requireCopy, tellNotes } from './githubStart.ts';
+import { beginGithub, namedSource, requireCopy, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
@@ -149,7 +147,7 @@ async function start(asking: StartRequest): Promise<number> {
   if (flags.detach) {
     return loopDetached(files, request);
   }
-  const env = hideGithubTokens(isMirror(files, work.storyFile));
+  const env = await agentEnvironment(files, work.storyFile, prepare !== undefined);
   const stop = new StopSwitch();
   const fallbackAgent = await fallbackAgentOf(settings, {
     env: process.env,
@@ -222,7 +220,7 @@ async function trackerOf(
   settings: GivenSettings,
   isDryRun = false,
 ): Promise<Tracker | undefined> {
-  if (isMirror(files, storyFile)) {
+  if (isMirror(files.workspace, storyFile)) {
     if (isDryRun) {
       return undefined;
     }
@@ -232,25 +230,20 @@ async function trackerOf(
     }
     return tracker;
   }
+  if (storyFile !== undefined && !isDryRun && (await areIssues(files.workspace, storyFile))) {
+    tellNotes([{ code: 'githubNotAsked', detail: OTHER_COPY }]);
+  }
   return storyFile !== undefined && (await beadsDatabase(storyFile)) !== undefined
     ? new BeadsTracker(storyFile, { env: process.env })
     : undefined;
 }
 
-/**
- * Agents, checks and everything else that this process starts get no token.
- * @param areIssues whether the stories are a copy of issues, also one that came with a repository
- * @returns their environment
- */
-function hideGithubTokens(areIssues: boolean): NodeJS.ProcessEnv {
-  for (const name of areIssues ? TOKEN_NAMES : [WINDOW_TOKEN]) {
-    delete process.env[name];
-  }
-  return process.env;
-}
-
 const NOT_ASKED = say(
   'The stories are a copy of issues on GitHub, which is not brought up to date, because you have not asked for it in this folder: ralph-fresh run --github owner/name',
+);
+
+const OTHER_COPY = say(
+  'The stories are a copy of issues on GitHub, which is not brought up to date, because only .omc/github.json of this folder is: ralph-fresh run --github owner/name',
 );
 
 /** With the ids of the stories that are meant by what was typed. */

@@ -1,9 +1,8 @@
-import path from 'node:path';
 import { authentication, workspace } from 'vscode';
 import { resolveSettings } from '../../orchestrator/settings/settings.ts';
 import { readGrant } from '../../orchestrator/trackers/github/githubGrants.ts';
-import { MIRROR_FILE } from '../../orchestrator/trackers/github/githubMirror.ts';
 import { hostOf, isPublicApi, WINDOW_API } from '../../orchestrator/trackers/github/githubToken.ts';
+import { isMirror } from '../../orchestrator/trackers/github/issueStories.ts';
 import { WINDOW_TOKEN } from '../../orchestrator/workspace/startSecrets.ts';
 
 /** What a token needs to read issues, also of private repositories, and to comment. */
@@ -31,7 +30,7 @@ export async function runEnvironment(
   folder: string,
   storyFile: string,
 ): Promise<NodeJS.ProcessEnv> {
-  if (storyFile !== path.join(folder, MIRROR_FILE)) {
+  if (!isMirror(folder, storyFile)) {
     return process.env;
   }
   // A copy that came with the repository is no reason to pass a token on.
