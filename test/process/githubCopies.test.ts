@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
-import { Workspace } from '../support/ralph.ts';
+import { type Finished, fakeAgent, until, Workspace } from '../support/ralph.ts';
 
 const MIRROR = '.omc/github.json';
 const COPY = {
@@ -34,6 +35,19 @@ const withOutsider = (association: string | undefined, more: object = {}) => ({
     },
   ],
 });
+
+/** What the first agent that noted its environment had. */
+async function environment(workspace: Workspace, { stderr, stdout }: Finished): Promise<string> {
+  const noted = (await readdir(workspace.notesDir)).find(file => file.startsWith('env-'));
+  assert.ok(noted !== undefined, stderr + stdout);
+  const env = await readFile(path.join(workspace.notesDir, noted), 'utf8');
+  assert.match(env, /^PATH=/m);
+  return env;
+}
+
+async function given(workspace: Workspace): Promise<readonly (string | undefined)[]> {
+  return (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+}
 
 async function withCopy(t: TestContext, copy: object): Promise<Workspace> {
   const workspace = await Workspace.create(t, { stories: undefined });
@@ -88,12 +102,7 @@ describe('a copy of issues, whatever leads to it', { concurrency: 4 }, () => {
       const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' }, 'work'] as const;
       const run = await workspace.script([steps], ...args, '--max-iterations', '1').finished;
       assert.match(run.stderr, /are a copy of issues on GitHub, which is not brought up to date/);
-      const [noted = ''] = (await readdir(workspace.notesDir)).filter(file =>
-        file.startsWith('env-'),
-      );
-      const env = await readFile(path.join(workspace.notesDir, noted), 'utf8');
-      assert.match(env, /^PATH=/m);
-      assert.doesNotMatch(env, /ghp_/);
+      assert.doesNotMatch(await environment(workspace, run), /ghp_/);
     });
   }
 
@@ -109,11 +118,47 @@ describe('a copy of issues, whatever leads to it', { concurrency: 4 }, () => {
     const flags = ['--max-iterations', '1'];
     await workspace.script([['work']], '--file', 'copy.json', ...flags).finished;
     const next = await workspace.script([steps], '--resume', '--max-iterations', '2').finished;
-    const [noted = ''] = (await readdir(workspace.notesDir)).filter(file =>
-      file.startsWith('env-'),
+    assert.doesNotMatch(await environment(workspace, next), /ghp_/);
+  });
+});
+
+describe('agents without a token', { concurrency: 4 }, () => {
+  test('after a kill, while the copy is gone', async t => {
+    const workspace = await withCopy(t, { ...COPY, userStories: [] });
+    await workspace.write('copy.json', JSON.stringify(COPY, null, 2));
+    workspace.git('add', '-Af');
+    workspace.git('commit', '-qm', 'copy');
+    Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
+    const first = workspace.script(
+      [[{ delete: 'copy.json' }, { wait: 'go' }]],
+      '--file',
+      'copy.json',
     );
-    assert.notEqual(noted, '', next.stderr + next.stdout);
-    assert.doesNotMatch(await readFile(path.join(workspace.notesDir, noted), 'utf8'), /ghp_/);
+    const file = path.join(workspace.folder, 'copy.json');
+    await until('the copy is gone', () => !existsSync(file));
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const steps = [{ shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' }, 'work'] as const;
+    const next = await workspace.script([steps]).finished;
+    assert.doesNotMatch(await environment(workspace, next), /ghp_/);
+  });
+
+  test('that split a story of a copy', async t => {
+    const workspace = await withCopy(t, { ...COPY, userStories: [] });
+    await workspace.write('copy.json', JSON.stringify(COPY, null, 2));
+    Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
+    const parts = ['Dig', 'Plant'].map(title => ({ title, acceptanceCriteria: [title] }));
+    const steps = [
+      { shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' },
+      { result: [`\`\`\`json\n${JSON.stringify({ parts })}\n\`\`\``] },
+    ];
+    const split = await workspace.cliWith(
+      { FAKE_AGENT_SCRIPT: JSON.stringify([steps]) },
+      ...['split', 'GH-1', '--file', 'copy.json', '--agent', 'claude'],
+      ...['--claude-path', fakeAgent('scripted')],
+    ).finished;
+    assert.equal(split.code, 0, split.stderr);
+    assert.doesNotMatch(await environment(workspace, split), /ghp_/);
   });
 });
 
@@ -148,8 +193,7 @@ describe('texts of outsiders in a copy that is there', { concurrency: 4 }, () =>
     assert.equal(run.code, 0, run.stderr + run.stdout);
     assert.match(await workspace.prompt(1), /Plant a tree/);
     assert.doesNotMatch(await workspace.prompt(1), WORDS);
-    const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
-    assert.deepEqual(given, ['GH-1']);
+    assert.deepEqual(await given(workspace), ['GH-1']);
   });
 
   test('are read with the flag', async t => {
@@ -199,6 +243,7 @@ describe('texts of outsiders in a copy that is there', { concurrency: 4 }, () =>
       const run = await workspace.script([['work']], '--new', ...args).finished;
       assert.equal(run.code, 0, run.stderr + run.stdout);
       assert.match(run.stderr, /The run continues with the issues as they were/);
+      assert.deepEqual(await given(workspace), ['GH-1']);
       assert.doesNotMatch(await workspace.prompt(1), WORDS);
       assert.doesNotMatch(await workspace.read(MIRROR), WORDS);
       assert.doesNotMatch(await workspace.read('.omc/state/github.json'), WORDS);
@@ -215,6 +260,7 @@ describe('texts of outsiders in a copy that is there', { concurrency: 4 }, () =>
     await workspace.cli('github', 'forget').finished;
     const run = await workspace.script([['work']], '--new').finished;
     assert.equal(run.code, 0, run.stderr + run.stdout);
+    assert.deepEqual(await given(workspace), ['GH-1']);
     assert.doesNotMatch(await workspace.prompt(1), WORDS);
   });
 });

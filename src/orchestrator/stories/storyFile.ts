@@ -247,7 +247,7 @@ export function storyFileHash(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Parses the content of a story file, as text or as bytes. Pure; never throws. */
+/** Parses the content of a story file, as text or as bytes. Never throws. Pure, except for `rootAsRead`. */
 export function parseStoryFile(path: string, content: string | Uint8Array): StoryFile {
   return parseStoryText(path, content).file;
 }
