@@ -471,6 +471,52 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
+  test('in a story of JSON Lines, under other keys, and in an object', () => {
+    const b = { id: 'B', title: 'b', status: 'pending' };
+    for (const [path, id] of [
+      ['.ralph/tasks.jsonl', 'A'],
+      ['.beads/issues.jsonl', 'A'],
+      ['.ralph/agent/tasks.jsonl', 'task-1768000000-ab12'],
+    ] as const) {
+      for (const [key, value] of [
+        ['subtasks', [{ title: 'Done', status: 'done' }, 'step', b]],
+        ['childTasks', { B: { title: 'b', passes: false }, C: { title: 'c', passes: true } }],
+      ] as const) {
+        const text = `\n${JSON.stringify({ id, title: 'a', status: 'open', [key]: value })}\n`;
+        const words = `Entries in "${key}" of ${id} that are not read: 2. Write each as a story next to it, or as one of its acceptance criteria.`;
+        assert.deepEqual(told(parseList(path, text)), [['notAStory', 2, words]]);
+        const column = text.indexOf(key === 'subtasks' ? '{"title":"Done' : '"B"');
+        assert.equal(parseList(path, text).problems[0]?.column, column);
+        const both = `${text}${JSON.stringify(b)}\n`;
+        assert.equal(parseList(path, both).problems.length, 0);
+      }
+    }
+    for (const key of ['subStories', 'sub_tasks', 'childStories']) {
+      for (const value of [{ B: { title: 'b', passes: false } }, b]) {
+        const userStories = [{ ...story('A'), [key]: value }];
+        const list = parseList('prd.json', JSON.stringify({ userStories }, null, 1));
+        assert.deepEqual(
+          list.problems.map(({ code, line }) => [code, line]),
+          [['notAStory', value === b ? 7 : 8]],
+        );
+        const yaml = `tasks:\n- id: A\n  ${key}:\n    ${JSON.stringify(value)}\n`;
+        assert.deepEqual(
+          parseList('tasks.yaml', yaml).problems.map(({ code, line }) => [code, line]),
+          [['notAStory', value === b ? 3 : 4]],
+        );
+      }
+    }
+    for (const tasks of [
+      { title: 'Sum', total: 3, completed: 1 },
+      { B: { title: 'b', passes: true } },
+      { lint: { title: 'Lint' } },
+      { A: { title: 'A', passes: false } },
+    ]) {
+      const userStories = [{ ...story('A'), subtasks: tasks }];
+      assert.deepEqual(told(parseList('prd.json', JSON.stringify({ userStories }))), []);
+    }
+  });
+
   test('parts that are the criteria of a story are only a hint', () => {
     const tasks = [{ id: 'T1', title: 'Part', passes: false }];
     const text = JSON.stringify({ userStories: [{ ...story('a'), tasks }] }, null, 1);

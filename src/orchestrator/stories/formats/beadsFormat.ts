@@ -9,6 +9,7 @@ import { beadsReadiness, blockerIn, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
+import { findInnerStories } from './innerStories.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -71,6 +72,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ]
         : [],
     ),
+    ...findInnerStories(text, lines, stories, position => issues[position]),
     ...findRepeatedKeys(text, issues, lines),
     ...findStatusProblems(entries.map(statusFields), keyPlace, words),
   ]);

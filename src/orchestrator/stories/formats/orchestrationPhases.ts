@@ -1,6 +1,7 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { numberId } from '../../../base/numberId.ts';
 import { say } from '../../../base/say.ts';
+import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
 import { isListOfWork, isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
 import { hasStrays, hasStraysInPhase, straysOfPhase, straysOfRoot } from './orchestrationStrays.ts';
@@ -238,11 +239,19 @@ function insideTasks(document: Document, phases: readonly ExactPhase[]) {
       const list = node && memberOf(document, node, parts.key);
       return {
         message: partsMessage(parts, ownId(entry) ?? numberId(position)),
-        offset: startOf(isSeq(list) ? list.items[parts.unread[0] ?? 0] : node),
+        offset: startOf(firstPart(list, parts.first) ?? pairOf(node, parts.key)?.key ?? node),
         ...(parts.isCriteria && { severity: 'info' as const }),
       };
     }),
   );
+}
+
+/** The first of the parts of a task, or its key. */
+function firstPart(holder: unknown, first: number | string | undefined): unknown {
+  if (isSeq(holder) && typeof first === 'number') {
+    return holder.items[first];
+  }
+  return isMap(holder) && typeof first === 'string' ? pairOf(holder, first)?.key : undefined;
 }
 
 /** Whether a phase says under another key, or in another form, what it waits for. */

@@ -14,6 +14,7 @@ import {
   misnamedList,
   misnamedListMessage,
 } from './fieldNames.ts';
+import { findInnerStories } from './innerStories.ts';
 import { isIssueCopy } from './issueCopy.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -25,7 +26,7 @@ import { DEPENDENCY_KEYS, GROUP_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { findStoryArray, readHeading, type StoryArray } from './prdRoot.ts';
 import { findStrays } from './prdStrays.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
-import { looksLikeStory, partLists, partsMessage } from './storyParts.ts';
+import { looksLikeStory } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 
 /** What says that a story is not done, if no other one does. */
@@ -87,7 +88,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         isEntry(entry) ? [] : [notAStory(position, lines.at(startOf({ position })))],
       ),
       ...findStrays({ text, root, lines }, array.key, stories),
-      ...listsInStories(text, array, { stories, startOf }, lines),
+      ...findInnerStories(text, lines, stories, position => {
+        const entry = array.entries[position];
+        return isEntry(entry) ? { entry, start: startOf({ position }) } : undefined;
+      }),
       ...findEpicProblems({ text, root, lines }, array, stories, placeOf),
       ...findMisnamedKeys(
         array.entries.map(entry => (isEntry(entry) ? entry : {})),
@@ -153,31 +157,6 @@ function notAStory(position: number, place: Pick<StoryProblem, 'line' | 'column'
     ...place,
     subject: { position, ids: [] },
   };
-}
-
-/** Lists in stories with parts that look like stories. */
-function listsInStories(
-  text: string,
-  { entries }: StoryArray,
-  read: {
-    readonly stories: readonly Story[];
-    readonly startOf: (story: Pick<Story, 'position'>) => number;
-  },
-  lines: TextLines,
-): StoryProblem[] {
-  const known = new Set(read.stories.flatMap(({ id, title }) => [id, title]));
-  return read.stories.flatMap(story => {
-    const entry = entries[story.position];
-    return (isEntry(entry) ? partLists(entry, known) : []).map(parts => {
-      const spans = elementsOfMember(text, read.startOf(story), parts.key);
-      return {
-        code: 'notAStory' as const,
-        ...(parts.isCriteria && { severity: 'info' as const }),
-        message: partsMessage(parts, story.id),
-        ...lines.at(spans[parts.unread[0] ?? 0]?.start ?? 0),
-      };
-    });
-  });
 }
 
 /** Shared by the reader and the editor, which has a fix for it. */

@@ -4,11 +4,12 @@ import { otherListMessage } from '../storyProblems.ts';
 import { isNameOfWork } from './fieldNames.ts';
 import { elementsOf, memberOf, membersOf, skipSpace } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
-import { doneKeyOf, type Entry, firstText, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { type Entry, firstText, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { CHILD_KEYS, listOf } from './prdEpics.ts';
 import { GROUP_KEYS, LIST_KEYS } from './prdKeys.ts';
 import { isListedStory } from './prdRoot.ts';
 import {
+  hasCounts,
   isKnownIn,
   looksLikeOpenStory,
   looksLikeStory,
@@ -181,12 +182,6 @@ function isStoryUnder(key: string, item: unknown): item is Entry {
       typeof item['passes'] === 'boolean' ||
       firstText(item, ['title', 'story']) !== undefined)
   );
-}
-
-/** Whether an object counts stories, as in `{"total": 12, "completed": 5}`. */
-function hasCounts(entry: Entry): boolean {
-  const key = doneKeyOf(entry);
-  return key !== undefined && typeof entry[key] === 'number';
 }
 
 function listKeyOf(key: string): (typeof LIST_KEYS)[number] | undefined {

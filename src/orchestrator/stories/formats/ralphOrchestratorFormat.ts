@@ -6,6 +6,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { findMisnamedKeys, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
+import { findInnerStories } from './innerStories.ts';
 import { type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -62,6 +63,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       stories,
       (story, fact) => placeOf(story, fact === 'id' ? 'id' : 'blocked_by'),
       [
+        ...findInnerStories(text, lines, stories, position => tasks[position]),
         ...findRepeatedKeys(text, tasks, lines),
         ...findMisnamedKeys(entries, keyPlace, 'blocked_by'),
         ...[findChoiceProblems, findInexactIds, findUnreadNeeds].flatMap(find =>

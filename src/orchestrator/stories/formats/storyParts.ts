@@ -13,15 +13,22 @@ import {
 
 /** Keys under which lists have the parts of a story, which are no stories here. */
 const PART_KEYS = [
-  ...['subtasks', 'subTasks', 'sub_tasks', 'children'],
+  ...['subtasks', 'subTasks', 'sub_tasks', 'children', 'childTasks', 'child_tasks'],
+  ...['substories', 'subStories', 'sub_stories', 'childStories', 'child_stories'],
   ...['stories', 'userStories', 'user_stories', 'tasks', 'features', 'items'],
 ] as const;
 
-/** A list in a story whose entries look like stories and are not read as such. */
+/** Whether parts of a story may be below a key. */
+export function isKeyOfParts(key: string): boolean {
+  return PART_KEYS.some(one => one === key);
+}
+
+/** A list or object in a story with parts that look like stories and are not read as such. */
 export interface PartList {
   readonly key: string;
-  /** The indexes of these entries. */
-  readonly unread: readonly number[];
+  readonly count: number;
+  /** The index or the key of the first one; absent if the object itself is one. */
+  readonly first?: number | string;
   /** An agent gets their titles as criteria of the story. */
   readonly isCriteria: boolean;
 }
@@ -32,23 +39,47 @@ export interface PartList {
  */
 export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()): PartList[] {
   return PART_KEYS.flatMap(key => {
-    const list: unknown = entry[key];
-    if (!Array.isArray(list)) {
+    const value: unknown = entry[key];
+    if (typeof value !== 'object' || value === null) {
       return [];
     }
-    const parts = list.flatMap((item: unknown, index) =>
-      looksLikeStory(item) && !known.has(nameOf(item)) ? [{ index, isDone: isDone(item) }] : [],
-    );
-    return parts.every(part => part.isDone)
+    const parts = partsIn(value).filter(({ item, name }) => !known.has(name ?? nameOf(item)));
+    return parts.every(({ item }) => isDone(item))
       ? []
       : [
           {
             key,
-            unread: parts.map(({ index }) => index),
-            isCriteria: criteriaKeyOf(entry) === key,
+            count: parts.length,
+            first: parts[0]?.at,
+            isCriteria: criteriaKeyOf(entry) === key && Array.isArray(value),
           },
         ];
   });
+}
+
+/** What looks like a story in a list, in an object in the place of one, or is such an object. */
+function partsIn(
+  value: object,
+): { readonly item: Entry; readonly at?: number | string; readonly name?: string }[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown, at) => (looksLikeStory(item) ? [{ item, at }] : []));
+  }
+  return isOneStory(value)
+    ? [{ item: value }]
+    : Object.entries(value).flatMap(([at, item]) =>
+        isOneStory(item) ? [{ item, at, name: ownId(item) ?? at }] : [],
+      );
+}
+
+/** {@link looksLikeStory}, in the place of a list, where there may be a summary as well. */
+function isOneStory(value: unknown): value is Entry {
+  return looksLikeStory(value) && !hasCounts(value);
+}
+
+/** Whether an object counts stories, as in `{"total": 12, "completed": 5}`. */
+export function hasCounts(entry: Entry): boolean {
+  const key = doneKeyOf(entry);
+  return key !== undefined && typeof entry[key] === 'number';
 }
 
 /** Whether a value has a name, and says whether it is done. */
@@ -89,8 +120,8 @@ export function isKnownIn(known: ReadonlySet<string>, entry: Entry): boolean {
 }
 
 /** What to do with the entries of a list in a story. @param id of the story */
-export function partsMessage({ isCriteria, key, unread }: PartList, id: string): Message {
-  const words = [plainText(key), plainText(id), unread.length] as const;
+export function partsMessage({ count, isCriteria, key }: PartList, id: string): Message {
+  const words = [plainText(key), plainText(id), count] as const;
   return isCriteria
     ? say(
         'Entries in "{0}" of {1} that look like stories: {2}. They are only read as acceptance criteria of {1}. Write each that should have an agent of its own as a story next to it.',

@@ -2,7 +2,7 @@ import { isNamedLike, isNameOfWork } from './fieldNames.ts';
 import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDone, isEntry, ownId, titleOf, withStatusAlone } from './prdEntry.ts';
 import { isParkedWord } from './prdKeys.ts';
-import { looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
+import { isKeyOfParts, looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
 export interface TaskList {
@@ -212,15 +212,12 @@ export function oddSubtasks({ entry }: Task): { readonly key: string; readonly c
     const items =
       !isRead && typeof value === 'object' && value !== null ? Object.values(value) : [];
     const count =
-      isNamedLike(key, 'subtasks') || OTHER_LISTS.has(key)
+      isNamedLike(key, 'subtasks') || isKeyOfParts(key)
         ? items.filter(isOpenStoryOrTask).length
         : 0;
     return count === 0 ? [] : [{ key, count }];
   });
 }
-
-/** What other tools call the parts of a task. */
-const OTHER_LISTS = new Set(['children', 'tasks', 'items', 'stories']);
 
 /** Not worked on; a cancelled task does not keep others waiting either. */
 export function isParked({ status }: Entry): boolean {

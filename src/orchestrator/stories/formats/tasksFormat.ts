@@ -10,6 +10,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys } from './fieldNames.ts';
+import { findInnerStories } from './innerStories.ts';
 import { appendLine, type JsonLine, readJsonLines } from './jsonLines.ts';
 import { membersOf } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
@@ -75,6 +76,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
           ...lines.at(start),
         }),
       ),
+      ...findInnerStories(text, lines, stories, position => found[position]),
       ...findRepeatedKeys(text, found, lines),
       ...findMisnamedKeys(entries, (position, key) => placeOf({ position }, [key]), 'blockedBy'),
       ...findEntryProblems(entries, (position, key) => placeOf({ position }, [key]), {
