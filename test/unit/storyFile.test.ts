@@ -624,6 +624,83 @@ describe('unusable files', () => {
     }
   });
 
+  test('other words for what a story waits for are problems with their lines if they name stories', () => {
+    const files = [
+      [
+        'prd.json',
+        (b: string) => `[{"id":"A","title":"a","passes":false},\n{"id":"B","title":"b",${b}}]`,
+      ],
+      [
+        'tasks.yaml',
+        (b: string) =>
+          `tasks: [{id: A, title: a},\n  {"id": "B", "title": "b",${b.replaceAll('":', '": ')}}]\n`,
+      ],
+      [
+        '.ralph/tasks.jsonl',
+        (b: string) => `{"id":"A","title":"a","blockedBy":[]}\n{"id":"B","title":"b",${b}}\n`,
+      ],
+      [
+        '.taskmaster/tasks/tasks.json',
+        (b: string) =>
+          `{"tasks":[{"id":"A","title":"a","subtasks":[]},\n{"id":"B","title":"b",${b}}]}`,
+      ],
+      [
+        '.beads/issues.jsonl',
+        (b: string) => `{"id":"A","title":"a"}\n{"id":"B","title":"b",${b}}\n`,
+      ],
+    ] as const;
+    for (const [path, text] of files) {
+      for (const field of [
+        ...[
+          '"deps":["A"]',
+          '"prereqs":["A"]',
+          '"prereq":"A"',
+          '"predecessors":["a"]',
+          '"waitsOn":"A"',
+        ],
+        ...['"waits_on":["A"]', '"runAfter":"A"', '"run_after":["A"]', '"dependsUpon":["A"]'],
+        ...['"dependencyIds":["A"]', '"dependsOnIds":["A"]', '"requiredStories":["A"]'],
+        ...[
+          '"blocker":"A"',
+          '"upstream":["A"]',
+          '"follows":"A"',
+          '"after":["A"]',
+          '"DependsOn":["A"]',
+        ],
+        ...['"depends-on":"A"', '"dependson":["A"]', '"Dependencies":["A"]', '"requires":["A"]'],
+      ]) {
+        const found = parseStoryFile(path, text(field)).problems.map(({ code, line }) => [
+          code,
+          line,
+        ]);
+        sameValue(found, [['misspelledDependency', 2]], `${path} ${field}`);
+      }
+      for (const field of [
+        ...['"deps":["react"]', '"deps":["A","react"]', '"upstream":"origin"', '"follows":true'],
+        ...[
+          '"blocks":["A"]',
+          '"parent":"A"',
+          '"required":true',
+          '"related":["A"]',
+          '"blocker":null',
+        ],
+        ...['"blocker":true', '"runAfter":[]'],
+      ]) {
+        sameValue(parseStoryFile(path, text(field)).problems, [], `${path} ${field}`);
+      }
+    }
+    for (const key of ['dependsOn', 'depends_on', 'blockedBy', 'blocked_by']) {
+      const text = `{"id":"A","title":"a"}\n{"id":"B","title":"b","${key}":["A"]}\n`;
+      const [problem] = parseStoryFile('.beads/issues.jsonl', text).problems;
+      sameValue([problem?.code, problem?.line, problem?.column], ['misspelledDependency', 2, 23]);
+      const linked = text.replace(']}', '],"dependencies":[{"issue_id":"B","depends_on_id":"A"}]}');
+      const done = text.replace('"title":"b"', '"title":"b","status":"closed"');
+      for (const other of [linked, done]) {
+        sameValue(parseStoryFile('.beads/issues.jsonl', other).problems, [], other);
+      }
+    }
+  });
+
   test('a misspelled key of what a story waits for is a problem with its line', () => {
     for (const [path, text, key, meant] of [
       [

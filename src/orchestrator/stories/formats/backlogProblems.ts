@@ -3,12 +3,12 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { isNamedLike, isOtherSpelling, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import { isNamedLike, isOtherSpelling, misnamedKeyMessage, namesNeeds } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
 import { readPriority } from './prdEntry.ts';
-import { DEPENDENCY_KEYS, isParkedWord } from './prdKeys.ts';
+import { isParkedWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
 
 /** The key with what a task waits for. */
@@ -107,12 +107,11 @@ function misnamedNeeds(
   lines: TextLines,
 ): StoryProblem[] {
   const ids = new Set(placed.map(({ task }) => sameId(task.id, prefix)));
-  const isOther = misnamesNeeds();
-  const isMeant = (key: string) =>
-    key !== NEEDS && (isOther(key) || DEPENDENCY_KEYS.some(other => other === key));
+  const isOfNeeds = namesNeeds();
   return placed.flatMap(({ part, task: { dependencies, matter } }, position): StoryProblem[] => {
     const field = (dependencies.length > 0 ? [] : matter.fields).find(({ key }) => {
-      const needs = isMeant(key) ? (listOf(valueIn(matter, key) ?? []) ?? []) : [];
+      const needs =
+        key !== NEEDS && isOfNeeds(key) ? (listOf(valueIn(matter, key) ?? []) ?? []) : [];
       return needs.length > 0 && needs.every(id => ids.has(sameId(id, prefix)));
     });
     return field === undefined

@@ -1,3 +1,4 @@
+import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { newIssue, nextIssueId } from '../edit/beadsAddition.ts';
 import { moveEntry } from '../edit/entryMove.ts';
@@ -5,9 +6,9 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { beadsReadiness, blockerIn, hasOddDependencies } from './beadsReady.ts';
+import { beadsReadiness, blockerIn, hasDependencies, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { statusFields } from './fieldNames.ts';
+import { namesIds, namesIn, namesNeeds, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { findInnerStories } from './innerStories.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
@@ -58,20 +59,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const problems = findStoryProblems(stories, placeOf, [
     ...findChoiceProblems(entries, keyPlace),
     ...findInexactIds(entries, keyPlace),
-    ...entries.flatMap((entry, position) =>
-      hasOddDependencies(entry)
-        ? [
-            {
-              code: 'misspelledDependency' as const,
-              message: say(
-                'A dependency of {0} is not read, so it does not wait for it. Let bd write it: bd dep add {0} ID',
-                plainText(ownId(entry) ?? ''),
-              ),
-              ...keyPlace(position, 'dependencies'),
-            },
-          ]
-        : [],
-    ),
+    ...findUnreadNeeds(entries, keyPlace),
     ...findInnerStories(text, lines, stories, position => issues[position]),
     ...findRepeatedKeys(text, issues, lines),
     ...findStatusProblems(entries.map(statusFields), keyPlace, words),
@@ -98,6 +86,32 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
     },
   };
+}
+
+/** Issues that say what they wait for in another form than `bd`, or under another key. */
+function findUnreadNeeds(
+  entries: readonly Entry[],
+  placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+): StoryProblem[] {
+  const names = once(() => namesIn(entries));
+  const isOfNeeds = namesNeeds();
+  return entries.flatMap((entry, position) => {
+    const keys = isDoneWord(entry.status) || hasDependencies(entry) ? [] : Object.keys(entry);
+    const other = keys.find(key => isOfNeeds(key) && namesIds(entry[key], names()));
+    const key = hasOddDependencies(entry) ? 'dependencies' : other;
+    return key === undefined
+      ? []
+      : [
+          {
+            code: 'misspelledDependency' as const,
+            message: say(
+              'A dependency of {0} is not read, so it does not wait for it. Let bd write it: bd dep add {0} ID',
+              plainText(ownId(entry) ?? ''),
+            ),
+            ...placeOf(position, key),
+          },
+        ];
+  });
 }
 
 function readIssues(issues: readonly JsonLine[], lines: TextLines): Story[] {

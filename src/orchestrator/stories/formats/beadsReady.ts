@@ -222,6 +222,11 @@ export function blockerIn(dependency: unknown, issue: Entry | undefined): string
   return link !== undefined && BLOCKING.has(link.type) ? link.to : undefined;
 }
 
+/** Whether an issue has a relation to another one, as `bd` writes it. */
+export function hasDependencies(issue: Entry): boolean {
+  return linksOf(issue).length > 0;
+}
+
 /** Whether something in the place of the dependencies of an issue is none, so that it keeps nothing waiting. */
 export function hasOddDependencies(issue: Entry): boolean {
   const { dependencies } = issue;

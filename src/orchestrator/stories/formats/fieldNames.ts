@@ -62,9 +62,16 @@ const DEPENDENCY_NAMES = new Set([
   'requires',
   'prerequisites',
   'waitsfor',
+  'waitson',
+  'dependsupon',
+  'dependsonids',
+  'dependencyids',
 ]);
 /** Words that also mean other things: they count if they name stories. */
-const OTHER_DEPENDENCY_NAMES = new Set(['needs', 'after', 'blockers']);
+const OTHER_DEPENDENCY_NAMES = new Set([
+  ...['needs', 'after', 'runafter', 'follows', 'upstream', 'blocker', 'blockers', 'deps'],
+  ...['prereq', 'prereqs', 'predecessor', 'predecessors', 'requiredstories', 'requiredtasks'],
+]);
 /** Keys of a title that are nothing else as well. */
 const OWN_TITLE_KEYS = ['title', 'name', 'heading', 'summary'];
 
@@ -124,7 +131,7 @@ export function misnamed(
       found.push({ fact: 'criteria', key });
     } else if (
       lacks.dependencies &&
-      (isAlmostIn(DEPENDENCY_NAMES, name) || OTHER_DEPENDENCY_NAMES.has(name)) &&
+      isNameOfNeeds(name) &&
       !isIn(DEPENDENCY_KEYS, key) &&
       namesIds(value, ids)
     ) {
@@ -171,6 +178,15 @@ export function misnamesNeeds(): (key: string) => boolean {
   return remembered(key => isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));
 }
 
+/** Tells whether a key is one with what a story waits for, however it is spelled. */
+export function namesNeeds(): (key: string) => boolean {
+  return remembered(key => isNameOfNeeds(plain(key)));
+}
+
+function isNameOfNeeds(name: string): boolean {
+  return isAlmostIn(DEPENDENCY_NAMES, name) || OTHER_DEPENDENCY_NAMES.has(name);
+}
+
 /** Keys are often the same. */
 function remembered(judge: (key: string) => boolean): (key: string) => boolean {
   const known = new Map<string, boolean>();
@@ -203,8 +219,8 @@ export function findMisnamedKeys(
     }
   }
   const keys = [...found];
-  const isOdd = misnamesNeeds();
-  const ofNeeds = new Set(keys.filter(key => isOdd(key) || OTHER_DEPENDENCY_NAMES.has(plain(key))));
+  const isOfNeeds = namesNeeds();
+  const ofNeeds = new Set(keys.filter(key => isOfNeeds(key) && !isIn(DEPENDENCY_KEYS, key)));
   const ofOthers = new Set(
     keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),
   );
@@ -327,7 +343,8 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {
+/** Whether a value is an id, or a list of nothing but ids. */
+export function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.length > 0 && list.every(id => ids.has(dependencyId(id) ?? ''));
 }
