@@ -811,6 +811,10 @@ test('other spellings of a checkbox are problems with their lines, and legends a
     ...['1234567890. [ ] f', '12345678901) [✅] g', '>\u00A0- [ ] h', '\f- [ ] **i**'],
     ...['<!-- c --> - [ ] j', '<!-- c --> <!-- - [ ] d -->\u00A0- [x] k', '<!-- --> [ ] l'],
     ...[' b- [x] 7. n', '1- [ ] o', '- [xx] p', '- [✅ ] q', '- [✔️]r'],
+    ...['- [ ]: a', '- _[ ]_ b', '- *[ ]* c', '● [ ] d', '· [ ] e', '－ [ ] f', '- ［ ］ g'],
+    ...['- ⬜ h', '- □ i', '- 🔲 j', '1. ⬜️ k', '- [TODO] l', '* [done] m', '- [To do] n'],
+    ...['1: [ ] o', '(1) [ ] p', '(a) [ ] q', '- T001 [ ] r', 'US-12 [ ] s', '- **1.2** [ ] t'],
+    ...['- ［x］\u3000u', '・ [ ] v', '■ ☐ w'],
   ];
   const others = [
     ...[
@@ -829,6 +833,27 @@ test('other spellings of a checkbox are problems with their lines, and legends a
       '"- [ ] item"',
       ...['- [xx](link)', '- [✅ ] = done', '### [✅] Part', '- [!!] warning', '- [~/] home'],
       ...['b* [ ] item', 'A+ [ ] mark'],
+      ...[
+        '- [done](a.md) text',
+        '- [todo][1] text',
+        '- [todo]: https://a.example',
+        '  - [done] note',
+      ],
+      ...['- [WIP] text', '[TODO] text', '- [TODO]', '- [done] = finished', '- [todo]text'],
+      ...['- [ ]: https://a.example', '- [ ]: not done', '- [x]: done', '- ［注］ text'],
+      ...['⬜⬜⬜ 30%', '⬜ ⬜ 30%', '- ⬜ Not started', '- □', '● [ ] open', '● text', '- ■ text'],
+      ...['1: [x] output', '(see) [ ] text', 'T001 [x] text', '- T001 [link](a)', '- x = [ ] + y'],
+      ...[
+        '(1) [ ] - pending',
+        '- "T001 [ ] text"',
+        '-',
+        '',
+        '  [ ] text',
+        '-',
+        '[ ] open',
+        '-',
+        '  text',
+      ],
       ...['See\u00A0- [ ] item', 'In 1234567890. [ ] item', '<!-- - [ ] a -->', '<!-- c --> text'],
       ...['<!-- c', '- [ ] a', '-->', '```', '<!-- c --> - [ ] b', '```'],
     ],
@@ -892,8 +917,31 @@ test('a checkbox whose text is below it is a problem with its line, and one with
   );
 });
 
+test('a checkbox below its bullet is a problem with the line of the bullet', () => {
+  const list = parseList('plan.md', '- [ ] one\n-\n  [ ] two\n\n1. \n   [x] three\n- \n[ ] open\n');
+  assert.deepEqual(codes(list), [
+    ['notAStory', 2],
+    ['notAStory', 5],
+  ]);
+  assert.ok(englishOf(list.problems[1]?.message ?? '').endsWith('"- [x] …".'));
+});
+
+test('a line with the id of a task before its box is one problem', () => {
+  const text = '- [ ] T001 one\n- T002 [ ] two\n- T003 three\n';
+  const { problems } = parseList('specs/001-shop/tasks.md', text);
+  assert.deepEqual(
+    problems.map(({ line, message }) => [line, englishOf(message).slice(0, 15)]),
+    [
+      [2, 'This looks like'],
+      [3, 'This line begin'],
+    ],
+  );
+});
+
 test('a long line that begins like a checkbox is read', () => {
   const space = ' '.repeat(200_000);
+  const many = ['● ', '□', '- T001 ', '1.1', '(1) [', '- [ ]: '].map(part => part.repeat(50_000));
+  assert.deepEqual(codes(parseList('plan.md', ['- [ ] one', ...many].join('\n'))), []);
   const lines = [`- [${space}`, `- [${space}x`, `- []${space}`, `>${space}x`];
   assert.deepEqual(codes(parseList('plan.md', ['- [ ] one', ...lines].join('\n'))), []);
 });

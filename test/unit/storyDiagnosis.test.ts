@@ -716,6 +716,26 @@ describe('other formats', () => {
     ['1234567890. [ ] three', '- [ ] three'],
     ['- [xx] three', '- [x] three'],
     ['- [✅ ]three', '- [✅] three'],
+    ['- [ ]: three', '- [ ] three'],
+    ['- _[ ]_ three', '- [ ] three'],
+    ['- *[ ] three* 3', '- [ ] *three* 3'],
+    ['● [x] three', '- [x] three'],
+    ['· [ ] three', '- [ ] three'],
+    ['- ⬜ three', '- [ ] three'],
+    ['* □ three', '* [ ] three'],
+    ['1. 🔲 three', '1. [ ] three'],
+    ['- ⬜️ three', '- [ ] three'],
+    ['- [TODO] three', '- [ ] three'],
+    ['* [done] three', '* [x] three'],
+    ['1: [ ] three', '- [ ] three'],
+    ['(1) [ ] three', '- [ ] three'],
+    ['* T003 [ ] three', '* [ ] T003 three'],
+    ['- **T003:** [ ] three', '- [ ] **T003:** three'],
+    ['  1.2 [ ] three', '  - [ ] 1.2 three'],
+    ['－ [ ] three', '- [ ] three'],
+    ['- ［ ］ three', '- [ ] three'],
+    ['- ［x］\u3000three', '- [x] three'],
+    ['-\r\n  [x] three', '- [x] three'],
     ['- [ ]\r\n  three', '- [ ] three'],
     ['- [ ]\r\nthree', '- [ ] three'],
     ['- [ ]\r\n\r\n  three', '- [ ] three'],
@@ -745,6 +765,9 @@ describe('other formats', () => {
     const space = ' '.repeat(200_000);
     const [found] = told(`- [ ] one\n- [${space}]two\n`, 'PLAN.md');
     assert.deepEqual(found?.texts, ['- [ ] one\n- [ ] two\n']);
+    for (const line of [`-${space}T2 [ ] two`, `${'\u3000'.repeat(200_000)}(2) [ ] two`]) {
+      assert.equal(told(`- [ ] one\n${line}\n`, 'PLAN.md')[0]?.code, 'notAStory');
+    }
   });
 
   test('a heading that is the group of other items does not become an item', () => {

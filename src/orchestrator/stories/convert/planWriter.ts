@@ -127,6 +127,6 @@ function asText(line: string): string {
     .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
   // Many tools escape the brackets of what is meant as an item, but none does so with its bullet.
   return isAlmostCheckbox({ kind: 'plain', text }, true)
-    ? written.replace(/^[\s>]*\d*/, '$&\\')
+    ? written.replace(/^[\s>]*(?:[\p{L}\p{N}]+[\t ]*)?/u, '$&\\')
     : text;
 }

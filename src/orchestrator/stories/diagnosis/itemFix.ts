@@ -5,31 +5,62 @@ import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
 
 /**
- * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one,
- * its mark, what is bold, and the ends of lines before its text.
+ * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one
+ * (an asterisk at the bracket is none then), its mark, what is bold, and the ends of lines before its brackets and text.
  */
 const ALMOST =
-  /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+)*(?:([-*+]|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\u2610|(\u2611)|(\*\*|__)?\\?\[[\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\\])[^\s\]\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?\](\3)?(\*?))(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u;
+  /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u;
+
+/** With a number or an id before the brackets, which stays if it is an id. */
+const LABELED =
+  /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|([^\s[]{1,20}))[\t ]+\[ ?\](\*?)[\t ]+/u;
+/** With a word for the mark. */
+const WORDED = /^([-*+])[\t ]+\[(?:to[ -]?do|(done))\][\t ]+/iu;
+
+/** The beginning of a line that is almost an item. */
+interface Head {
+  readonly length: number;
+  /** Up to the bracket, as it should be. */
+  readonly item: string;
+  /** What stands behind it then. */
+  readonly rest: string;
+}
 
 /**
  * The fix that makes a line a checkbox. It was tried: with it, the list has one more item, and no other one is changed.
  * @param offset where the text of the line begins
  */
 export function itemFix(list: StoryList, text: string, offset: number): StoryFix[] {
-  const [old, bullet = '-', ticked, bold = '', own, boldEnd, star = ''] =
-    ALMOST.exec(text.slice(offset)) ?? [];
-  if (old === undefined) {
+  const head = headOf(text.slice(offset));
+  if (head === undefined) {
     return [];
   }
-  const mark = ticked === undefined ? own : 'x';
-  const item = `${bullet} [${mark ?? ' '}]${star} `;
-  // What is bold from here on stays bold.
-  const content = boldEnd === undefined ? item + bold : item;
-  const edits = [onOwnLine(text, { offset, length: old.length, content })];
+  const { item, length, rest } = head;
+  const edits = [onOwnLine(text, { offset, length, content: `${item} ${rest}` })];
   const after = parseStoryFile(list.path, applyEdits(text, edits));
   return after.kind === 'stories' && isOneMore(list.stories, after.stories)
-    ? [{ kind: 'makeItem', values: [`${item.trim()} …`], edits, isClear: false }]
+    ? [{ kind: 'makeItem', values: [`${item} …`], edits, isClear: false }]
     : [];
+}
+
+function headOf(line: string): Head | undefined {
+  const almost = ALMOST.exec(line);
+  if (almost !== null) {
+    const [{ length }, bullet = '-', ticked, bold = '', own, boldEnd, star = ''] = almost;
+    const mark = ticked === undefined ? own : 'x';
+    // What is bold from here on stays bold.
+    const rest = boldEnd === undefined ? bold : '';
+    return { length, item: `${bullet} [${mark ?? ' '}]${star}`, rest };
+  }
+  const labeled = LABELED.exec(line);
+  if (labeled !== null) {
+    const [{ length }, bullet = '-', id, star = ''] = labeled;
+    return { length, item: `${bullet} [ ]${star}`, rest: id === undefined ? '' : `${id} ` };
+  }
+  const [worded, bullet, done] = WORDED.exec(line) ?? [];
+  return worded === undefined
+    ? undefined
+    : { length: worded.length, item: `${bullet} [${done === undefined ? ' ' : 'x'}]`, rest: '' };
 }
 
 /** Behind a comment, an item needs a line of its own. */

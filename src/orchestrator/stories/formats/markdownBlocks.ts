@@ -32,10 +32,12 @@ export function isAlmostCheckbox(
     ((usual !== text && CHECKBOX.test(usual)) ||
       ALMOST.test(usual) ||
       QUOTED.test(usual) ||
-      [ODD, ODD_MARK, STRAY, BARE, ...(hasCheckboxes ? [] : [BARE_TICKED])].some(spelling => {
-        const rest = spelling.exec(usual)?.[1];
-        return rest !== undefined && !LEGEND.test(rest);
-      }))
+      [ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, hasCheckboxes ? WORDED : BARE_TICKED].some(
+        spelling => {
+          const rest = spelling.exec(usual)?.[1];
+          return rest !== undefined && !LEGEND.test(rest);
+        },
+      ))
   );
 }
 
@@ -46,16 +48,20 @@ export function isBehindComment(line: MarkdownLine): boolean {
 }
 
 /**
- * A line as Markdown would read it as a checkbox, up to the closing bracket: with its own white space in place of
- * another, without characters that are not seen, and with a shorter number.
+ * A line as Markdown would read it as a checkbox, up to the closing bracket: with its own white space and brackets in place
+ * of others, without characters that are not seen, with a shorter number, and one kind of other bullets and boxes.
  */
 function withUsualHead(text: string): string {
-  const [head = ''] = /^[^\]\u2610\u2611]*/u.exec(text) ?? [];
+  const [head = ''] = HEAD.exec(text) ?? [];
   const usual = head
     .replace(OTHER_SPACE, ' ')
     .replace(/\p{Cf}/gu, '')
+    .replaceAll('\uFF3B', '[')
+    .replace(OTHER_BULLET, '\u2022')
     .replace(LONG_NUMBER, '1');
-  return usual === head ? text : usual + text.slice(head.length);
+  const rest = text.slice(head.length).replace(/^\uFF3D/, ']');
+  // Without a bullet, such boxes are also the parts of a bar.
+  return usual + (usual.trim() === '' ? rest : rest.replace(OTHER_BOX, '\u2610'));
 }
 
 /**
@@ -74,6 +80,17 @@ export function isTextBelow(line: MarkdownLine, below: readonly MarkdownLine[]):
     BELOW.test(text.text) &&
     /[\p{L}\p{N}]/u.test(text.text) &&
     !isAlmostCheckbox(text, true)
+  );
+}
+
+/** Whether a line is a bullet and nothing else, and a checkbox without one stands below it, indented deeper. */
+export function isBoxBelow(line: MarkdownLine, next: MarkdownLine | undefined): boolean {
+  return (
+    [line, next].every(one => one?.kind === 'plain' && !one.isHidden) &&
+    next !== undefined &&
+    BULLET.test(line.text) &&
+    BOX.test(next.text) &&
+    indentOf(next.text) > indentOf(line.text)
   );
 }
 
@@ -119,7 +136,23 @@ const STRAY =
  * `- ☐ text`, `- \[ \] text`, `- **[ ]** text`; and with a space that is none in Markdown, as in `- [ ]\u00A0text`.
  */
 const ODD =
-  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t ]+){1,99}(?:[\u2610\u2611]|(?:\*\*|__)?\\?\[[\t ]*(?:[xX~!/][\t ]*)?\\?\](?:\*\*|__)?\*?)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t ]+){1,99}(?:[\u2610\u2611]|(?:\*{1,2}|_{1,2})?\\?\[[\t ]*(?:[xX~!/][\t ]*)?\\?\](?:\*{1,3}|_{1,2})?)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
+/** With a number or an id before the brackets: `(1) [ ] text`, `1: [ ] text`, `- T001 [ ] text`. */
+const LABELED =
+  /^[\t ]*(?:[-*+][\t ]+)?(?:\((?:\d{1,4}|[A-Za-z])\)|\d{1,4}:|(?:\*\*|`)?(?:[A-Z]{1,5}-?\d{1,5}|\d{1,4}(?:\.\d{1,4}){1,4})[.:)]?(?:\*\*|`)?[.:)]?)[\t ]+\[ ?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+/** With a colon behind the brackets: `- [ ]: text`. */
+const COLON =
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
+/** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
+const WORDED = /^[-*+][\t ]+\[(?:to[ -]?do|done)\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+/** Up to the brackets or the box. */
+const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
+/** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
+const OTHER_BULLET =
+  /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
+const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
+const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;
+const BOX = /^[\t ]+\[[ xX]\]\*?[\t ]+[^\s([:*=\u2192\u2013\u2014-]/;
 /** White space that is none in Markdown. */
 const OTHER_SPACE = /[\v\f\u0085]|(?! )\p{Z}/gu;
 /** Of an item; Markdown takes nine digits at most. */
@@ -133,7 +166,7 @@ const BARE = /^(?:\[ \]\*?|\u2610)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** What explains a mark, and is no work. */
 const LEGEND =
-  /^\W*(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
+  /^\W*(?:(?:task|item|story) )?(?:is )?(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
 /** The end of a comment, and further ones behind it. */

@@ -3,6 +3,7 @@ import type { StoryProblem } from '../story.ts';
 import {
   isAlmostCheckbox,
   isBehindComment,
+  isBoxBelow,
   isTextBelow,
   type MarkdownLine,
 } from './markdownBlocks.ts';
@@ -12,13 +13,14 @@ import { TICK } from './tasksWithoutBox.ts';
 export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   return lines.flatMap((line, index): StoryProblem[] => {
     const isBelow = isTextBelow(line, lines.slice(index + 1, index + 3));
+    const isApart = isBoxBelow(line, lines[index + 1]);
     const isHidden = line.kind === 'plain' && line.isHidden;
     const isItem = isHidden
       ? isBehindComment(line)
-      : (isBelow || isAlmostCheckbox(line, hasCheckboxes)) && !isTableRow(lines, index);
-    const { text } = line;
-    const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(text)?.[0].length ?? 0);
-    const mark = TICK.test(text.slice(start)) ? '- [x]' : '- [ ]';
+      : (isBelow || isApart || isAlmostCheckbox(line, hasCheckboxes)) && !isTableRow(lines, index);
+    const text = isApart ? (lines[index + 1]?.text ?? '') : line.text;
+    const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(line.text)?.[0].length ?? 0);
+    const mark = TICK.test(text.slice(isApart ? 0 : start)) ? '- [x]' : '- [ ]';
     return isItem
       ? [
           {

@@ -1,14 +1,14 @@
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { idInText } from './idInText.ts';
-import { indentOf, type MarkdownLine } from './markdownBlocks.ts';
+import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { PARKED_WORDS } from './prdKeys.ts';
 
 /** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
 export const NUMBERED_TASK = /^T\d+$/;
 /** In a text: as done. */
-export const TICK = /\[\s*[xX]{1,2}\s*\\?\]|[\u2611\u2705\u2713\u2714]/;
+export const TICK = /[[\uFF3B]\s*(?:x{1,2}|done)\s*\\?[\]\uFF3D]|[\u2611\u2705\u2713\u2714]/i;
 
 /** A bullet or heading, and its text. */
 const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
@@ -148,6 +148,7 @@ function candidateIn(line: MarkdownLine, numbering: Numbering): Candidate | unde
   return id !== undefined &&
     (NUMBERED_TASK.test(id) || BULLET_WITH_NUMBER.test(line.text)) &&
     numbering.isAlike(id) &&
+    !isAlmostCheckbox(line, true) &&
     numbering.isNew(id) &&
     !isAbout(text.slice(text.indexOf(id) + id.length))
     ? { line, id }
