@@ -70,6 +70,7 @@ function factWords(fact: LostFact, names: readonly string[], t: Translate): stri
     priority: t('the priority, which the order in the new file says now'),
     dependsOn: t('what they wait for'),
     epic: t('the epic'),
+    otherEpic: t('that they have no epic: the group "Other stories" is added for them'),
     model: t('the model'),
     effort: t('the effort'),
     maxTurns: t('the number of turns'),

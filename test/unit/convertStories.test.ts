@@ -223,6 +223,10 @@ test('stories of no epic that follow one get a heading with a name in a plan', (
   assert.deepEqual(text.match(/^#.*/gm)?.at(-1), '## Other stories', text);
   assert.doesNotMatch(text, /^#+\s*$/m);
   assert.equal(lossOf(losses, 'epic'), undefined);
+  const added = losses.filter(loss => loss.kind === 'story' && loss.fact === 'otherEpic');
+  assert.deepEqual(added, [{ kind: 'story', fact: 'otherEpic', storyIds: ['2'] }]);
+  const first = JSON.stringify({ tasks: [{ id: 1, title: 'Shop', status: 'pending' }] });
+  assert.deepEqual(convert('tasks.json', first, 'plan').losses, []);
 });
 
 describe('an orchestration', () => {

@@ -386,3 +386,71 @@ test('what is put aside by a key of its own is lost only where it is', () => {
     );
   }
 });
+
+describe('a description', () => {
+  const thereAndBack = (description: string) => {
+    const source = prd([{ id: 'A', title: 'a', description, passes: false }]);
+    const { text } = convert('prd.json', source, 'plan');
+    assert.equal(listOf('PLAN.md', text).stories.length, 1, text);
+    return read('PLAN.md', text, 'prd')[0]?.description;
+  };
+
+  test('with lines that would be something else in a plan is the same after the way through one', () => {
+    for (const line of [
+      ...['- [ ] no story', '# h', '```', '> - [ ] a', '<!-- c', '---', 'b- [ ] c', 'T1 [ ] d'],
+      ...[
+        '(1) [ ] e',
+        '- [TODO] f',
+        '\\# h',
+        '\\\\- [ ] g',
+        '- \\[ \\] h',
+        'C:\\x',
+        '\\d+',
+        '1. ```',
+      ],
+    ]) {
+      assert.equal(thereAndBack(`l1\n${line}\nl3`), `l1\n${line}\nl3`);
+    }
+  });
+
+  test('with any such signs is the same', () => {
+    const part = fc.constantFrom(
+      ...[
+        '\\',
+        '- ',
+        '[ ]',
+        '[x] ',
+        '# ',
+        '```',
+        '> ',
+        'a',
+        'T1 ',
+        '1. ',
+        '*',
+        '_',
+        ' ',
+        '\u2610 ',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), parts => {
+        const description = `l1\n${parts.join('').trim()}\nl3`;
+        assert.equal(thereAndBack(description), description);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of a plan that a person has written keeps its other backslashes', () => {
+    const plan = '- [ ] A\n  Match \\d+ in C:\\[x]\n  \\* no bullet\n';
+    assert.equal(
+      read('PLAN.md', plan, 'prd')[0]?.description,
+      'Match \\d+ in C:\\[x]\n\\* no bullet',
+    );
+  });
+
+  test('with a long line of backslashes is written quickly', () => {
+    const line = '\\'.repeat(100_000);
+    assert.equal(thereAndBack(`l1\n${line}- [ ] x`), `l1\n${line}- [ ] x`);
+  });
+});

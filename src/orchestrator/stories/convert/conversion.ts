@@ -19,6 +19,8 @@ export type LostFact =
   | 'priority'
   | 'dependsOn'
   | 'epic'
+  /** They have none, and would have a group of their own: a plan has no other end of an epic. */
+  | 'otherEpic'
   | 'model'
   | 'effort'
   | 'maxTurns'

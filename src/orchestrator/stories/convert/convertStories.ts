@@ -21,7 +21,7 @@ import {
   otherSections,
 } from './otherText.ts';
 import { withOwnIds } from './ownIds.ts';
-import { hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
+import { descriptionOfItem, hasParagraphs, itemText, planText, titleOfItem } from './planWriter.ts';
 import { linesOfRepeatedKeys } from './repeatedKeys.ts';
 import { type TaskDates, taskGraphText } from './tasksWriter.ts';
 import { orchestrationText } from './yamlWriter.ts';
@@ -103,7 +103,7 @@ function ofItems({ format, stories }: StoryList): readonly Story[] {
     ? stories.map(story => ({
         ...story,
         title: titleOfItem(story),
-        description: descriptionBelow(story),
+        description: descriptionOfItem(story),
       }))
     : stories;
 }
@@ -173,7 +173,8 @@ function lostFacts(before: Story, after: Story, target: Target): LostFact[] {
   check('parked', before.parked === after.parked);
   check('priority', before.priority === after.priority);
   check('dependsOn', isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort()));
-  check('epic', before.epic === after.epic || (isPlan && before.epic === undefined));
+  const isInOthers = isPlan && before.epic === undefined && after.epic !== undefined;
+  check(isInOthers ? 'otherEpic' : 'epic', before.epic === after.epic);
   for (const fact of ['model', 'effort', 'maxTurns', 'discoveredFrom', 'details'] as const) {
     check(fact, before[fact] === after[fact]);
   }

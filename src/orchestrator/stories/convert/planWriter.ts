@@ -2,9 +2,10 @@ import { isNumberId } from '../../../base/numberId.ts';
 import { titleNextTo } from '../../../base/storyTitle.ts';
 import { ASIDE_MARK, asideLabel, isAsideText } from '../formats/asideItems.ts';
 import { idInText } from '../formats/idInText.ts';
-import { isAlmostCheckbox, readMarkdown } from '../formats/markdownBlocks.ts';
+import { readMarkdown } from '../formats/markdownBlocks.ts';
 import type { NewStoryFile } from '../formats/newStories.ts';
 import { descriptionBelow, type Story } from '../story.ts';
+import { escaped, unescaped } from './planEscapes.ts';
 
 type NewStory = NewStoryFile['stories'][number];
 
@@ -90,11 +91,16 @@ export function titleOfItem(story: Story): string {
   return rest === '' ? shown : rest;
 }
 
+/** The description of a story that was read from an item, without what {@link planText} has added to its lines. */
+export function descriptionOfItem(story: Story): string {
+  return descriptionBelow(story).split('\n').map(unescaped).join('\n');
+}
+
 function paragraphs(description: string): string {
   return description
     .trim()
     .split(/\r\n|\r|\n/)
-    .map(asText)
+    .map(escaped)
     .join('\n');
 }
 
@@ -104,8 +110,8 @@ function item(story: NewStory): string {
   const line = `- [${mark}] ${onOneLine(itemText(story))}`;
   const description = descriptionBelow(story);
   const below = [
-    ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(asText)),
-    ...criteria.map(({ text }) => asText(`- ${onOneLine(text)}`)),
+    ...(description === '' ? [] : description.split(/\r\n|\r|\n/).map(escaped)),
+    ...criteria.map(({ text }) => escaped(`- ${onOneLine(text)}`)),
   ];
   return `${[line, ...below.map(text => (text.trim() === '' ? '' : `  ${text}`))].join('\n')}\n`;
 }
@@ -116,17 +122,4 @@ function onOneLine(text: string): string {
     .map(line => line.trim())
     .join(' ')
     .trim();
-}
-
-/** A line that is no heading, checkbox, fence or comment in a plan. */
-function asText(line: string): string {
-  const written = line.trimEnd();
-  const text = written
-    .replace(/^(\s*)(#{1,6}\s|`{3}|~{3}|<!--|-{3})/, '$1\\$2')
-    .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[)/, '$1\\')
-    .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
-  // Many tools escape the brackets of what is meant as an item, but none does so with its bullet.
-  return isAlmostCheckbox({ kind: 'plain', text }, true)
-    ? written.replace(/^[\s>]*(?:[\p{L}\p{N}]+[\t ]*)?/u, '$&\\')
-    : text;
 }
