@@ -701,6 +701,29 @@ describe('unusable files', () => {
     }
   });
 
+  test('so are those that name phases, or subtasks with the number of their task', () => {
+    const phase = (more: string) =>
+      `phases:\n- {id: P1, name: One, tasks: [{id: A, status: pending}]}\n- name: Two\n  ${more}\n  tasks: [{id: B, status: pending}]\n`;
+    for (const more of ['deps: [P1]', 'runAfter: One', 'waits_on: [P1]']) {
+      const found = parseStoryFile('tasks.yaml', phase(more)).problems;
+      sameValue(
+        found.map(({ code, line }) => [code, line]),
+        [['misspelledDependency', 4]],
+        more,
+      );
+    }
+    for (const more of ['deps: [docker]', 'after: lunch', 'blocker: null', 'depends_on: [P1]']) {
+      sameValue(parseStoryFile('tasks.yaml', phase(more)).problems, [], more);
+    }
+    const tasks =
+      '{"tasks":[{"id":1,"title":"a","subtasks":[{"id":1,"title":"b"}]},\n{"id":2,"title":"c","deps":["1.1"]}]}';
+    const found = parseStoryFile('.taskmaster/tasks/tasks.json', tasks).problems;
+    sameValue(
+      found.map(({ code, line }) => [code, line]),
+      [['misspelledDependency', 2]],
+    );
+  });
+
   test('a misspelled key of what a story waits for is a problem with its line', () => {
     for (const [path, text, key, meant] of [
       [

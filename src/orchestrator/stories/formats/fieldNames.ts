@@ -205,11 +205,13 @@ type FindKey = (position: number, key: string) => Pick<StoryProblem, 'line' | 'c
  * their priority or title is.
  * @param entries of the stories, by position
  * @param usual the key of the format with what a story waits for
+ * @param namesOf what stories are called in it
  */
 export function findMisnamedKeys(
   entries: readonly Entry[],
   placeOf: FindKey,
   usual: string,
+  namesOf = () => namesIn(entries),
 ): StoryProblem[] {
   // Each key is judged once: entries are many, and their keys few.
   const found = new Set<string>();
@@ -224,7 +226,7 @@ export function findMisnamedKeys(
   const ofOthers = new Set(
     keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),
   );
-  const names = once(() => namesIn(entries));
+  const names = once(namesOf);
   return ofNeeds.size + ofOthers.size === 0
     ? []
     : entries.flatMap((entry, position): StoryProblem[] => {

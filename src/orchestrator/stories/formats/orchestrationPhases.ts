@@ -1,13 +1,30 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { numberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
-import { isListOfWork, isNamedLike, misnamedKeyMessage, misnamesNeeds } from './fieldNames.ts';
+import {
+  isListOfWork,
+  isNamedLike,
+  misnamedKeyMessage,
+  misnamesNeeds,
+  namesIds,
+  namesNeeds,
+} from './fieldNames.ts';
 import { hasStrays, hasStraysInPhase, straysOfPhase, straysOfRoot } from './orchestrationStrays.ts';
 import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
-import { type Entry, isEntry, isVoid, ownId, readDependencies, titleOf } from './prdEntry.ts';
+import {
+  dependencyId,
+  type Entry,
+  isEntry,
+  isVoid,
+  ownId,
+  readDependencies,
+  titleOf,
+} from './prdEntry.ts';
+import { DEPENDENCY_KEYS } from './prdKeys.ts';
 import { nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import { unreadNeeds, unreadNeedsMessage } from './unreadNeeds.ts';
@@ -65,8 +82,8 @@ function readPlain(text: string): Orchestration | undefined {
     exact ??= tasksOf(readExactly(text));
     return exact[position];
   };
-  const isOdd = misnamesNeeds();
   const named: readonly unknown[] = listOf(root['phases']);
+  const isOdd = oddKeysOf(named);
   if (
     hasStrays(root) ||
     named.some(phase => isEntry(phase) && (hasUnreadNeeds(phase, isOdd) || hasStraysInPhase(phase)))
@@ -170,6 +187,7 @@ function notStories(
     : undefined;
   const items = isSeq(list) ? list.items : [];
   const named = isEntry(root) ? listOf(root['phases']) : [];
+  const isOdd = oddKeysOf(named);
   return [
     ...tasks.map(offset => ({
       message: say(
@@ -183,7 +201,7 @@ function notStories(
       .map(({ item, phase }) => whyNoTasks(document, phase) ?? emptyPhase(item)),
     ...items.flatMap((item, index) => {
       const phase = { node: resolve(document, item), entry: named[index] };
-      return [...oddNeeds(phase), ...straysOfPhase(phase)];
+      return [...oddNeeds(phase, isOdd), ...straysOfPhase(phase)];
     }),
     ...straysOfRoot(document, root, phases),
     ...insideTasks(document, phases),
@@ -255,15 +273,36 @@ function firstPart(holder: unknown, first: number | string | undefined): unknown
 }
 
 /** Whether a phase says under another key, or in another form, what it waits for. */
-function hasUnreadNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
+function hasUnreadNeeds(phase: Entry, isOdd: IsOdd): boolean {
   return unreadNeeds(phase).length > 0 || hasMisnamedNeeds(phase, isOdd);
 }
 
-function hasMisnamedNeeds(phase: Entry, isOdd: (key: string) => boolean): boolean {
+function hasMisnamedNeeds(phase: Entry, isOdd: IsOdd): boolean {
   return (
-    readDependencies(phase).length === 0 &&
-    Object.keys(phase).some(key => isOdd(key) && !isVoid(phase[key]))
+    readDependencies(phase).length === 0 && Object.keys(phase).some(key => isOdd(key, phase[key]))
   );
+}
+
+const NEEDS: ReadonlySet<string> = new Set(DEPENDENCY_KEYS);
+
+/** Whether a phase probably says under a key that is not read what it waits for. */
+type IsOdd = (key: string, value: unknown) => boolean;
+
+function oddKeysOf(phases: readonly unknown[]): IsOdd {
+  const isMisnamed = misnamesNeeds();
+  const isOfNeeds = namesNeeds();
+  // Some words also mean other things: they count if they name phases.
+  const names = once(
+    () =>
+      new Set(
+        phases
+          .filter(isEntry)
+          .flatMap(phase => [...PHASE_ID_KEYS, 'name'].map(key => dependencyId(phase[key]) ?? '')),
+      ),
+  );
+  return (key, value) =>
+    !isVoid(value) &&
+    (isMisnamed(key) || (isOfNeeds(key) && !NEEDS.has(key) && namesIds(value, names())));
 }
 
 /** A phase in the text, and what it says. */
@@ -277,11 +316,10 @@ interface PhaseProblem extends Pick<StoryProblem, 'code' | 'message'> {
 }
 
 /** Keys of a phase that probably say what it waits for, and are not read as that. */
-function oddNeeds({ entry, node }: PhaseNode): PhaseProblem[] {
+function oddNeeds({ entry, node }: PhaseNode, isOdd: IsOdd): PhaseProblem[] {
   if (!isMap(node) || !isEntry(entry)) {
     return [];
   }
-  const isOdd = misnamesNeeds();
   const isMisnamed = hasMisnamedNeeds(entry, isOdd);
   const unread = unreadNeeds(entry);
   return node.items.flatMap(({ key }) => {
@@ -290,7 +328,7 @@ function oddNeeds({ entry, node }: PhaseNode): PhaseProblem[] {
     if (unread.includes(name)) {
       return { code: 'unreadDependency', message: unreadNeedsMessage(name), offset };
     }
-    return isMisnamed && isOdd(name) && !isVoid(entry[name])
+    return isMisnamed && isOdd(name, entry[name])
       ? { code: 'misspelledDependency', message: misnamedKeyMessage(name, 'depends_on'), offset }
       : [];
   });

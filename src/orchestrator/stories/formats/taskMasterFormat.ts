@@ -9,7 +9,7 @@ import type { Side } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems, otherListMessage } from '../storyProblems.ts';
 import { findEntryProblems } from './entryProblems.ts';
-import { findMisnamedKeys } from './fieldNames.ts';
+import { findMisnamedKeys, namesIn } from './fieldNames.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
@@ -123,6 +123,12 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         tasks.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, [key]),
         'dependencies',
+        () =>
+          new Set([
+            ...namesIn(tasks.map(({ entry }) => entry)),
+            // Of a subtask, with the id of its task.
+            ...tasks.map(({ name }) => name),
+          ]),
       ),
       ...findEntryProblems(
         tasks.map(({ entry }) => entry),
