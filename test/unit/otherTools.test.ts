@@ -471,6 +471,24 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
+  test('as one task under a key of an orchestration or a phase', () => {
+    const phases = 'phases:\n- name: One\n  tasks: [{id: a}]\n';
+    const task = '{id: b, name: b, status: pending}';
+    for (const [more, line] of [
+      [`hotfix: ${task}\n`, 4],
+      [`  cleanup: ${task}\n`, 4],
+    ] as const) {
+      const list = parseList('o.yaml', phases + more);
+      assert.deepEqual(
+        list.problems.map(({ code, line: at }) => [code, at]),
+        [['notAStory', line]],
+      );
+    }
+    const others = `agent: ${task}\ncurrent: {id: a, name: a, status: pending}\nrun: {id: 1, status: pending}\nmeta: {name: n, status: pending}\n`;
+    const ofPhase = '  current: {id: a, name: a, status: in_progress}\n';
+    assert.deepEqual(told(parseList('o.yaml', phases + ofPhase + others)), []);
+  });
+
   test('in a story of JSON Lines, under other keys, and in an object', () => {
     const b = { id: 'B', title: 'b', status: 'pending' };
     for (const [path, id] of [

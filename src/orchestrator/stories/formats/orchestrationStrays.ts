@@ -1,7 +1,8 @@
 import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
+import { once } from '../../../base/once.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import { otherListMessage } from '../storyProblems.ts';
-import { isListOfWork, isNameOfWork, wordsOfKey } from './fieldNames.ts';
+import { isListOfWork, isNameOfWork, namesIn, wordsOfKey } from './fieldNames.ts';
 import type { Phase, PhaseNode } from './orchestrationPhases.ts';
 import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { CHILD_KEYS } from './prdEpics.ts';
@@ -114,14 +115,21 @@ function straysIn(root: Entry): readonly Strays[] {
 }
 
 function keysOfPhase(phase: Entry): readonly string[] {
+  const tasks = listOf(phase['tasks']).filter(isEntry);
+  const known = once(() => namesIn(tasks));
   return Array.isArray(phase['tasks'])
-    ? Object.keys(phase).filter(key => key !== 'tasks' && hasWork(key, phase[key]))
+    ? Object.keys(phase).filter(
+        key =>
+          key !== 'tasks' &&
+          hasWork(key, phase[key]) &&
+          itemsOf(phase[key]).some(item => isUnread(item, known())),
+      )
     : [];
 }
 
 /**
  * Whether a value has open tasks: a list or map whose key is one of work, a list of phases under any key, or another list
- * with entries that are nothing else. Lists of agents, checks or risks have names and states, too.
+ * with entries that are nothing else, or one such entry. Lists of agents, checks or risks have names and states, too.
  */
 function hasWork(key: string, value: unknown): boolean {
   const items = itemsOf(value);
@@ -129,7 +137,7 @@ function hasWork(key: string, value: unknown): boolean {
     return true;
   }
   return (
-    Array.isArray(value) &&
+    (Array.isArray(value) || isSurelyTask(value)) &&
     (items.some(item => openTasks(item).length > 0) ||
       (items.some(item => isOpenUnder(key, item)) && isNameOfWork(key)) ||
       (items.some(isSurelyTask) && !wordsOfKey(key).some(word => OTHER_LISTS.has(word))))
@@ -174,8 +182,11 @@ function offsetOf(
   return startOf(isSeq(found) ? found.items[first] : found);
 }
 
-/** The values of a list, or of a map that is in the place of one. */
+/** The values of a list, or of a map that is in the place of one; a map that is a task itself. */
 function itemsOf(value: unknown): readonly unknown[] {
+  if (isSurelyTask(value)) {
+    return [value];
+  }
   return isEntry(value) ? Object.values(value) : listOf(value);
 }
 
