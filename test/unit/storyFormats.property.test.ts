@@ -262,11 +262,11 @@ function checkEdit(path: string, text: string, pick: number, isSmall: RegExp): v
   const after = storiesOf(path, edited);
   assert.equal(after[story.position]?.done, !story.done);
   // Lines move when a key is added; who waits for whom changes when what was put aside is not any more, and subtasks
-  // are put aside with their task.
+  // are put aside with their task. The next tag has its turn when one is done.
   const facts = (list: readonly Story[]) =>
     list
       .filter(({ position }) => position !== story.position)
-      .map(({ line, dependsOn, parked, ...rest }) => rest);
+      .map(({ afterTag, line, dependsOn, parked, ...rest }) => rest);
   assert.deepEqual(facts(after), facts(stories));
   const { old, now } = difference(text, edited);
   assert.match(`${old}→${now}`, isSmall);
