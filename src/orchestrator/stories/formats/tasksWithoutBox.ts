@@ -190,7 +190,8 @@ function besideItems(
   };
   lines.forEach((line, index) => {
     const indent = indentOf(line.text);
-    if (line.kind === 'checkbox') {
+    if (line.kind === 'checkbox' || isAlmostCheckbox(line, true)) {
+      // A line that is to become an item counts as one.
       [hasItem, open] = [true, indent];
     } else if (line.kind === 'heading') {
       end();
