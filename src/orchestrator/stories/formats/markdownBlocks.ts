@@ -26,18 +26,21 @@ export function isAlmostCheckbox(
   { kind, text }: Pick<MarkdownLine, 'kind' | 'text'>,
   hasCheckboxes: boolean,
 ): boolean {
-  const usual = withUsualHead(text);
+  const [head = ''] = HEAD.exec(text) ?? [];
+  if (kind === 'checkbox' || head === text) {
+    return false;
+  }
+  const usual = withUsualHead(text, head);
   return (
-    kind !== 'checkbox' &&
-    ((usual !== text && CHECKBOX.test(usual)) ||
-      ALMOST.test(usual) ||
-      QUOTED.test(usual) ||
-      [ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, hasCheckboxes ? WORDED : BARE_TICKED].some(
-        spelling => {
-          const rest = spelling.exec(usual)?.[1];
-          return rest !== undefined && !LEGEND.test(rest);
-        },
-      ))
+    (usual !== text && CHECKBOX.test(usual)) ||
+    ALMOST.test(usual) ||
+    QUOTED.test(usual) ||
+    [ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, hasCheckboxes ? WORDED : BARE_TICKED].some(
+      spelling => {
+        const rest = spelling.exec(usual)?.[1];
+        return rest !== undefined && !LEGEND.test(rest);
+      },
+    )
   );
 }
 
@@ -51,8 +54,7 @@ export function isBehindComment(line: MarkdownLine): boolean {
  * A line as Markdown would read it as a checkbox, up to the closing bracket: with its own white space and brackets in place
  * of others, without characters that are not seen, with a shorter number, and one kind of other bullets and boxes.
  */
-function withUsualHead(text: string): string {
-  const [head = ''] = HEAD.exec(text) ?? [];
+function withUsualHead(text: string, head: string): string {
   const usual = head
     .replace(OTHER_SPACE, ' ')
     .replace(/\p{Cf}/gu, '')

@@ -18,27 +18,25 @@ export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean)
     const isItem = isHidden
       ? isBehindComment(line)
       : (isBelow || isApart || isAlmostCheckbox(line, hasCheckboxes)) && !isTableRow(lines, index);
+    if (!isItem) {
+      return [];
+    }
     const text = isApart ? (lines[index + 1]?.text ?? '') : line.text;
     const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(line.text)?.[0].length ?? 0);
     const mark = TICK.test(text.slice(isApart ? 0 : start)) ? '- [x]' : '- [ ]';
-    return isItem
-      ? [
-          {
-            code: 'notAStory',
-            message: isBelow
-              ? say(
-                  'The text of this checkbox is below it, so it is not read. Write it on this line: "{0} …".',
-                  mark,
-                )
-              : say(
-                  'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
-                  mark,
-                ),
-            line: line.line,
-            column: start + 1,
-          },
-        ]
-      : [];
+    return [
+      {
+        code: 'notAStory',
+        message: isBelow
+          ? say(
+              'The text of this checkbox is below it, so it is not read. Write it on this line: "{0} …".',
+              mark,
+            )
+          : say('This looks like a checkbox, but is not read as one. Write it as "{0} …".', mark),
+        line: line.line,
+        column: start + 1,
+      },
+    ];
   });
 }
 
