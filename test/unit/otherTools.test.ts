@@ -335,8 +335,8 @@ describe('a second list of stories is a problem with its line and the number of 
       { title: 'c', passes: true },
     ];
     for (const [key, value, count] of [
-      ['userStories', { b: bare, c: done }, 2],
-      ['tasks', { a: bare, c: done, note: 'text' }, 1],
+      ['userStories', { b: bare, c: done }, 1],
+      ['tasks', { a: bare, b: bare, c: done, note: 'text' }, 1],
       ['features', { login: { status: 'open' } }, 1],
       ['tasks', story('b'), 1],
     ] as const) {
@@ -361,13 +361,13 @@ describe('a second list of stories is a problem with its line and the number of 
     for (const [key, value] of [
       ['backlog', [story('c')]],
       ['bugs', [bug, { ...bug, name: 'Fixed', status: 'done' }, 'text', { status: 'open' }]],
-      ['archived', [{ ...story('c'), passes: true }, story('d')]],
+      ['later', [{ ...story('c'), passes: true }, story('d')]],
       ['backlog', [{ ...story('c'), tasks: ['lint'] }]],
     ] as const) {
       const text = JSON.stringify({ userStories: [story('a')], [key]: value }, null, 1);
-      const count = value.length === 4 ? 2 : value.length;
-      const words = `Entries in "${key}" that are not read: ${count}. Only the stories in "userStories"`;
-      assert.deepEqual(told(parseList('prd.json', text)), [['notAStory', 10, words]]);
+      const words = `Entries in "${key}" that are not read: 1. Only the stories in "userStories"`;
+      const line = key === 'later' ? 15 : 10;
+      assert.deepEqual(told(parseList('prd.json', text)), [['notAStory', line, words]]);
     }
     for (const other of [
       { archived: [{ ...story('c'), passes: true }], done: [{ title: 'd', status: 'done' }] },
@@ -416,8 +416,7 @@ describe('a second list of stories is a problem with its line and the number of 
       ['project', `{name: Shop, phases: [${group}]}`, 'project.phases'],
       ['project', `{tasks: [${task}]}`, 'project.tasks'],
     ] as const) {
-      const count = key === 'cleanup' ? 2 : 1;
-      const words = `Entries in "${name}" that are not read: ${count}. Only the stories in`;
+      const words = `Entries in "${name}" that are not read: 1. Only the stories in`;
       for (const head of ['phases:\n- tasks: [{id: a}]\n', 'tasks:\n- id: a\n\n']) {
         const found = told(parseList('o.yaml', `${head}${key}: ${value}\n`));
         assert.deepEqual(found.length, 1, key);
@@ -471,24 +470,6 @@ describe('a second list of stories is a problem with its line and the number of 
     }
   });
 
-  test('as one task under a key of an orchestration or a phase', () => {
-    const phases = 'phases:\n- name: One\n  tasks: [{id: a}]\n';
-    const task = '{id: b, name: b, status: pending}';
-    for (const [more, line] of [
-      [`hotfix: ${task}\n`, 4],
-      [`  cleanup: ${task}\n`, 4],
-    ] as const) {
-      const list = parseList('o.yaml', phases + more);
-      assert.deepEqual(
-        list.problems.map(({ code, line: at }) => [code, at]),
-        [['notAStory', line]],
-      );
-    }
-    const others = `agent: ${task}\ncurrent: {id: a, name: a, status: pending}\nrun: {id: 1, status: pending}\nmeta: {name: n, status: pending}\n`;
-    const ofPhase = '  current: {id: a, name: a, status: in_progress}\n';
-    assert.deepEqual(told(parseList('o.yaml', phases + ofPhase + others)), []);
-  });
-
   test('in a story of JSON Lines, under other keys, and in an object', () => {
     const b = { id: 'B', title: 'b', status: 'pending' };
     for (const [path, id] of [
@@ -501,9 +482,9 @@ describe('a second list of stories is a problem with its line and the number of 
         ['childTasks', { B: { title: 'b', passes: false }, C: { title: 'c', passes: true } }],
       ] as const) {
         const text = `\n${JSON.stringify({ id, title: 'a', status: 'open', [key]: value })}\n`;
-        const words = `Entries in "${key}" of ${id} that are not read: 2. Write each as a story next to it, or as one of its acceptance criteria.`;
+        const words = `Entries in "${key}" of ${id} that are not read: 1. Write each as a story next to it, or as one of its acceptance criteria.`;
         assert.deepEqual(told(parseList(path, text)), [['notAStory', 2, words]]);
-        const column = text.indexOf(key === 'subtasks' ? '{"title":"Done' : '"B"');
+        const column = text.indexOf(key === 'subtasks' ? '{"id":"B"' : '"B"');
         assert.equal(parseList(path, text).problems[0]?.column, column);
         const both = `${text}${JSON.stringify(b)}\n`;
         assert.equal(parseList(path, both).problems.length, 0);
@@ -582,6 +563,22 @@ test('a priority that is no number and no known word is a problem with its line,
     ['priorityNotNumber', 1],
     ['priorityNotNumber', 6],
   ]);
+  // What nobody works on does not run after others, and no priority is none.
+  const aside = ['skipped', 'deferred', 'cancelled'].map(status => ({ status, priority: 'must' }));
+  const none = ['none', '-', ' None', false].map(priority => ({ status: 'pending', priority }));
+  for (const path of ['prd.json', '.taskmaster/tasks/tasks.json', 'o.yaml']) {
+    const stories = [...aside, ...none].map((entry, id) => ({ id, title: `Do ${id}`, ...entry }));
+    const text = JSON.stringify(path === 'prd.json' ? stories : { tasks: stories }, null, 1);
+    assert.deepEqual(told(path, text), [], path);
+    const editor = diagnoseStories(path, text).diagnoses.map(({ code }) => code);
+    assert.ok(!editor.includes('priorityNotNumber'), path);
+  }
+  const [list, object] = [['a'], { a: 1 }].map(priority => {
+    const text = JSON.stringify([{ id: 'a', title: 'a', passes: false, priority }]);
+    return englishOf(parseList('prd.json', text).problems[0]?.message ?? '');
+  });
+  assert.match(list ?? '', /^A list is not a priority, so /);
+  assert.match(object ?? '', /^An object is not a priority, so /);
   // The editor has the same once, with its fix.
   assert.deepEqual(
     diagnoseStories('prd.json', '[{"id":"a","title":"a","priority":"urgent","passes":false}]')

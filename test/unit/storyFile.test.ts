@@ -611,11 +611,11 @@ describe('unusable files', () => {
     for (const [text, line, key] of [
       [
         'phases:\n- name: Q\n  Tasks:\n  - {id: B, status: pending}\n  tasks:\n  - {id: A, status: completed}\n',
-        ...[3, 'Tasks'],
+        ...[4, 'Tasks'],
       ],
       [
         'phases:\n  one:\n    tasks:\n    - {id: A, title: a, status: pending}\ntasks:\n- {id: B, status: completed}\n',
-        ...[2, 'phases'],
+        ...[4, 'phases.one.tasks'],
       ],
     ] as const) {
       const [problem, ...others] = parseStoryFile('tasks.yaml', text).problems;

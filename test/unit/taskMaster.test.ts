@@ -103,11 +103,7 @@ describe('the tasks of Task Master', () => {
       told({ tasks: [{ id: 7 }, { id: 8 }], archive, master, other: { tasks: [] } }),
       {
         ids: ['7', '8'],
-        problems: [
-          [12, 'This entry is not a task, so it is not read: a'],
-          [13, 'Entries in "archive" that are not read: 2. Onl'],
-          [25, 'Entries in "master" that are not read: 1. Only'],
-        ],
+        problems: [[25, 'Entries in "master.tasks" that are not read: 1']],
       },
     );
     assert.deepEqual(told({ tasks: [], master }), { ids: ['1'], problems: [] });
@@ -125,10 +121,14 @@ describe('the tasks of Task Master', () => {
     const task = { id: 1, title: 'a', status: 'pending' };
     const done = { ...task, status: 'done' };
     const master = { tasks: [task] };
+    const [b, c] = [
+      { ...task, title: 'b' },
+      { ...task, title: 'c' },
+    ];
     for (const [root, name, line] of [
-      [{ master, other: [task, done] }, 'other', 11],
-      [{ master, other: { tasks: { a: {}, b: task } } }, 'other', 11],
-      [{ master, tasks: { a: {}, b: {} } }, 'tasks', 11],
+      [{ master, other: [task, b, done, c] }, 'other', 17],
+      [{ master, other: { tasks: { x: {}, b: task, c } } }, 'other.tasks', 12],
+      [{ master, tasks: { x: {}, y: {} } }, 'tasks', 11],
     ] as const) {
       const { problems, stories } = parseList(JSON.stringify(root, null, 1));
       assert.equal(stories.length, 1);
@@ -149,8 +149,9 @@ describe('the tasks of Task Master', () => {
 
   test('under another key of a tag, below "tags", or without a list are problems with their lines', () => {
     const task = { id: 1, title: 'a', status: 'pending' };
-    const bare = { id: 2, title: 'b' };
-    const master = { tasks: [task] };
+    const bare = { id: 2, title: 'b', dependencies: [] };
+    const master = { tasks: [{ id: 1, title: 'z', status: 'pending' }] };
+    const v2 = { tasks: [task] };
     const told = (root: object) => {
       const { kind, problems } = parseStoryFile(path, JSON.stringify(root, null, 1));
       return [
@@ -160,26 +161,27 @@ describe('the tasks of Task Master', () => {
         ),
       ];
     };
-    for (const [name, value, count] of [
-      ['v2', { items: [task, bare] }, 2],
-      ['v2', { a: task, metadata: { name: 'x', status: 'active' } }, 1],
-      ['v2', [bare], 1],
-      ['tags', { v2: master, v3: { tasks: [task, { ...task, status: 'done' }] } }, 2],
-      ['data', { tags: { v2: master } }, 1],
-      ['phases', [{ name: 'One', ...master }], 1],
-      ['2', task, 1],
+    for (const [key, value, name, line, count] of [
+      ['v2', { items: [task, bare] }, 'v2.items', 4, 2],
+      ['v2', { a: task, metadata: { name: 'x', status: 'active' } }, 'v2', 2, 1],
+      ['v2', [bare], 'v2', 3, 1],
+      ['tags', { v2, v3: { tasks: [{ ...task, status: 'done' }] } }, 'tags.v2.tasks', 5, 1],
+      ['data', { tags: { v2 } }, 'data.tags.v2.tasks', 6, 1],
+      ['phases', [{ name: 'One', ...v2 }], 'phases', 6, 1],
+      ['2', task, '2', 2, 1],
     ] as const) {
       const words = `Entries in "${name}" that are not read: ${count}`;
-      assert.equal(told({ master, [name]: value }).length, 2, name);
-      assert.ok(told({ master, [name]: value })[1]?.endsWith(words), name);
+      assert.equal(told({ master, [key]: value }).length, 2, name);
+      assert.ok(told({ master, [key]: value })[1]?.endsWith(words), name);
       // Alone, they are no empty list.
-      assert.deepEqual(told({ [name]: value }), ['invalid', `2 ${words}`]);
+      assert.deepEqual(told({ [key]: value }), ['invalid', `${line} ${words}`]);
     }
     assert.deepEqual(told({ master: { ...master, backlog: [task] } }), [
       'stories',
-      '2 Entries in "master" that are not read: 1',
+      '11 Entries in "master.backlog" that are not read: 1',
     ]);
-    assert.deepEqual(told({ master: { tasks: [{ ...task, children: [task] }] } }), [
+    const children = [{ ...task, title: 'b' }];
+    assert.deepEqual(told({ master: { tasks: [{ ...task, children }] } }), [
       'stories',
       '8 Entries in "children" of 1 that are not read: 1',
     ]);

@@ -24,7 +24,6 @@ import {
   ownId,
   readCriteria,
   readDependencies,
-  readPriority,
 } from '../formats/prdEntry.ts';
 import { notAStoryMessage } from '../formats/prdFormat.ts';
 import {
@@ -36,7 +35,7 @@ import {
 } from '../formats/prdKeys.ts';
 import { isKnownStatus } from '../formats/statusWord.ts';
 import { unreadNeeds, unreadNeedsMessage } from '../formats/unreadNeeds.ts';
-import { unreadPriorityMessage } from '../formats/unreadPriority.ts';
+import { hasUnreadPriority, unreadPriorityMessage } from '../formats/unreadPriority.ts';
 import type { Complaint, Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryFixes.ts';
@@ -216,7 +215,7 @@ function* checkNumbers(
   entry: Entry,
 ): Generator<Complaint> {
   const { priority } = entry;
-  if (priority !== undefined && priority !== null && readPriority(priority) === undefined) {
+  if (hasUnreadPriority(entry)) {
     const written = document.member(position, 'priority')?.value;
     const [digits] = typeof priority === 'string' ? (/\d+/.exec(priority) ?? []) : [];
     yield {

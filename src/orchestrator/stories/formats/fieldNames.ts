@@ -2,6 +2,7 @@ import { isAlmost } from '../../../base/editDistance.ts';
 import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
+import { plainKey } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import {
   dependencyId,
@@ -13,14 +14,7 @@ import {
   readPriority,
   titleOf,
 } from './prdEntry.ts';
-import {
-  CRITERIA_KEYS,
-  DEPENDENCY_KEYS,
-  DONE_KEYS,
-  isDoneWord,
-  LIST_KEYS,
-  STATUS_KEYS,
-} from './prdKeys.ts';
+import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, isDoneWord, STATUS_KEYS } from './prdKeys.ts';
 
 /** A field whose key no program reads. */
 export interface Misnamed {
@@ -28,7 +22,7 @@ export interface Misnamed {
   readonly key: string;
 }
 
-// Without case and separators, so that isDone, is_done and "Is done" are equal.
+// As `plainKey` has them.
 const DONE_NAMES = new Set([
   'passes',
   'passed',
@@ -86,12 +80,12 @@ export function misspelledStatus(
 ): { readonly key: string; readonly meant: string } | undefined {
   const [done] = misnamed(entry, { done: true }, new Set());
   if (done !== undefined) {
-    const name = plain(done.key);
+    const name = plainKey(done.key);
     const meant = DONE_KEYS.find(known => known === name || isAlmost(name, known));
     return { key: done.key, meant: meant ?? 'passes' };
   }
   return Object.entries(entry).flatMap(([key, value]) => {
-    const name = plain(key);
+    const name = plainKey(key);
     const meant = STATUS_KEYS.find(known => known === name || isAlmost(name, known));
     return meant !== undefined && typeof value === 'string' && isStatus(value)
       ? [{ key, meant }]
@@ -118,7 +112,7 @@ export function misnamed(
 ): Misnamed[] {
   const found: Misnamed[] = [];
   for (const key of Object.keys(entry)) {
-    const name = plain(key);
+    const name = plainKey(key);
     const value = entry[key];
     if (
       lacks.done &&
@@ -175,12 +169,14 @@ export function wrongKindMessage(key: string, expected: Message): Message {
 
 /** Tells whether a key that is not read is probably meant as one with what a story waits for. */
 export function misnamesNeeds(): (key: string) => boolean {
-  return remembered(key => isAlmostIn(DEPENDENCY_NAMES, plain(key)) && !isIn(DEPENDENCY_KEYS, key));
+  return remembered(
+    key => isAlmostIn(DEPENDENCY_NAMES, plainKey(key)) && !isIn(DEPENDENCY_KEYS, key),
+  );
 }
 
 /** Tells whether a key is one with what a story waits for, however it is spelled. */
 export function namesNeeds(): (key: string) => boolean {
-  return remembered(key => isNameOfNeeds(plain(key)));
+  return remembered(key => isNameOfNeeds(plainKey(key)));
 }
 
 function isNameOfNeeds(name: string): boolean {
@@ -271,19 +267,17 @@ export function misnamedList(
   isItem: (value: unknown) => boolean,
 ): MisnamedList | undefined {
   return Object.entries(root).flatMap(([key, list]) => {
-    const name = plain(key);
-    const meant = known.find(one => plain(one) === name || isAlmost(name, plain(one)));
+    const name = plainKey(key);
+    const meant = known.find(one => plainKey(one) === name || isAlmost(name, plainKey(one)));
     // A right key is no typing error, whatever keeps its list from being read.
     const isWrong = meant !== undefined && !known.includes(key);
     return isWrong && Array.isArray(list) && list.some(isItem) ? [{ key, meant }] : [];
   })[0];
 }
 
-const WORK_LISTS = [...LIST_KEYS, 'phases', 'bugs', 'todo', 'todos', 'backlog'];
-
 /** Whether a key is another one, apart from its spelling or a typing error. */
 export function isNamedLike(key: string, known: string): boolean {
-  return plain(key) === plain(known) || isAlmost(plain(key), plain(known));
+  return plainKey(key) === plainKey(known) || isAlmost(plainKey(key), plainKey(known));
 }
 
 /** Whether a key that is not read is probably meant as this one. */
@@ -291,50 +285,8 @@ export function isOtherSpelling(key: string, known: string): boolean {
   return key !== known && isNamedLike(key, known);
 }
 
-/** Whether a key is one of a list of work, also with a typing error. */
-export function isListOfWork(key: string): boolean {
-  return WORK_LISTS.some(known => isNamedLike(key, known));
-}
-
-/** Whether a key has a word for work in it, such as `moreStories` and `final_tasks`. */
-export function isNameOfWork(key: string): boolean {
-  return isListOfWork(key) || wordsOfKey(key).some(word => WORDS_OF_WORK.has(word));
-}
-
-/** The words of a key, such as `final` and `tasks` of `finalTasks` and of `final_tasks`. */
-export function wordsOfKey(key: string): readonly string[] {
-  return key
-    .replaceAll(/[A-Z]+/g, ' $&')
-    .toLowerCase()
-    .split(/[^a-z]+/);
-}
-
-const WORDS_OF_WORK = new Set([
-  ...['story', 'stories', 'task', 'tasks', 'feature', 'features', 'bug', 'bugs'],
-  ...['todo', 'todos', 'ticket', 'tickets', 'backlog', 'work'],
-]);
-
-/** Whether what a list has is work without saying so: its key is that of stories, and not of finished ones. */
-export function isNameOfStories(key: string): boolean {
-  const words = wordsOfKey(key);
-  return (
-    words.some(word => WORDS_OF_STORIES.has(word)) && !words.some(word => WORDS_OF_PAST.has(word))
-  );
-}
-
-const WORDS_OF_STORIES = new Set(['stories', 'tasks', 'bugs', 'todos', 'tickets', 'backlog']);
-const WORDS_OF_PAST = new Set([
-  ...['done', 'completed', 'complete', 'finished', 'closed', 'shipped', 'merged', 'resolved'],
-  ...['archive', 'archived', 'old', 'past', 'previous', 'history', 'example', 'examples'],
-  ...['removed', 'dropped', 'rejected', 'cancelled', 'canceled', 'skipped', 'deferred'],
-]);
-
 export function misnamedListMessage({ key, meant }: MisnamedList): Message {
   return say('The list "{0}" is not read: rename it to "{1}".', plainText(key), meant);
-}
-
-function plain(key: string): string {
-  return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
 function isIn(keys: readonly string[], key: string): boolean {

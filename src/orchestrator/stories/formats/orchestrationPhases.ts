@@ -5,14 +5,14 @@ import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
 import {
-  isListOfWork,
   isNamedLike,
   misnamedKeyMessage,
   misnamesNeeds,
   namesIds,
   namesNeeds,
 } from './fieldNames.ts';
-import { hasStrays, hasStraysInPhase, straysOfPhase, straysOfRoot } from './orchestrationStrays.ts';
+import { isListOfWork } from './listNames.ts';
+import { findStrays, hasStrays } from './orchestrationStrays.ts';
 import { plainText } from './plainText.ts';
 import { readPlainYaml } from './plainYaml.ts';
 import {
@@ -20,6 +20,7 @@ import {
   type Entry,
   isEntry,
   isVoid,
+  itemsOf,
   ownId,
   readDependencies,
   titleOf,
@@ -82,12 +83,9 @@ function readPlain(text: string): Orchestration | undefined {
     exact ??= tasksOf(readExactly(text));
     return exact[position];
   };
-  const named: readonly unknown[] = listOf(root['phases']);
+  const named: readonly unknown[] = itemsOf(root['phases']);
   const isOdd = oddKeysOf(named);
-  if (
-    hasStrays(root) ||
-    named.some(phase => isEntry(phase) && (hasUnreadNeeds(phase, isOdd) || hasStraysInPhase(phase)))
-  ) {
+  if (hasStrays(root) || named.some(phase => isEntry(phase) && hasUnreadNeeds(phase, isOdd))) {
     return undefined;
   }
   let position = 0;
@@ -186,7 +184,7 @@ function notStories(
     ? memberOf(document, document.contents, 'phases')
     : undefined;
   const items = isSeq(list) ? list.items : [];
-  const named = isEntry(root) ? listOf(root['phases']) : [];
+  const named = isEntry(root) ? itemsOf(root['phases']) : [];
   const isOdd = oddKeysOf(named);
   return [
     ...tasks.map(offset => ({
@@ -199,11 +197,10 @@ function notStories(
       .map(item => ({ item, phase: resolve(document, item) }))
       .filter(({ phase }) => !hasTasks(document, phase))
       .map(({ item, phase }) => whyNoTasks(document, phase) ?? emptyPhase(item)),
-    ...items.flatMap((item, index) => {
-      const phase = { node: resolve(document, item), entry: named[index] };
-      return [...oddNeeds(phase, isOdd), ...straysOfPhase(phase)];
-    }),
-    ...straysOfRoot(document, root, phases),
+    ...items.flatMap((item, index) =>
+      oddNeeds({ node: resolve(document, item), entry: named[index] }, isOdd),
+    ),
+    ...findStrays(document, root),
     ...insideTasks(document, phases),
   ].map(({ offset, ...problem }) => ({
     code: 'notAStory' as const,
@@ -332,10 +329,6 @@ function oddNeeds({ entry, node }: PhaseNode, isOdd: IsOdd): PhaseProblem[] {
       ? { code: 'misspelledDependency', message: misnamedKeyMessage(name, 'depends_on'), offset }
       : [];
   });
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function hasTasks(document: Document, item: unknown): boolean {

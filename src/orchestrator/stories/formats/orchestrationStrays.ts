@@ -1,195 +1,82 @@
-import { type Document, isMap, isSeq, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
 import { once } from '../../../base/once.ts';
-import { pairOf } from '../edit/yamlEdit.ts';
 import { otherListMessage } from '../storyProblems.ts';
-import { isListOfWork, isNameOfWork, namesIn, wordsOfKey } from './fieldNames.ts';
-import type { Phase, PhaseNode } from './orchestrationPhases.ts';
-import { type Entry, isDone, isEntry, ownId, titleOf } from './prdEntry.ts';
-import { CHILD_KEYS } from './prdEpics.ts';
-import { normaliseWord } from './prdKeys.ts';
-import { isKnownIn, looksLikeOpenStory, looksLikeStoryUnder } from './storyParts.ts';
-import { memberOf, startOf } from './yamlDocument.ts';
+import { namesIn } from './fieldNames.ts';
+import { type Entry, isEntry } from './prdEntry.ts';
+import { type Path, type Read, type Strays, straysIn } from './strays.ts';
+import { itemOf, resolve, startOf } from './yamlDocument.ts';
 
-/** A list with tasks that is not read. */
-interface Strays {
-  /** The keys that lead to it. */
-  readonly path: readonly string[];
-  readonly items: readonly unknown[];
-}
-
-/** Keys of lists whose entries have ids and states, and are no tasks. */
-const OTHER_LISTS = new Set([
-  ...['agent', 'agents', 'worker', 'workers', 'environment', 'environments', 'service', 'services'],
-  ...['check', 'checks', 'checkpoint', 'checkpoints', 'gate', 'gates', 'test', 'tests', 'metrics'],
-  ...['criteria', 'criterion', 'validation', 'validations', 'verification', 'verifications'],
-  ...['risk', 'risks', 'decision', 'decisions', 'question', 'questions', 'dependencies', 'rules'],
-  ...['milestone', 'milestones', 'stage', 'stages', 'wave', 'waves', 'group', 'groups', 'epics'],
-  ...['deliverable', 'deliverables', 'artifact', 'artifacts', 'output', 'outputs', 'goals'],
-  ...['requirement', 'requirements', 'objectives', 'approvals', 'reviews', 'sessions', 'runs'],
-  ...['log', 'logs', 'history', 'notes', 'tools', 'hooks', 'sprints'],
-]);
-
-/** Words that are said of work, and rarely of anything else. */
-const OPEN_WORDS = new Set(['pending', 'todo', 'to do', 'not started', 'in progress', 'planned']);
-
-/** Whether the file has tasks in other lists than the one that is read. */
+/** Whether a file has open tasks beside those that are read. */
 export function hasStrays(root: Entry): boolean {
-  return straysIn(root).length > 0;
+  return straysOf(root).length > 0;
 }
 
-/** The same for a phase. */
-export function hasStraysInPhase(phase: Entry): boolean {
-  return keysOfPhase(phase).length > 0;
+/** The open tasks of a file beside those that are read: in other lists of the file, or of a phase. */
+export function findStrays(document: Document, root: unknown) {
+  const pairs = new MapPairs();
+  return (isEntry(root) ? straysOf(root) : []).map(({ count, name, path, used }) => ({
+    message: otherListMessage(name, count, used),
+    offset: offsetOf(document, path, pairs),
+  }));
 }
 
-/** The tasks of a file that are in other lists. */
-export function straysOfRoot(document: Document, root: unknown, phases: readonly Phase[]) {
-  const map = document.contents;
-  if (!isEntry(root) || !isMap(map)) {
-    return [];
-  }
-  const known = new Set(
-    phases.flatMap(({ tasks }) =>
-      tasks.flatMap(({ entry }) => [ownId(entry) ?? [], titleOf(entry) ?? []].flat()),
-    ),
+interface StraysOfFile extends Strays {
+  /** The key of the list that is read. */
+  readonly used: 'phases' | 'tasks';
+}
+
+function straysOf(root: Entry): readonly StraysOfFile[] {
+  const used: StraysOfFile['used'] = Array.isArray(root['phases']) ? 'phases' : 'tasks';
+  const phases = used === 'phases' ? (root['phases'] as readonly unknown[]) : [root];
+  const lists = phases.map(phase => (isEntry(phase) ? phase['tasks'] : undefined));
+  const tasks = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
+  const read: Read = {
+    known: once(() => namesIn(tasks.filter(isEntry))),
+    seen: new Set([root[used], ...lists, ...tasks]),
+    isItem: isTask,
+  };
+  const ofRoot = straysIn(root, read).map(strays => ({ ...strays, used }));
+  const ofPhases = phases.flatMap((phase, index) =>
+    isEntry(phase) && phase !== root && Array.isArray(phase['tasks'])
+      ? straysIn(phase, read, ['phases', index])
+      : [],
   );
-  return straysIn(root).flatMap(({ items, path }) => {
-    const unread = items.flatMap((item, index) => (isUnread(item, known) ? [index] : []));
-    const [first] = unread;
-    return first === undefined
-      ? []
-      : [
-          {
-            message: otherListMessage(path.join('.'), unread.length, usedKey(root)),
-            offset: offsetOf(document, map, path, first),
-          },
-        ];
-  });
+  return [...ofPhases.map(strays => ({ ...strays, used: 'tasks' as const })), ...ofRoot];
 }
 
-/** Whether an entry of another list is not one of the tasks that are read, or a group of some. */
-function isUnread(item: unknown, known: ReadonlySet<string>): boolean {
-  if (!isEntry(item)) {
-    return typeof item === 'string' && !known.has(item);
+/** Whether an item is in a list that would be read if the file had no phases. */
+function isTask(item: unknown, path: Path): boolean {
+  return path.length === 2 && path[0] === 'tasks' && (isEntry(item) || typeof item === 'string');
+}
+
+/** The pairs of a map by their keys: a map with thousands is read once. */
+class MapPairs {
+  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+
+  at(map: YAMLMap, key: string): Pair | undefined {
+    const found =
+      this.#pairs.get(map) ??
+      new Map(
+        map.items.flatMap(pair => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
+      );
+    this.#pairs.set(map, found);
+    return found.get(key);
   }
-  const inside = openTasks(item);
-  return inside.length > 0 ? inside.some(task => !isKnownIn(known, task)) : !isKnownIn(known, item);
 }
 
-/** The open tasks of a phase that are next to its list. */
-export function straysOfPhase({ entry, node }: PhaseNode) {
-  return isMap(node) && isEntry(entry)
-    ? keysOfPhase(entry).map(key => ({
-        message: otherListMessage(
-          key,
-          itemsOf(entry[key]).filter(item => isOpenUnder(key, item)).length,
-          'tasks',
-        ),
-        offset: startOf(pairOf(node, key)?.key ?? node),
-      }))
-    : [];
-}
-
-/** The key of the list that is read. */
-function usedKey(root: Entry): 'phases' | 'tasks' {
-  return Array.isArray(root['phases']) ? 'phases' : 'tasks';
-}
-
-function straysIn(root: Entry): readonly Strays[] {
-  const used = usedKey(root);
-  return Object.keys(root).flatMap((key): Strays[] => {
-    const value = root[key];
-    if (key === used) {
-      return [];
+/** Where something begins: in a list, its value, and in a map, its key. */
+function offsetOf(document: Document, path: Path, pairs: MapPairs): number {
+  let node: unknown = document.contents;
+  let found = startOf(node);
+  for (const step of path) {
+    if (isMap(node) && typeof step === 'string') {
+      const pair = pairs.at(node, step);
+      found = startOf(pair?.key ?? node);
+      node = resolve(document, pair?.value);
+    } else if (isSeq(node) && typeof step === 'number') {
+      found = startOf(node.items[step]);
+      node = itemOf(document, node, step);
     }
-    const items = itemsOf(value);
-    if (key === 'tasks' ? items.length > 0 : hasWork(key, value)) {
-      return [{ path: [key], items }];
-    }
-    return isEntry(value)
-      ? ['phases', 'tasks']
-          .filter(inner => Array.isArray(value[inner]) && hasWork(inner, value[inner]))
-          .map(inner => ({ path: [key, inner], items: itemsOf(value[inner]) }))
-      : [];
-  });
-}
-
-function keysOfPhase(phase: Entry): readonly string[] {
-  const tasks = listOf(phase['tasks']).filter(isEntry);
-  const known = once(() => namesIn(tasks));
-  return Array.isArray(phase['tasks'])
-    ? Object.keys(phase).filter(
-        key =>
-          key !== 'tasks' &&
-          hasWork(key, phase[key]) &&
-          itemsOf(phase[key]).some(item => isUnread(item, known())),
-      )
-    : [];
-}
-
-/**
- * Whether a value has open tasks: a list or map whose key is one of work, a list of phases under any key, or another list
- * with entries that are nothing else, or one such entry. Lists of agents, checks or risks have names and states, too.
- */
-function hasWork(key: string, value: unknown): boolean {
-  const items = itemsOf(value);
-  if (items.some(isOpen) && isListOfWork(key)) {
-    return true;
   }
-  return (
-    (Array.isArray(value) || isSurelyTask(value)) &&
-    (items.some(item => openTasks(item).length > 0) ||
-      (items.some(item => isOpenUnder(key, item)) && isNameOfWork(key)) ||
-      (items.some(isSurelyTask) && !wordsOfKey(key).some(word => OTHER_LISTS.has(word))))
-  );
-}
-
-/** An open task, or a phase with one. */
-function isOpen(item: unknown): boolean {
-  return looksLikeOpenStory(item) || openTasks(item).length > 0;
-}
-
-function isOpenUnder(key: string, item: unknown): boolean {
-  return isOpen(item) || (looksLikeStoryUnder(key, item) && !isDone(item));
-}
-
-/** Those of a phase. */
-function openTasks(item: unknown): readonly Entry[] {
-  return isEntry(item) ? listOf(item['tasks']).filter(looksLikeOpenStory) : [];
-}
-
-function isSurelyTask(item: unknown): boolean {
-  return (
-    looksLikeOpenStory(item) &&
-    ownId(item) !== undefined &&
-    titleOf(item) !== undefined &&
-    (item['passes'] === false || OPEN_WORDS.has(normaliseWord(String(item.status)))) &&
-    !CHILD_KEYS.some(key => Array.isArray(item[key]))
-  );
-}
-
-/** Where an entry of a list begins, or else the list. */
-function offsetOf(
-  document: Document,
-  map: YAMLMap,
-  path: readonly string[],
-  first: number,
-): number {
-  let found: unknown = map;
-  for (const key of path) {
-    found = isMap(found) ? memberOf(document, found, key) : undefined;
-  }
-  return startOf(isSeq(found) ? found.items[first] : found);
-}
-
-/** The values of a list, or of a map that is in the place of one; a map that is a task itself. */
-function itemsOf(value: unknown): readonly unknown[] {
-  if (isSurelyTask(value)) {
-    return [value];
-  }
-  return isEntry(value) ? Object.values(value) : listOf(value);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return found;
 }

@@ -46,6 +46,11 @@ export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The items of a list, and none of anything else. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
 export function readStory(entry: Entry, position: number, line: number): Story {
   const id = ownId(entry) ?? `#${position + 1}`;
@@ -117,6 +122,11 @@ export function isDone(entry: Entry): boolean {
   return (
     key !== undefined && (isDoneWord(entry[key]) || (!isStatusKey(key) && entry[key] === true))
   );
+}
+
+/** Whether the file says that nobody is to work on this: such an entry counts like one that is done. */
+export function isPutAside(entry: Entry): boolean {
+  return entry.parked === true || STATUS_KEYS.some(key => isParkedWord(entry[key]));
 }
 
 /**

@@ -19,6 +19,7 @@ import { isIssueCopy } from './issueCopy.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
+import { plainText } from './plainText.ts';
 import { type Entry, isEntry, readStory } from './prdEntry.ts';
 import { epicNeeds, findEpicProblems } from './prdEpicProblems.ts';
 import { withEpics } from './prdEpics.ts';
@@ -197,7 +198,11 @@ function noStoriesMessage(root: unknown, misnamed: MisnamedList | undefined): Me
   }
   return nested === undefined
     ? say('The file has no list of stories. {0}', fix)
-    : say('The stories are nested in "{0}", which this program does not run. {1}', nested, fix);
+    : say(
+        'The stories are nested in "{0}", which this program does not run. {1}',
+        plainText(nested),
+        fix,
+      );
 }
 
 function hasStoryList(value: unknown): boolean {

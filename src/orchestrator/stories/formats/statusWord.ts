@@ -2,7 +2,7 @@ import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { misnamedKeyMessage, misspelledStatus } from './fieldNames.ts';
 import { quoted } from './plainText.ts';
-import { doneKeyOf, type Entry } from './prdEntry.ts';
+import { doneKeyOf, type Entry, isPutAside } from './prdEntry.ts';
 import {
   type DoneKey,
   isDoneWord,
@@ -10,7 +10,6 @@ import {
   isStatusKey,
   normaliseWord,
   PARKED_WORDS,
-  STATUS_KEYS,
 } from './prdKeys.ts';
 
 /** How another story of the file uses its status. */
@@ -124,8 +123,7 @@ function unknownStatusMessage(status: unknown, { done, open }: UsualWords): Mess
 
 /** What to write instead of a value in the place of true or false that is neither. @param entry the story with it */
 export function notBooleanMessage(value: unknown, entry: Entry): Message {
-  const isParked = entry['parked'] === true || STATUS_KEYS.some(key => isParkedWord(entry[key]));
-  if (isParkedWord(value) && !isParked) {
+  if (isParkedWord(value) && !isPutAside(entry)) {
     return say(
       '{0} is neither true nor false, so the story counts as not done, and agents work on it: write false, and {0} as its "status" if they should not.',
       quoted(value),

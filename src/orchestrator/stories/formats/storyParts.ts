@@ -1,5 +1,5 @@
 import { type Message, say } from '../../../base/say.ts';
-import { isNameOfStories } from './fieldNames.ts';
+import { isNameOfStories } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import {
   criteriaKeyOf,
@@ -7,6 +7,7 @@ import {
   type Entry,
   isDone,
   isEntry,
+  isPutAside,
   ownId,
   titleOf,
 } from './prdEntry.ts';
@@ -43,8 +44,11 @@ export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()):
     if (typeof value !== 'object' || value === null) {
       return [];
     }
-    const parts = partsIn(value).filter(({ item, name }) => !known.has(name ?? nameOf(item)));
-    return parts.every(({ item }) => isDone(item))
+    const parts = partsIn(value).filter(
+      ({ item, name }) =>
+        !isDone(item) && !isPutAside(item) && !isKnownIn(known, { ...item, id: name ?? item.id }),
+    );
+    return parts.length === 0
       ? []
       : [
           {

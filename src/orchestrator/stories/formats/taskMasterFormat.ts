@@ -1,4 +1,5 @@
 import { HumanError } from '../../../base/humanError.ts';
+import { once } from '../../../base/once.ts';
 import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { appendEntry, listStart } from '../edit/entryAddition.ts';
@@ -12,7 +13,9 @@ import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys, namesIn } from './fieldNames.ts';
 import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { jsonParts } from './jsonParts.ts';
+import { JsonPlaces } from './jsonPlaces.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
+import { isNameOfOthers } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import { dependencyId, type Entry, isEntry } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
@@ -21,10 +24,10 @@ import type { StoryFormat, StoryParts, StoryText } from './storyFormat.ts';
 import { TaskMasterNeeds } from './taskMasterNeeds.ts';
 import { idOf, readStories, type Tags } from './taskMasterStories.ts';
 import {
+  findStrays,
+  namesOf,
   nestedSubtasks,
-  type OddTasks,
   oddSubtasks,
-  oddTasks,
   readTags,
   readTasks,
   type Tag,
@@ -65,10 +68,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const { tags, unread } = readTags(text, parsed.root);
   if (tags.length === 0) {
-    const [odd] = oddTasks(text, parsed.root);
-    return odd === undefined
+    const [stray] = strayProblems(text, parsed.root, [], lines);
+    return stray === undefined
       ? { code: 'noStories', message: noTasks(), ...lines.at(skipSpace(text, 0)) }
-      : { ...oddProblem(odd, lines), code: 'noStories', isPlaced: true };
+      : { ...stray, code: 'noStories', isPlaced: true };
   }
   // Its ids are those of Task Master, and stay so whatever is done.
   const main =
@@ -82,13 +85,16 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const member = membersOf(text, task?.span.start ?? 0).find(({ key }) => keys.includes(key));
     return lines.at((member?.name ?? task?.span)?.start ?? 0);
   };
+  const names = once(() => namesOf(tags.flatMap(({ items }) => items)));
   const problems = findStoryProblems(
     stories,
     (story, fact) => placeOf(story, fact === 'id' ? ['id'] : DEPENDENCY_KEYS),
     [
-      ...unreadTags(unread, lines),
-      ...oddTasks(text, parsed.root).map(odd => oddProblem(odd, lines)),
-      ...notTasks([...tags, ...unread, ...tasks.flatMap(({ subtasks }) => subtasks ?? [])], lines),
+      ...strayProblems(text, parsed.root, tags, lines),
+      ...notTasks(
+        [...tags, ...unread.filter(isLeft), ...tasks.flatMap(({ subtasks }) => subtasks ?? [])],
+        lines,
+      ),
       ...tasks.flatMap(task =>
         nestedSubtasks(text, task).map(({ start }) => ({
           code: 'notAStory' as const,
@@ -108,7 +114,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         lines,
       ),
       ...tasks.flatMap((task, position) =>
-        oddSubtasks(task).map(({ count, key }) => ({
+        oddSubtasks(task, names()).map(({ count, key }) => ({
           code: 'notAStory' as const,
           message: say(
             'Entries in "{0}" of {1} that are not read: {2}. Task Master has its subtasks in the list "subtasks": add them with "task-master add-subtask".',
@@ -157,16 +163,30 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-function oddProblem({ count, name, span }: OddTasks, lines: TextLines): StoryProblem {
-  return {
+/** @param tags those that are read */
+function strayProblems(
+  text: string,
+  root: unknown,
+  tags: readonly Tag[],
+  lines: TextLines,
+): StoryProblem[] {
+  const places = new JsonPlaces(text);
+  const isUntagged = tags.some(({ name }) => name === undefined);
+  return findStrays(root, tags).map(({ count, name, path }) => ({
     code: 'notAStory',
-    message: say(
-      'Entries in "{0}" that are not read: {1}. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.',
-      plainText(name),
-      count,
-    ),
-    ...lines.at(span.start),
-  };
+    message: isUntagged
+      ? otherListMessage(name, count, 'tasks')
+      : say(
+          'Entries in "{0}" that are not read: {1}. Task Master has its tasks in the list "tasks" of a tag: add them with "task-master add-task", and remove them here.',
+          plainText(name),
+          count,
+        ),
+    ...lines.at(places.offsetOf(path)),
+  }));
+}
+
+function isLeft({ name }: Tag): boolean {
+  return name === undefined || !isNameOfOthers(name);
 }
 
 /** The object of the file, and those of its tags. */
@@ -266,23 +286,6 @@ function notTasks(lists: readonly TaskList[], lines: TextLines): StoryProblem[] 
           ],
     ),
   );
-}
-
-/** Tags with tasks next to a list without a tag. */
-function unreadTags(tags: readonly Tag[], lines: TextLines): StoryProblem[] {
-  return tags.flatMap(({ items, name, spans }): StoryProblem[] => {
-    const entries = spans.filter((_, index) => isEntry(items[index]));
-    const [first] = entries;
-    return name === undefined || first === undefined
-      ? []
-      : [
-          {
-            code: 'notAStory',
-            message: otherListMessage(name, entries.length, 'tasks'),
-            ...lines.at(first.start),
-          },
-        ];
-  });
 }
 
 /** Within its list; a task takes its subtasks along. */

@@ -1,8 +1,20 @@
-import { isNamedLike, isNameOfWork } from './fieldNames.ts';
-import { elementsOfMember, memberOf, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import { type Entry, isDone, isEntry, ownId, titleOf, withStatusAlone } from './prdEntry.ts';
+import { once } from '../../../base/once.ts';
+import { isNamedLike } from './fieldNames.ts';
+import { elementsOfMember, type Span, skipSpace } from './jsonOutline.ts';
+import { lastMembers } from './jsonPlaces.ts';
+import {
+  type Entry,
+  isDone,
+  isEntry,
+  isPutAside,
+  itemsOf,
+  ownId,
+  titleOf,
+  withStatusAlone,
+} from './prdEntry.ts';
 import { isParkedWord } from './prdKeys.ts';
-import { isKeyOfParts, looksLikeOpenStory, looksLikeStory } from './storyParts.ts';
+import { isKeyOfParts, isKnownIn, looksLikeOpenStory } from './storyParts.ts';
+import { type Path, type Strays, straysIn } from './strays.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
 export interface TaskList {
@@ -42,92 +54,34 @@ export interface Tags {
   readonly unread: readonly Tag[];
 }
 
-/** Entries in the place of a tag or its tasks, which are no list of tasks there. */
-export interface OddTasks {
-  readonly name: string;
-  readonly count: number;
-  readonly span: Span;
+/** Open tasks that are not in the list "tasks" of a tag. @param lists those that are read */
+export function findStrays(root: unknown, lists: readonly TaskList[]): Strays[] {
+  const items = lists.flatMap(list => list.items);
+  return isEntry(root)
+    ? straysIn(root, {
+        known: once(() => namesOf(items)),
+        seen: new Set<unknown>([...lists.map(list => list.items), ...items]),
+        isItem: isItemOfTasks,
+      })
+    : [];
 }
 
-/** Tasks that stand where Task Master has none: in a list without "tasks", or in an object in the place of that list. */
-export function oddTasks(text: string, root: unknown): OddTasks[] {
-  if (!isEntry(root)) {
-    return [];
-  }
-  const members = membersOf(text, skipSpace(text, 0));
-  return members.flatMap(member => {
-    const { key, value: span } = member;
-    const value = root[key];
-    const count = memberOf(members, key) === member ? oddIn(key, value) : 0;
-    return count === 0 ? [] : [{ name: key, count, span }];
-  });
+/** Whether an item is in a list, or an object, "tasks" of a tag or of the file: in others, it may name a task. */
+function isItemOfTasks(item: unknown, path: Path): boolean {
+  return path.length <= 3 && path.at(-2) === 'tasks' && isEntry(item);
 }
 
-function oddIn(key: string, value: unknown): number {
-  if (Array.isArray(value)) {
-    const tasks = key === 'tasks' ? [] : value.filter(looksLikeTask);
-    const inGroups = openInTags(value, 1);
-    // A list with nothing but finished work is an archive.
-    return (tasks.every(isDone) ? 0 : tasks.length) + inGroups;
-  }
-  if (!isEntry(value)) {
-    return 0;
-  }
-  const isTag = Array.isArray(value['tasks']);
-  const tasks = value['tasks'] ?? (key === 'tasks' ? value : undefined);
-  if (isEntry(tasks)) {
-    return Object.values(tasks).filter(isEntry).length;
-  }
-  return !isTag && isOpenTask(value, key)
-    ? 1
-    : openBeside(value) + (isTag ? 0 : openInTags(Object.values(value), MAX_DEPTH));
-}
-
-/** How many objects may be around a tag that is not where Task Master has it. */
-const MAX_DEPTH = 4;
-
-/** Open tasks of a tag that are not in its list, but in one with another name, or are values of the tag itself. */
-function openBeside(tag: Entry): number {
-  const own = Object.entries(tag).filter(([key, value]) => isOpenTask(value, key)).length;
-  const lists = Object.entries(tag).filter(([name]) => name !== 'tasks' && isNameOfWork(name));
-  return lists.reduce((sum, [, list]) => sum + openIn(list), own);
-}
-
-/** Open tasks in lists "tasks" of objects that are no tags. */
-function openInTags(holders: readonly unknown[], depth: number): number {
-  return holders
-    .filter(isEntry)
-    .reduce(
-      (sum, holder) =>
-        sum +
-        openIn(holder['tasks']) +
-        (depth > 1 ? openInTags(Object.values(holder), depth - 1) : 0),
-      0,
-    );
-}
-
-function openIn(list: unknown): number {
-  return Array.isArray(list) ? list.filter(isOpenStoryOrTask).length : 0;
-}
-
-function isOpenStoryOrTask(item: unknown): boolean {
-  return looksLikeTask(item) && !isDone(item);
-}
-
-/** The tool gives each task a number, and reads one without a status as open. */
-function looksLikeTask(item: unknown): item is Entry {
-  return (
-    looksLikeStory(item) ||
-    (isEntry(item) && typeof item.id === 'number' && titleOf(item) !== undefined)
-  );
-}
-
-/** Whether a value of an object is an open task: a number, unlike a name or a state, is nothing but the id of one. */
-function isOpenTask(value: unknown, key: string): boolean {
-  return (
-    isEntry(value) &&
-    (typeof value.id === 'number' || /^\d+$/.test(key)) &&
-    looksLikeOpenStory(value)
+/** What tells tasks from others: each list counts from 1. */
+export function namesOf(items: readonly unknown[]): ReadonlySet<string> {
+  return new Set(
+    items
+      .filter(isEntry)
+      .flatMap(entry => [entry, ...itemsOf(entry['subtasks']).filter(isEntry)])
+      .flatMap(entry => [
+        ...(typeof entry.id === 'string' && !/^\d+$/.test(entry.id) ? [entry.id] : []),
+        titleOf(entry) ?? [],
+      ])
+      .flat(),
   );
 }
 
@@ -153,14 +107,9 @@ function hasTasks({ items }: TaskList): boolean {
 }
 
 function namedTags(text: string, start: number, root: Entry): readonly Tag[] {
-  const members = membersOf(text, start);
-  return members.flatMap((member): Tag[] => {
+  return [...lastMembers(text, start).values()].flatMap((member): Tag[] => {
     const value = root[member.key];
-    // As in `JSON.parse`, the last one of repeated keys counts.
-    if (!isEntry(value) || memberOf(members, member.key) !== member) {
-      return [];
-    }
-    const list = listIn(text, member.value.start, value, 'tasks');
+    const list = isEntry(value) ? listIn(text, member.value.start, value, 'tasks') : undefined;
     return list === undefined ? [] : [{ ...list, name: member.key }];
   });
 }
@@ -205,18 +154,35 @@ export function nestedSubtasks(text: string, { entry, parent, span }: Task): rea
   return parent === undefined ? [] : (listIn(text, span.start, entry, 'subtasks')?.spans ?? []);
 }
 
-/** Open entries of a task that are no subtasks, because their key has almost the right name, or they are in an object. */
-export function oddSubtasks({ entry }: Task): { readonly key: string; readonly count: number }[] {
-  return (isDone(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
+/**
+ * Open entries of a task that are no subtasks, because their key has almost the right name, or they are in an object.
+ * @param known names of the tasks that are read
+ */
+export function oddSubtasks(
+  { entry }: Task,
+  known: ReadonlySet<string>,
+): { readonly key: string; readonly count: number }[] {
+  return (isDone(entry) || isParked(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
     const isRead = key === 'subtasks' && Array.isArray(value);
+    const isOfParts = ['subtasks', 'children'].some(name => isNamedLike(key, name));
     const items =
-      !isRead && typeof value === 'object' && value !== null ? Object.values(value) : [];
-    const count =
-      isNamedLike(key, 'subtasks') || isKeyOfParts(key)
-        ? items.filter(isOpenStoryOrTask).length
-        : 0;
+      !isRead && typeof value === 'object' && value !== null && (isOfParts || isKeyOfParts(key))
+        ? Object.values(value)
+        : [];
+    const count = items.filter(
+      item =>
+        (looksLikeOpenStory(item) || (isOfParts && isNumbered(item))) &&
+        !isDone(item) &&
+        !isPutAside(item) &&
+        !isKnownIn(known, item),
+    ).length;
     return count === 0 ? [] : [{ key, count }];
   });
+}
+
+/** The tool gives each task a number, and reads one without a status as open. */
+function isNumbered(item: unknown): item is Entry {
+  return isEntry(item) && typeof item.id === 'number' && titleOf(item) !== undefined;
 }
 
 /** Not worked on; a cancelled task does not keep others waiting either. */

@@ -1,10 +1,20 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainText, quoted } from './plainText.ts';
-import { type Entry, isDone, isVoid, readPriority } from './prdEntry.ts';
+import { type Entry, isDone, isEntry, isPutAside, isVoid, readPriority } from './prdEntry.ts';
 
 /** What to do about a priority without an order. @param written how a number stands in the file */
 export function unreadPriorityMessage(value: unknown, written?: string): Message {
+  if (Array.isArray(value)) {
+    return say(
+      'A list is not a priority, so the story runs after all that have one: write a number, the lowest first.',
+    );
+  }
+  if (isEntry(value)) {
+    return say(
+      'An object is not a priority, so the story runs after all that have one: write a number, the lowest first.',
+    );
+  }
   return typeof value === 'number' && written !== undefined
     ? say(
         '{0} is too large for a priority, so the story runs after all that have one: write a smaller number, the lowest first.',
@@ -16,6 +26,25 @@ export function unreadPriorityMessage(value: unknown, written?: string): Message
       );
 }
 
+/** Whether a value says that the story has no priority. */
+function isNone(value: unknown): boolean {
+  return (
+    isVoid(value) ||
+    value === false ||
+    (typeof value === 'string' && ['none', '-'].includes(value.trim().toLowerCase()))
+  );
+}
+
+/** Whether a story runs after those with a priority although it has one itself: it is open, and nothing puts it aside. */
+export function hasUnreadPriority(entry: Entry): boolean {
+  return (
+    !isNone(entry.priority) &&
+    readPriority(entry.priority) === undefined &&
+    !isDone(entry) &&
+    !isPutAside(entry)
+  );
+}
+
 /**
  * Open stories whose priority has no order, such as `urgent`.
  * @param entries of the stories, by position
@@ -25,10 +54,7 @@ export function findUnreadPriorities(
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
 ): StoryProblem[] {
   return entries.flatMap((entry, position) =>
-    entry === undefined ||
-    isVoid(entry.priority) ||
-    readPriority(entry.priority) !== undefined ||
-    isDone(entry)
+    entry === undefined || !hasUnreadPriority(entry)
       ? []
       : [
           {
