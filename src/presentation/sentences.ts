@@ -8,7 +8,8 @@ import { openQuestions, questionOf, type RunState } from '../orchestrator/journa
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
-import { circleWords, unreadEntries } from '../orchestrator/stories/storyProblems.ts';
+import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import { unreadEntries } from '../orchestrator/stories/unreadParts.ts';
 import type { Door } from './door.ts';
 import { heldSentence } from './heldWords.ts';
 import { fruitlessOf, type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';

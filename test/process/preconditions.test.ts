@@ -472,6 +472,46 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(right.stdout, /not read as/);
   });
 
+  test('doctor, --dry-run and run warn of each kind of what is not read, and each once', async t => {
+    const workspace = await Workspace.create(t);
+    const list = [
+      '{"userStories":[',
+      '{"id":"S1","title":"one","status":"finito","dependson":["S3"]},',
+      '{"id":"S2","title":"two","staus":"done"},',
+      '"text story",',
+      '{"id":"S3","title":"three","passes":false,"Priority":1},',
+      '{"id":"S3","title":"four","passes":false,"priority":"urgent"},',
+      '{"id":"S4","title":"five","passes":"perhaps"}',
+      ']}',
+    ].join('\n');
+    await workspace.write('list.json', list);
+    const of = ['--file', 'list.json'];
+    const kinds = [
+      'No agent works on an entry of the story file that is not read as a story: list.json:4. ',
+      'The state of stories is not read, because its key is not known: list.json:3. ',
+      'The state of stories is not known, so they count as not done: list.json:2, list.json:7. Line 2: The status "finito" is not a word that is known here',
+      'Stories have the id of another story: list.json:6. The id S3 is already used on line 5',
+      'What stories wait for is not read: list.json:2. ',
+      'The priority or title of stories is not read, because its key is not known: list.json:5. ',
+      'The priority of stories is not known, so they come after others: list.json:6. ',
+    ];
+    const few = ['--max-iterations', '1'];
+    const told = [
+      (await workspace.script([], ...of, '--dry-run').finished).stdout,
+      (await workspace.cli('doctor', ...of).finished).stdout,
+      (await workspace.script([['work']], ...of, ...few).finished).stdout,
+    ].map(text => text.split('=== Iteration 1')[0] ?? '');
+    for (const text of told) {
+      for (const words of kinds) {
+        assert.equal(text.split(words).length, 2, `${words}\n${text}`);
+      }
+    }
+    // A plan has its marks, and a fence may hide items.
+    await workspace.write('tasks.md', '- [ ] One\n- [!] Two\n\n```\n- [ ] Three\n');
+    const plan = await workspace.script([], '--file', 'tasks.md', '--dry-run').finished;
+    assert.match(plan.stdout, /^Warning: No agent works on items .* hides: tasks\.md:4\. /m);
+  });
+
   test('doctor leaves nothing behind if there is no problem', async t => {
     const workspace = await Workspace.create(t);
     const all = await workspace.cli('doctor', ...AGENT, '--json').finished;

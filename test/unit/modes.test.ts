@@ -29,7 +29,8 @@ describe('modes of oh-my-claudecode in a folder', () => {
         ...{ flakyChecks: [], isolate: false, lanes: 1, verify: [] },
       };
       const git = gitGround(new GitRepository(files.workspace));
-      const judge = () => otherMode.judge({ ...git, files, env: {}, settings });
+      const judge = async () =>
+        [(await otherMode.judge({ ...git, files, env: {}, settings })) ?? []].flat()[0];
       assert.equal((await judge())?.level, 'holds');
       await state(`state/${mode}-state.json`, { active: true });
       assert.equal((await activeOtherMode(files))?.mode, mode);

@@ -2,6 +2,7 @@ import { englishOf, sentences } from '../../base/say.ts';
 import { unread } from '../../orchestrator/preconditions/unread.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import { problemOfFile, problemWords } from '../../orchestrator/stories/storyFile.ts';
+import { UNREAD_CODES } from '../../orchestrator/stories/unreadParts.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { nextData } from '../../presentation/storyListData.ts';
 import { nextText } from '../../presentation/storyListText.ts';
@@ -49,7 +50,7 @@ export async function storiesCheck({
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .filter(({ code }) => !(isToldElsewhere && code === 'notAStory'))
+      .filter(({ code }) => !(isToldElsewhere && UNREAD_CODES.has(code)))
       // If no story is ready, the reason names the first cycle.
       .filter(({ code }) => !(isStuck && code === 'circularDependency'))
       .map(problem => englishOf(problemWords(problem)));

@@ -68,10 +68,10 @@ export interface Precondition {
   /** Its result is left out if git cannot read a repository, because `judge` may fail there. */
   readonly needsGit?: true;
   /**
-   * @returns `undefined` if it does not concern such a run
+   * @returns `undefined` if it does not concern such a run; several if there are several things to say
    * @throws {HumanError} if it prevents the run
    */
-  judge(ground: Ground): Promise<Judgement | undefined>;
+  judge(ground: Ground): Promise<Judgement | readonly Judgement[] | undefined>;
 }
 
 /**

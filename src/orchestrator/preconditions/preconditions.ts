@@ -58,7 +58,7 @@ const PRECONDITIONS: readonly Precondition[] = [
 /** In the same order. */
 export const PRECONDITION_IDS: readonly string[] = PRECONDITIONS.map(({ id }) => id);
 
-/** The result of one precondition. */
+/** A result of a precondition. */
 export interface Found {
   readonly id: string;
   readonly judgement: Judgement;
@@ -80,13 +80,13 @@ export async function lookAtPreconditions(
   const found = await Promise.all(
     wanted.map(async precondition => ({
       ...precondition,
-      judgement: await (precondition === repository ? repositoryNow : judge(precondition, ground)),
+      judgements: await (precondition === repository ? repositoryNow : judge(precondition, ground)),
     })),
   );
   // Outside of a repository, the others only repeat that.
-  const hasGit = (await repositoryNow)?.level !== 'refuses';
-  return found.flatMap(({ id, judgement, needsGit }) =>
-    judgement === undefined || (needsGit && !hasGit) ? [] : [{ id, judgement }],
+  const hasGit = (await repositoryNow).every(({ level }) => level !== 'refuses');
+  return found.flatMap(({ id, judgements, needsGit }) =>
+    needsGit && !hasGit ? [] : judgements.map(judgement => ({ id, judgement })),
   );
 }
 
@@ -109,17 +109,15 @@ export async function requirePreconditions(
   );
 }
 
-async function judge(precondition: Precondition, ground: Ground): Promise<Judgement | undefined> {
+async function judge(precondition: Precondition, ground: Ground): Promise<readonly Judgement[]> {
   try {
-    return await precondition.judge(ground);
+    return [(await precondition.judge(ground)) ?? []].flat();
   } catch (error) {
-    return {
-      level: 'refuses',
-      message:
-        error instanceof HumanError
-          ? error.said
-          : (systemRefusal(error) ??
-            say('{0} could not be accessed: {1}', precondition.id, shorten(messageOf(error), 300))),
-    };
+    const message =
+      error instanceof HumanError
+        ? error.said
+        : (systemRefusal(error) ??
+          say('{0} could not be accessed: {1}', precondition.id, shorten(messageOf(error), 300)));
+    return [{ level: 'refuses', message }];
   }
 }

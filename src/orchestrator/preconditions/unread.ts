@@ -1,10 +1,4 @@
-import {
-  misspelledKeys,
-  misspelledStatuses,
-  repeatedKeys,
-  unreadDependencies,
-  unreadEntries,
-} from '../stories/storyProblems.ts';
+import { unreadParts } from '../stories/unreadParts.ts';
 import type { Precondition } from './precondition.ts';
 
 /**
@@ -14,13 +8,6 @@ import type { Precondition } from './precondition.ts';
 export const unread: Precondition = {
   id: 'unread',
   async judge({ stories }) {
-    const found =
-      stories &&
-      (unreadEntries(stories) ??
-        repeatedKeys(stories) ??
-        misspelledStatuses(stories) ??
-        unreadDependencies(stories) ??
-        misspelledKeys(stories));
-    return found && { level: 'warns', ...found };
+    return stories && unreadParts(stories).map(part => ({ level: 'warns', ...part }));
   },
 };

@@ -1,16 +1,11 @@
-import path from 'node:path';
 import { groupBy } from '../../base/groupBy.ts';
 import { once } from '../../base/once.ts';
-import { type Message, say, type Words } from '../../base/say.ts';
-import { shorten } from '../../base/text.ts';
+import { type Message, say } from '../../base/say.ts';
 import { plainText } from './formats/plainText.ts';
 import { StoryNames } from './formats/storyNames.ts';
 import { idsByName, joinedIds, listOfIds } from './joinedIds.ts';
-import type { Story, StoryList, StoryProblem } from './story.ts';
+import type { Story, StoryProblem } from './story.ts';
 import { writtenNeed } from './unknownNeeds.ts';
-
-/** Maximum number of named entries that are not read. */
-const MAX_UNREAD = 5;
 
 /** Finds the 1-based line and column of a story's field. @param names of dependencies, if only some are meant */
 export type FindPlace = (
@@ -295,92 +290,4 @@ function* circles(
       yield path.slice(from);
     }
   }
-}
-
-/**
- * That no agent works on entries of a list that are not read as stories.
- * @returns the finding and the next step, as sentences; `undefined` if every entry is read
- */
-export function unreadEntries({
-  path: list,
-  problems,
-}: StoryList): { readonly message: Message; readonly next: Message } | undefined {
-  const [first, ...rest] = problems.filter(
-    ({ code, severity }) => code === 'notAStory' && severity !== 'info',
-  );
-  if (first === undefined) {
-    return undefined;
-  }
-  const places = placesIn(list, [first, ...rest]);
-  return {
-    message:
-      rest.length === 0
-        ? say(
-            'No agent works on an entry of the story file that is not read as a story: {0}.',
-            places,
-          )
-        : say(
-            'No agent works on entries of the story file that are not read as stories: {0}.',
-            places,
-          ),
-    // What to do about this one may be wrong for others.
-    next: rest.every(({ message }) => message.key === first.message.key)
-      ? first.message
-      : say('Line {0}: {1}', first.line, first.message),
-  };
-}
-
-/** That stories count as not done because the key of their state is not known; like {@link unreadEntries}. */
-export function misspelledStatuses(
-  list: StoryList,
-): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, ['misspelledStatus'], places =>
-    say('The state of stories is not read, because its key is not known: {0}.', places),
-  );
-}
-
-/** That stories may be started too early, because what they wait for is not read. */
-export function unreadDependencies(
-  list: StoryList,
-): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, ['misspelledDependency', 'unreadDependency'], places =>
-    say('What stories wait for is not read: {0}.', places),
-  );
-}
-
-/** That stories may come in the wrong order, or lack their title; like {@link unreadEntries}. */
-export function misspelledKeys(
-  list: StoryList,
-): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, ['misspelledKey'], places =>
-    say('The priority or title of stories is not read, because its key is not known: {0}.', places),
-  );
-}
-
-/** That values, or whole lists, do not count because their key is there twice; like {@link unreadEntries}. */
-export function repeatedKeys(
-  list: StoryList,
-): { readonly message: Message; readonly next: Message } | undefined {
-  return toldTogether(list, ['repeatedKey'], places =>
-    say('A part of the story file is not read, because its key is there twice: {0}.', places),
-  );
-}
-
-function toldTogether(
-  { path: list, problems }: StoryList,
-  wanted: readonly StoryProblem['code'][],
-  messageOf: (places: Words) => Message,
-): { readonly message: Message; readonly next: Message } | undefined {
-  const found = problems.filter(({ code }) => wanted.includes(code));
-  const [first] = found;
-  return first && { message: messageOf(placesIn(list, found)), next: first.message };
-}
-
-function placesIn(list: string, problems: readonly StoryProblem[]): Words {
-  const named = [
-    ...new Set(problems.map(({ file, line }) => `${file ?? path.basename(list)}:${line}`)),
-  ];
-  const shown = shorten(named.slice(0, MAX_UNREAD).join(', '), 300);
-  const more = named.length - MAX_UNREAD;
-  return more > 0 ? say('{0} and {1} more', shown, more) : shown;
 }
