@@ -26,8 +26,8 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'reset' }
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'noProgress'; readonly iterations: number }
-  /** Its agents make progress, and none marks it as done. */
-  | { readonly kind: 'unclaimed'; readonly iterations: number }
+  /** Its agents make progress, and none marks it as done; `isShared`: nobody knows which story its id means. */
+  | { readonly kind: 'unclaimed'; readonly iterations: number; readonly isShared?: boolean }
   /** It is not in the story file any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
@@ -93,7 +93,7 @@ export function hindrancesOf(
  * others.
  */
 export function fruitlessOf(
-  state: Pick<RunState, 'storyRecords' | 'storyNotes'>,
+  state: Pick<RunState, 'sharedIds' | 'storyRecords' | 'storyNotes'>,
 ): readonly Hindrance[] {
   const lastOf = (id: string) => storyNotes(state, id).lastIteration?.number ?? 0;
   return [...state.storyRecords]
@@ -113,7 +113,10 @@ export function fruitlessOf(
         ? { storyId, kind: 'failed', times: failures, ...lastFailure(state, storyId) }
         : stuckFor > 0
           ? { storyId, kind: 'noProgress', iterations: stuckFor }
-          : { storyId, kind: 'unclaimed', iterations: unclaimed },
+          : {
+              ...{ storyId, kind: 'unclaimed', iterations: unclaimed },
+              ...(state.sharedIds?.includes(storyId) && { isShared: true }),
+            },
     );
 }
 
@@ -196,6 +199,9 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
         id,
         iterationCount(hindrance.iterations, t),
       );
+      if (hindrance.isShared) {
+        return `${made} ${t('Several stories have this id: give each an id of its own.')}`;
+      }
       const next =
         door === 'window'
           ? t('If it is done, mark it as done.')

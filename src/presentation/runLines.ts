@@ -169,6 +169,7 @@ export function warningWords(
     guardCouldNotRestore: t("The agent's changes could not be reverted: {0}", words),
     storyLeftAlone: words,
     idShared: words,
+    storiesMisread: words,
     storyChoiceIgnored: words,
     precondition: words,
     checkChangedStories: words,

@@ -296,6 +296,66 @@ describe('a run that is over', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(3), told);
   });
 
+  for (const lanes of [[], ['--lanes', '2']]) {
+    test(`a word for the state that is not known is told to the person and the next agent ${lanes.join(' ')}`, async t => {
+      const list = (status: string) =>
+        `{"userStories":[\n{"id":"S1","title":"one","status":"${status}"}]}\n`;
+      const workspace = await Workspace.create(t, { stories: undefined });
+      await workspace.write('.omc/prd.json', list('pending'));
+      workspace.git('add', '-f', '.omc/prd.json');
+      workspace.git('commit', '--quiet', '-m', 'stories');
+      const wrong: readonly Step[] = [
+        { append: ['work.txt', 'more\n'] },
+        { write: ['.omc/prd.json', list('finito')] },
+        { commit: 'feat: S1' },
+        { result: ['Done.'] },
+      ];
+      const nothing: readonly Step[] = [{ result: ['Nothing.'] }];
+      const limit = ['--max-iterations', '2', ...lanes];
+      const { stdout } = await workspace.script([wrong, nothing], ...limit).finished;
+      const words = 'prd.json:2. The status "finito" is not a word that is known here';
+      assert.equal(stdout.split(words).length, 2, stdout);
+      const told =
+        /prd\.json is not read as it was meant\*\*: .*"finito".* Only `"status": "\w+"` marks your story/;
+      assert.doesNotMatch(await workspace.prompt(1), told);
+      assert.match(await workspace.prompt(2), told);
+    });
+  }
+
+  test('an id that an agent gives to a second story is told to the person and the next agents', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const story = (id: string, title: string) => ({ id, title, passes: false });
+    const list = (...userStories: readonly object[]) => JSON.stringify({ userStories }, null, 1);
+    const old = [story('S1', 'one'), story('S2', 'two')];
+    await workspace.write('.omc/prd.json', list(...old));
+    const adds: readonly Step[] = [
+      { write: ['.omc/prd.json', list(story('S2', 'new'), ...old)] },
+      { commit: 'feat: more' },
+      { result: ['Added.'] },
+    ];
+    const commits: readonly Step[] = [
+      { append: ['work.txt', 'more\n'] },
+      { commit: 'feat: S2' },
+      { result: ['Done.'] },
+    ];
+    const limit = ['--max-iterations', '4'];
+    const script = [adds, commits, commits, commits];
+    const { stdout } = await workspace.script(script, ...limit).finished;
+    const words = 'The id S2 is already used on line 4: give this story an id of its own.';
+    assert.equal(stdout.split(words).length, 2, stdout);
+    assert.match(
+      stdout,
+      /marked S2 as done, although the last 3 .* progress\. Several stories have this id: give each an id of its own\. Raise/,
+    );
+    assert.doesNotMatch(stdout, /ralph-fresh tick S2/);
+    assert.match(
+      await workspace.prompt(2),
+      /\*\*Several stories have the same id\*\*: S2\. Yours is “new” \(line 3\): mark only that one\./,
+    );
+    const next = await workspace.script([], '--new', '--dry-run').finished;
+    assert.ok(next.stdout.includes(words), next.stdout);
+  });
+
   test('does not name a story that is done by now as one without progress', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const other: readonly Step[] = [{ tick: 'US-001' }, { result: ['I ticked US-001.'] }];

@@ -41,7 +41,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['idShared', 'storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
+  ...['idShared', 'storiesMisread', 'storyLeftAlone', 'storyChoiceIgnored', 'codeNotSearched'],
   ...[
     'restorePointsNotRemoved',
     'guardWithoutCopy',

@@ -22,6 +22,7 @@ import {
   refreshHandoffFromFiles,
   writeHandoff,
 } from './handoff.ts';
+import { misreadOf } from './misread.ts';
 import { uncommittedIn } from './ownPlaces.ts';
 import { type CodeSection, codeSection } from './prompt/codeSection.ts';
 import type { PromptSection } from './prompt/prompt.ts';
@@ -212,6 +213,12 @@ export class Briefer {
       stuckThreshold: config.stuckThreshold,
       storyFileProblem: before.storyFileProblem && englishOf(before.storyFileProblem),
       ...said(state, story?.id),
+      // A lane begins with the file of the run's branch, and not with what its last agent wrote.
+      ...misreadOf(
+        before.stories,
+        story,
+        lane === undefined ? undefined : storyNotes(state, story?.id),
+      ),
       uncommitted,
       duplicates: state.duplicates,
       verify: config.verify.length === 0 ? undefined : config.verify,

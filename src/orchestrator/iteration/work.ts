@@ -18,6 +18,7 @@ import { keepReturned, keepToBranch } from './branchWatch.ts';
 import { reportedIn } from './discoveries.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
+import { warnOfMisread } from './misread.ts';
 import { ownPlaces } from './ownPlaces.ts';
 import { ownFiles } from './prompt/uncommitted.ts';
 import { signalOf } from './signals.ts';
@@ -274,6 +275,7 @@ function warnOfProblems(scope: Scope, after: Snapshot): void {
   if (after.storyFileProblem !== undefined) {
     warn(scope, 'storyFileUnreadable', after.storyFileProblem);
   }
+  warnOfMisread(scope, after.stories);
   warnOfGit(scope, after);
 }
 

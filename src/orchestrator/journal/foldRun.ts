@@ -3,7 +3,7 @@ import { callState } from './callState.ts';
 import { discoveryState } from './discoveries.ts';
 import type { RunEvent } from './events.ts';
 import { judgedState } from './judgedState.ts';
-import { landingState, withoutNumbers, withTitle } from './landingState.ts';
+import { landingState, withTitle } from './landingState.ts';
 import { renumbered } from './renumbering.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import {
@@ -32,13 +32,10 @@ import {
 } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { changed, newStart, notStuck, withoutProof } from './storyRecord.ts';
+import { warningState } from './warningState.ts';
 
 /** Running iterations of a run with lanes; iterations that wait to land are among them. */
 const MAX_OPEN = 1_000;
-/** Warnings of work that has landed without its tick. */
-const TICK_MISSING: readonly string[] = ['tickNotWritten', 'tickNotCommitted'];
-/** Warnings of work that does not land because of what it contains. */
-const WITHHELD: readonly string[] = ['repositoryInside', 'stateInside'];
 
 /** Folds a whole journal. */
 export function foldRun(events: Iterable<RunEvent>): RunState {
@@ -325,6 +322,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         aside: event.aside,
         unknown: event.unknown,
         gone: event.gone,
+        sharedIds: event.sharedIds,
         // Counted at the end: what is reopened later is not put aside. A run of single stories leaves others open.
         putAside:
           event.outcome === 'completed' &&
@@ -400,27 +398,4 @@ function withoutLost(
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
-}
-
-function warningState(
-  state: RunState,
-  { code, detail, iteration = 0 }: Extract<RunEvent, { type: 'warning' }>,
-): RunState {
-  if (code === 'numbersMoved') {
-    return withoutNumbers(state);
-  }
-  const storyId = storyOf(state, iteration);
-  if (code === 'idShared') {
-    return withNotes(state, storyId, ({ guard, ...notes }) => ({
-      ...notes,
-      guard: guard && { ...guard, idShared: detail },
-    }));
-  }
-  if (WITHHELD.includes(code)) {
-    const withheld = { iteration, code, detail };
-    return withNotes(state, storyId, notes => ({ ...notes, withheld }));
-  }
-  return TICK_MISSING.includes(code) && storyId !== undefined
-    ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))
-    : state;
 }

@@ -61,6 +61,7 @@ function continuedRun(
     aside: undefined,
     unknown: undefined,
     gone: undefined,
+    sharedIds: undefined,
     uncommitted: undefined,
     pause: undefined,
     stopMode: undefined,

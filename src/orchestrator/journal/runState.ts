@@ -225,6 +225,8 @@ export interface RunState {
   }[];
   /** The ones among them that were removed from the file. */
   readonly gone?: readonly string[];
+  /** At the end of the run: ids that several stories of the file have. */
+  readonly sharedIds?: readonly string[];
   /** At the end of the run: stories that are done without a commit, and the files that are not committed. */
   readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;

@@ -54,6 +54,8 @@ export interface StoryNotes {
     /** What the agent did with the id of its story, so that the guard found the story removed. */
     readonly idShared?: Words;
   };
+  /** What its iteration wrote into the story file that is not read as it was meant. */
+  readonly misread?: { readonly iteration: number; readonly details: readonly Words[] };
   /** The newest unanswered question. */
   readonly question?: Question;
   /** The last promise of completion that contradicted the files. */

@@ -14,6 +14,8 @@ import { endLeftovers } from '../process/processTree.ts';
 import type { Run } from '../run/run.ts';
 import type { RunEnd } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
+import type { StoryList } from '../stories/story.ts';
+import { sharedIdsIn } from '../stories/unreadParts.ts';
 import type { Tracker } from '../trackers/tracker.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { keepBoundary } from './boundary.ts';
@@ -96,6 +98,7 @@ export async function endRun(
     aside: aside === undefined ? undefined : [...aside],
     unknown: unknown === undefined ? undefined : [...unknown],
     gone: gone === undefined ? undefined : [...gone],
+    sharedIds: idsShared(snapshot.stories),
     uncommitted,
     head,
     stories: storyCountOf(lanes ? withLanded(snapshot, run.state()) : snapshot),
@@ -118,6 +121,12 @@ export async function endRun(
     warn(journal, 'stateFileNotWritten', saidOf(error));
   }
   return run.state();
+}
+
+/** So that nobody is advised to tick by such an id; `undefined` if there are none. */
+function idsShared(list: StoryList | undefined): string[] | undefined {
+  const ids = list === undefined ? [] : sharedIdsIn(list);
+  return ids.length === 0 ? undefined : [...ids];
 }
 
 /**

@@ -105,6 +105,12 @@ export function unreadParts({ path: list, problems }: StoryList): readonly Unrea
   });
 }
 
+/** The ids that several stories have. */
+export function sharedIdsIn({ problems }: StoryList): readonly string[] {
+  const shared = problems.filter(({ code }) => code === 'duplicateId');
+  return [...new Set(shared.flatMap(({ subject }) => subject?.ids ?? []))];
+}
+
 /** That no agent works on entries of a list that are not read as stories; `undefined` if every entry is read. */
 export function unreadEntries(list: StoryList): UnreadPart | undefined {
   const problems = list.problems.filter(({ code }) => code === 'notAStory');

@@ -5,6 +5,7 @@ import { descriptionBelow, type Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import { duplicateNotes } from './duplicateNotes.ts';
 import { asData, commandText, idText, pathText, shortRuns, withinBudget } from './foreignText.ts';
+import { misreadNotes } from './misreadNotes.ts';
 import { mission, rules } from './mission.ts';
 import {
   HINT_TOKENS,
@@ -146,6 +147,7 @@ function warnings(input: PromptInput): string {
       `**${storyFile} is broken**: ${shortenToTokens(input.storyFileProblem, PART.problem)} Fix it first, without losing any story.`,
     );
   }
+  found.push(...misreadNotes(input));
   if (guardNote && guardNote.changes.length > 0) {
     const shown = guardNote.changes
       .slice(0, PART.changes)

@@ -46,6 +46,10 @@ export interface PromptInput {
   readonly refusedPromise?: { readonly iteration: number };
   /** Why the story file cannot be read now, if so. */
   readonly storyFileProblem?: string;
+  /** What of this story is not read in the story file as it was meant, as sentences. */
+  readonly misread?: readonly string[];
+  /** Ids that several stories of the file have. */
+  readonly sharedIds?: readonly string[];
   /** The check that refused the last claim. */
   readonly failedCheck?: Omit<FailedCheck, 'problem'>;
   /** Why the reviewer did not accept the last claim. */

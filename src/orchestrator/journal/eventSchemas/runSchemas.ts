@@ -129,6 +129,8 @@ export function runSchemas() {
         .optional(),
       /** For `noReadyStory`: ids of stories that were removed from the file before they were done. */
       gone: z.array(z.string()).optional(),
+      /** Ids that several stories of the file have. */
+      sharedIds: z.array(z.string()).optional(),
       uncommitted: uncommitted.optional(),
       /** HEAD, if an iteration is not judged yet: later commits are not its work. '' before the first commit. */
       head: z.string().optional(),
