@@ -1,3 +1,4 @@
+import { onceEach } from '../../base/onceEach.ts';
 import type { Story, StoryList } from './story.ts';
 
 /** A story that waits for one that is put aside, so that it can never start. */
@@ -12,8 +13,9 @@ export interface WaitsAside {
 /** Which open stories wait for one that is put aside, each with the first such one, in the order of the file. Pure. */
 export function waitsForAside(stories: readonly Story[]): readonly WaitsAside[] {
   const aside = new Map(stories.flatMap(story => (isAside(story) ? [[story.id, story]] : [])));
+  const firstIn = onceEach((ids: readonly string[]) => ids.find(id => aside.has(id)));
   return stories.flatMap(story => {
-    const on = story.done || isAside(story) ? undefined : story.dependsOn.find(id => aside.has(id));
+    const on = story.done || isAside(story) ? undefined : firstIn(story.dependsOn);
     return on === undefined ? [] : [{ id: story.id, on, status: aside.get(on)?.status }];
   });
 }

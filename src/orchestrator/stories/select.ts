@@ -1,3 +1,4 @@
+import { onceEach } from '../../base/onceEach.ts';
 import type { Story, StoryFile } from './story.ts';
 
 /** The next story to run, or why there is none. */
@@ -87,7 +88,8 @@ export function hasOpenStories(file: StoryFile): boolean {
 
 function readyAmong(open: readonly Story[], stories: readonly Story[]): readonly Story[] {
   const done = doneIds(stories);
-  return open.filter(story => story.dependsOn.every(id => done.has(id)));
+  const areDone = onceEach((ids: readonly string[]) => ids.every(id => done.has(id)));
+  return open.filter(({ dependsOn }) => areDone(dependsOn));
 }
 
 /**

@@ -1,10 +1,12 @@
 import { groupBy } from '../../base/groupBy.ts';
 import { once } from '../../base/once.ts';
+import { onceEach } from '../../base/onceEach.ts';
 import { type Message, say } from '../../base/say.ts';
 import { plainText } from './formats/plainText.ts';
 import { StoryNames } from './formats/storyNames.ts';
 import { idsByName, joinedIds, listOfIds } from './joinedIds.ts';
 import type { Story, StoryProblem } from './story.ts';
+import { addTo } from './storyMatching.ts';
 import { writtenNeed } from './unknownNeeds.ts';
 
 /** Finds the 1-based line and column of a story's field. @param names of dependencies, if only some are meant */
@@ -64,9 +66,10 @@ function* unknownDependencies(
     idOf: idsByName(stories),
     isShared: name => names().isSharedTitle(name),
   };
+  const unknownOf = onceEach((ids: readonly string[]) => ids.filter(id => !byId.has(id)));
   // What is done waits for nothing: its list may have lost what it waited for.
   for (const story of stories.filter(({ done }) => !done)) {
-    const unknown = story.dependsOn.filter(id => !byId.has(id));
+    const unknown = unknownOf(story.dependsOn);
     for (const { ids, message } of unknownDependencyMessages(story, unknown, known)) {
       yield {
         code: 'unknownDependency',
@@ -209,24 +212,7 @@ function* circlesOf(byId: ReadonlyMap<string, readonly Story[]>): Generator<Circ
   if (!hasForwardDependency(byId)) {
     return;
   }
-  const waitsFor = new Map<string, string[]>();
-  const neededBy = new Map<string, string[]>();
-  for (const [id, same] of byId) {
-    const needs = [...new Set(same.flatMap(story => story.dependsOn))].filter(need =>
-      byId.has(need),
-    );
-    waitsFor.set(id, needs);
-    for (const need of needs) {
-      const others = neededBy.get(need);
-      if (others === undefined) {
-        neededBy.set(need, [id]);
-      } else {
-        others.push(id);
-      }
-    }
-  }
-
-  for (const circle of circles(waitsFor, neededBy)) {
+  for (const circle of circles(byId)) {
     const within = new Set(circle);
     const first = circle
       .flatMap(id => byId.get(id) ?? [])
@@ -244,38 +230,25 @@ function* circlesOf(byId: ReadonlyMap<string, readonly Story[]>): Generator<Circ
 
 /** In most files, dependencies only name earlier stories; those cannot form a cycle, so no search is needed. */
 function hasForwardDependency(byId: ReadonlyMap<string, readonly Story[]>): boolean {
-  for (const same of byId.values()) {
-    for (const story of same) {
-      for (const id of story.dependsOn) {
-        if ((byId.get(id)?.at(-1)?.position ?? -1) >= story.position) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
+  const furthest = onceEach((ids: readonly string[]) =>
+    ids.reduce((most, id) => Math.max(most, byId.get(id)?.at(-1)?.position ?? -1), -1),
+  );
+  return [...byId.values()].some(same =>
+    same.some(({ dependsOn, position }) => furthest(dependsOn) >= position),
+  );
 }
 
-/** Removes everything that can be done in some order; the rest is a cycle or depends on one. Not recursive. */
-function* circles(
-  waitsFor: ReadonlyMap<string, readonly string[]>,
-  neededBy: ReadonlyMap<string, readonly string[]>,
-): Generator<string[]> {
-  const unmet = new Map([...waitsFor].map(([id, needs]) => [id, needs.length]));
-  const ready = [...unmet].filter(([, count]) => count === 0).map(([id]) => id);
-  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
-    unmet.delete(id);
-    for (const next of neededBy.get(id) ?? []) {
-      const left = (unmet.get(next) ?? 0) - 1;
-      unmet.set(next, left);
-      if (left === 0) {
-        ready.push(next);
-      }
-    }
-  }
-
+/** Each cycle among the ids that cannot be done in any order. Not recursive. */
+function* circles(byId: ReadonlyMap<string, readonly Story[]>): Generator<string[]> {
+  const unmet = unmetIn(byId);
+  const firstUnmet = onceEach((ids: readonly string[]) => ids.find(id => unmet.has(id)));
+  const next = (id: string) =>
+    byId
+      .get(id)
+      ?.map(({ dependsOn }) => firstUnmet(dependsOn))
+      .find(need => need !== undefined);
   const seen = new Set<string>();
-  for (const start of unmet.keys()) {
+  for (const start of unmet) {
     const steps = new Map<string, number>();
     const path: string[] = [];
     let id: string | undefined = start;
@@ -283,11 +256,56 @@ function* circles(
       seen.add(id);
       steps.set(id, path.length);
       path.push(id);
-      id = waitsFor.get(id)?.find(need => unmet.has(need));
+      id = next(id);
     }
     const from = id === undefined ? undefined : steps.get(id);
     if (from !== undefined) {
       yield path.slice(from);
     }
   }
+}
+
+/**
+ * Removes everything that can be done in some order; the rest is a cycle or depends on one. A list of dependencies that
+ * stories share is looked at once.
+ */
+function unmetIn(byId: ReadonlyMap<string, readonly Story[]>): ReadonlySet<string> {
+  const unmet = new Set(byId.keys());
+  const listsOf = new Map(
+    [...byId].map(([id, same]) => [id, new Set(same.map(({ dependsOn }) => dependsOn))]),
+  );
+  const idsWith = new Map<readonly string[], string[]>();
+  for (const [id, lists] of listsOf) {
+    for (const list of lists) {
+      addTo(idsWith, list, id);
+    }
+  }
+  const openIn = new Map<readonly string[], number>();
+  const listsNaming = new Map<string, (readonly string[])[]>();
+  for (const list of idsWith.keys()) {
+    const needs = [...new Set(list)].filter(id => byId.has(id));
+    openIn.set(list, needs.length);
+    for (const need of needs) {
+      addTo(listsNaming, need, list);
+    }
+  }
+  const met = [...openIn].flatMap(([list, count]) => (count === 0 ? [list] : []));
+  for (let list = met.pop(); list !== undefined; list = met.pop()) {
+    for (const id of idsWith.get(list) ?? []) {
+      const lists = listsOf.get(id);
+      lists?.delete(list);
+      if (lists?.size !== 0) {
+        continue;
+      }
+      unmet.delete(id);
+      for (const next of listsNaming.get(id) ?? []) {
+        const left = (openIn.get(next) ?? 0) - 1;
+        openIn.set(next, left);
+        if (left === 0) {
+          met.push(next);
+        }
+      }
+    }
+  }
+  return unmet;
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { groupBy } from '../../base/groupBy.ts';
+import { onceEach } from '../../base/onceEach.ts';
 import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { StoryParts } from './formats/storyFormat.ts';
@@ -34,9 +35,10 @@ export function waitsForUnknown(
     problems.filter(({ code }) => code === 'unknownDependency'),
     ({ subject }) => subject?.position ?? -1,
   );
+  const unknownIn = onceEach((ids: readonly string[]) => ids.filter(id => !known.has(id)));
   return stories.flatMap(story => {
     const { dependsOn, done, file, id, parked, position } = story;
-    const unknown = done || parked === true ? [] : dependsOn.filter(need => !known.has(need));
+    const unknown = done || parked === true ? [] : unknownIn(dependsOn);
     const [on, ...others] = unknown.map(need => writtenNeed(story, need));
     const place = placed
       .get(position)

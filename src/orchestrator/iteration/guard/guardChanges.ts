@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
 import { isNumberId } from '../../../base/numberId.ts';
+import { onceEach } from '../../../base/onceEach.ts';
 import { englishOf, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
@@ -77,6 +77,7 @@ export function findGuardChanges(
   }
   const { pairs, removed, added } = matchStories(before.stories, after.stories);
   const moved = movedStories(pairs);
+  const sorted = onceEach((ids: readonly string[]) => JSON.stringify(ids.toSorted()));
   return [
     ...removed.map(({ id }): GuardChange => ({ kind: 'storyRemoved', storyId: id })),
     ...pairs.flatMap(pair => [
@@ -85,7 +86,7 @@ export function findGuardChanges(
       ...(pair.after.parked && !pair.before.parked
         ? [{ kind: 'parked', storyId: pair.before.id } as const]
         : []),
-      ...(moved.has(pair.before) || isRescheduled(pair)
+      ...(moved.has(pair.before) || isRescheduled(pair, sorted)
         ? [{ kind: 'orderOrPriority', storyId: pair.before.id } as const]
         : []),
     ]),
@@ -276,11 +277,14 @@ export function doubleTicks(
     .map(({ id }) => ({ kind: 'tickedOther', storyId: id }));
 }
 
-function isRescheduled({ before, after }: Pair): boolean {
+function isRescheduled(
+  { before, after }: Pair,
+  sorted: (ids: readonly string[]) => string,
+): boolean {
   return (
     before.priority !== after.priority ||
     before.parked !== after.parked ||
-    !isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort())
+    sorted(before.dependsOn) !== sorted(after.dependsOn)
   );
 }
 

@@ -97,7 +97,13 @@ function diagnose(path: string, content: string | Uint8Array, only?: string): Di
   const list = file.kind === 'stories' ? file : undefined;
   const document = list?.format === 'prd' ? PrdDocument.read(text) : undefined;
   // An id that somebody waits for would be taken for that story.
-  const taken = new Set(list?.stories.flatMap(({ dependsOn, id }) => [id, ...dependsOn]));
+  const taken = new Set(list?.stories.map(({ id }) => id));
+  // Thousands of stories may share one list of thousands.
+  for (const ids of new Set(list?.stories.map(({ dependsOn }) => dependsOn))) {
+    for (const id of ids) {
+      taken.add(id);
+    }
+  }
   const diagnoses: StoryDiagnosis[] = [];
   const parted = list && parts && new PartDiagnoses({ list, parts, taken, text });
   const files = new Map(folderParts(text).map(part => [part.name, part]));
@@ -178,10 +184,10 @@ function* all(
 ): Generator<StoryDiagnosis> {
   const { document, parted, taken } = context;
   for (const problem of problems) {
-    const plain = plainDiagnosis(file, problem, context);
     if (document !== undefined && isOfEntry(problem)) {
       continue;
     }
+    const plain = plainDiagnosis(file, problem, context);
     yield* parted?.of(problem, plain) ?? [plain];
   }
   if (document !== undefined) {

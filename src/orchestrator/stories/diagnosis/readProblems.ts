@@ -52,7 +52,8 @@ export async function readStoryProblems(path: string): Promise<ToldFile> {
       ...place,
     };
   });
-  const others = file.problems.filter(problem => !read.problems.includes(problem));
+  const told = new Set(read.problems);
+  const others = file.problems.filter(problem => !told.has(problem));
   return {
     file,
     problems: [...inText, ...others.map(problem => toldOf(problem, 'warning'))],

@@ -120,22 +120,23 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
   return stories.map((story, i) => {
     const { entry } = tasks[i] as Task;
     const phase = phaseOf[i] as Phase;
+    const own = readDependencies(entry).flatMap(need =>
+      names().meantBy(need, positionOf.get(phase)),
+    );
     const needs = joined(
-      readDependencies(entry)
-        .flatMap(need => names().meantBy(need, positionOf.get(phase)))
-        .filter(isWaitedFor),
+      [...new Set(own)].filter(isWaitedFor),
       joined(needsOf.get(phase) ?? [], earlier.get(entry) ?? []),
     );
     return { ...story, dependsOn: needs, epic: phase.name ?? phase.id };
   });
 }
 
-/** One of the lists itself if it has all: thousands of tasks may wait for the same thousands. */
+/** One of the lists itself if it has all: thousands of tasks may wait for the same thousands. No list has an id twice. */
 function joined(ids: readonly string[], others: readonly string[]): readonly string[] {
-  if (ids.length === 0) {
-    return others;
+  if (ids.length === 0 || others.length === 0) {
+    return ids.length === 0 ? others : ids;
   }
-  return others.length === 0 && ids.length === 1 ? ids : [...new Set([...ids, ...others])];
+  return [...new Set([...ids, ...others])];
 }
 
 /** Open tasks with a place for their commits in which nothing can be listed. */
