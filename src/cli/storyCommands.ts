@@ -78,9 +78,11 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   const files = new RunFiles(cwd);
   let list: StoryFile;
   let problems: StoryListData['problems'];
+  let moreProblems: number;
   try {
     const read = await readStoryProblems(await requireStoryFile(files, named));
     list = read.file;
+    moreProblems = read.more;
     problems = read.problems.map(({ code, file, line, message, severity }) => ({
       ...{ message: englishOf(message), line, code, severity },
       file,
@@ -108,6 +110,7 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
     ),
     discoveries: await readFoundWork(files),
     problems,
+    moreProblems,
   });
   if (json) {
     printJson(data);
@@ -130,6 +133,7 @@ function noList(
     format: null,
     stories: [],
     problems: [{ message, line: 0 }],
+    moreProblems: 0,
     discovered: [],
   };
 }

@@ -39,6 +39,8 @@ export interface StoryListData {
   /** Empty if the file is not usable; `problems` says why. */
   readonly stories: readonly StoryData[];
   readonly problems: readonly ProblemData[];
+  /** How many further problems the file has. */
+  readonly moreProblems: number;
   /** Work that agents found outside of their stories, and that waits for a person. */
   readonly discovered: readonly DiscoveryData[];
 }
@@ -100,6 +102,8 @@ export interface KnownOfStories {
   readonly discoveries?: readonly KnownDiscovery[];
   /** Problems of the file, instead of those that the reader found. */
   readonly problems?: readonly ProblemData[];
+  /** How many of them are left out. */
+  readonly moreProblems?: number;
 }
 
 /** The output of `next --json`: the story to run next, or why there is none. */
@@ -139,7 +143,13 @@ const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
 
 /** A story file as data for other programs. */
 export function storyListData(file: StoryFile, known: KnownOfStories = {}): StoryListData {
-  const { problems, run = NO_RUN, states = [], discoveries = discoveriesOf(states) } = known;
+  const {
+    moreProblems = 0,
+    problems,
+    run = NO_RUN,
+    states = [],
+    discoveries = discoveriesOf(states),
+  } = known;
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
   return {
@@ -167,6 +177,7 @@ export function storyListData(file: StoryFile, known: KnownOfStories = {}): Stor
     }),
     problems:
       problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
+    moreProblems,
     discovered: waitingDiscoveries(discoveries, idsWithReports(stories)).map(
       ({ from, id, title, why }) => ({ id, title, why: why ?? null, from: from ?? null }),
     ),

@@ -31,7 +31,8 @@ const STATE_LINES = {
 };
 
 /** Stories as lines for a terminal, with the problems of their file below. */
-export function storyListText({ discovered, source, stories, problems }: StoryListData): string {
+export function storyListText(data: StoryListData): string {
+  const { discovered, moreProblems, problems, source, stories } = data;
   const done = stories.filter(countsAsDone).length;
   const aside = stories.filter(({ state }) => state === 'parked').length;
   const later = stories.filter(({ state }) => state === 'later').length;
@@ -52,6 +53,9 @@ export function storyListText({ discovered, source, stories, problems }: StoryLi
     ...stories.flatMap(questionLine),
     ...stateLines(stories),
     ...problemLines(problems),
+    ...(moreProblems > 0
+      ? [`…and ${moreProblems} more ${moreProblems === 1 ? 'problem' : 'problems'}`]
+      : []),
     ...discoveredLine(discovered.length),
   ].join('\n');
 }

@@ -67,6 +67,7 @@ test('a story file is returned as data', () => {
         line: 4,
       },
     ],
+    moreProblems: 0,
     discovered: [],
   });
 });

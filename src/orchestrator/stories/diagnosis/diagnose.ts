@@ -28,6 +28,8 @@ export interface DiagnosedStories {
   /** Without byte order mark; the ranges refer to it. */
   readonly text: string;
   readonly diagnoses: readonly StoryDiagnosis[];
+  /** How many further problems there are, which are only counted. */
+  readonly more: number;
   /** Whether one of the problems has a clear fix. Only what could be one is tried: each trial reads the whole text. */
   readonly hasClearFix: () => boolean;
 }
@@ -70,10 +72,11 @@ export function diagnoseTaskFile(
       return { offset: start, length: at(offset + length) - start, content };
     }),
   });
-  const { diagnoses, file } = diagnose(folder, whole, name);
+  const { diagnoses, file, more } = diagnose(folder, whole, name);
   return {
     file,
     text,
+    more,
     diagnoses: diagnoses.map(found => ({
       ...found,
       start: at(found.start),
@@ -105,13 +108,15 @@ function diagnose(path: string, content: string | Uint8Array, only?: string): Di
     }
   }
   const diagnoses: StoryDiagnosis[] = [];
+  let more = 0;
   const parted = list && parts && new PartDiagnoses({ list, parts, taken, text });
   const files = new Map(folderParts(text).map(part => [part.name, part]));
   const problems = file.problems.filter(one => only === undefined || one.file === only);
   for (const found of all(file, problems, { document, files, lines, parted, taken, text })) {
-    diagnoses.push(found);
-    if (diagnoses.length >= MAX_PROBLEMS) {
-      break;
+    if (diagnoses.length < MAX_PROBLEMS) {
+      diagnoses.push(found);
+    } else {
+      more += 1;
     }
   }
   diagnoses.sort((a, b) => a.start - b.start || a.end - b.end);
@@ -121,7 +126,7 @@ function diagnose(path: string, content: string | Uint8Array, only?: string): Di
         parted?.clearTrials(found)?.length !== 0 && found.fixes().some(({ isClear }) => isClear),
     ),
   );
-  return { file, text, diagnoses, hasClearFix, parted };
+  return { file, text, diagnoses, more, hasClearFix, parted };
 }
 
 /** Applies all clear fixes. @returns the new text, with its previous byte order mark */
@@ -232,7 +237,9 @@ function plainDiagnosis(
   const first = files.get(problem.file ?? '')?.start ?? 0;
   const line = problem.line + lines.at(first).line - 1;
   const offset = Math.min(lines.offsetOf({ line, column }), text.length);
-  const rest = /^[^\r\n]*/.exec(text.slice(offset))?.[0].trimEnd() ?? '';
+  // Thousands of problems may be on one line, which must not be searched for its end each time.
+  const next = lines.offsetOf({ line: line + 1, column: 1 });
+  const rest = text.slice(offset, next > offset ? next : undefined).trimEnd();
   // At the end of a line, the previous character is underlined.
   const start = rest === '' && offset > first ? offset - 1 : offset;
   return {

@@ -23,6 +23,8 @@ export interface ToldProblem {
 export interface ToldFile {
   readonly file: StoryFile;
   readonly problems: readonly ToldProblem[];
+  /** How many further problems there are. */
+  readonly more: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function readStoryProblems(path: string): Promise<ToldFile> {
   if (bytes === undefined) {
     return unreadable(await readStoryFileOrThrow(path));
   }
-  const { diagnoses, file: read, text } = diagnoseStories(path, bytes);
+  const { diagnoses, file: read, more, text } = diagnoseStories(path, bytes);
   const file = await withTasksAside(read);
   const isReplaced = file.kind === 'invalid' && !read.problems.includes(file.problems[0]);
   if (isReplaced || file.problems[0]?.code === 'unreadable') {
@@ -57,11 +59,12 @@ export async function readStoryProblems(path: string): Promise<ToldFile> {
   return {
     file,
     problems: [...inText, ...others.map(problem => toldOf(problem, 'warning'))],
+    more,
   };
 }
 
 function unreadable(file: StoryFile): ToldFile {
-  return { file, problems: file.problems.map(problem => toldOf(problem, 'error')) };
+  return { file, problems: file.problems.map(problem => toldOf(problem, 'error')), more: 0 };
 }
 
 function toldOf(
