@@ -68,6 +68,20 @@ export async function requireRunsHere(files: RunFiles): Promise<void> {
   }
 }
 
+/**
+ * Where the ticks of a story file are recorded: in this folder, or, if it has no runs, in the project above it that has
+ * some, and the file. Otherwise a tick could not be taken back exactly from a subfolder.
+ */
+export function filesForTicks(files: RunFiles, storyFile: string): RunFiles {
+  const { runsDir, workspace } = files;
+  const above = existsSync(runsDir) ? undefined : folderAboveWithRuns(workspace);
+  return above !== undefined &&
+    isWithin(workTreeRoot(workspace), above) &&
+    isWithin(above, path.resolve(workspace, storyFile))
+    ? new RunFiles(above)
+    : files;
+}
+
 /** The run that a command is about. */
 export interface ChosenRun {
   readonly runId: string;

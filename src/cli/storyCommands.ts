@@ -29,6 +29,7 @@ import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { filesForTicks } from './runs.ts';
 import {
   AllListsDone,
   fileOption,
@@ -170,8 +171,9 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
 async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
   // It brings most of the code that this file needs, and the brief commands do without it.
   const { tickStory } = await import('../orchestrator/loop/tickStory.ts');
-  const files = new RunFiles(cwd);
-  const { file, story } = await findStory(files, typed, named);
+  const here = new RunFiles(cwd);
+  const { file, story } = await findStory(here, typed, named);
+  const files = filesForTicks(here, file);
   const { id } = story;
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });

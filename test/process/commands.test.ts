@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -398,6 +398,20 @@ describe('tick and untick', { concurrency: 4 }, () => {
       assert.equal(await read(), changed);
     });
   }
+
+  test('a mark is taken back exactly from a subfolder', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const text =
+      '[{"id":"A","title":"a","status":"in_progress"},{"id":"B","title":"b","status":"Shipped"}]';
+    await workspace.write('list.json', text);
+    await printed(workspace, 'tick', 'A', '--file', 'list.json');
+    assert.notEqual(await workspace.read('list.json'), text);
+    await mkdir(path.join(workspace.folder, 'sub'));
+    const below = ['--cwd', path.join(workspace.folder, 'sub')];
+    await printed(workspace, 'untick', 'A', ...below, '--file', '../list.json');
+    assert.equal(await workspace.read('list.json'), text);
+    assert.deepEqual(await readdir(path.join(workspace.folder, 'sub')), []);
+  });
 
   test('a mark is not restored over a change of somebody else', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });

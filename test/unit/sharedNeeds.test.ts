@@ -49,7 +49,7 @@ describe('stories that share what they wait for', () => {
       );
       assert.equal(readyStories(stories).length, COUNT);
       assert.deepEqual(waitsForAside(stories), []);
-      assert.deepEqual(waitsForUnknown(stories), []);
+      assert.deepEqual(waitsForUnknown(stories, []), []);
       const list: StoryList = {
         ...{ kind: 'stories', format: 'orchestration', path: 'a.yaml', hash: '', stories },
         ...{ problems: [], project: '', branchName: '', description: '' },
