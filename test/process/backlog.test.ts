@@ -318,13 +318,10 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
         found?.changes.some(change => change.kind === kind),
         JSON.stringify(found),
       );
-      // With such settings, the agent's own task counts as ticked by it, which it may do.
-      const own = path.relative('backlog', FIRST);
-      const expected =
-        kind === 'tickedOther'
-          ? { ...before, [own]: before[own]?.replace('status: To Do', 'status: Done') }
-          : before;
-      assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), expected);
+      // By the restored settings, the agent has not marked its own task either.
+      assert.deepEqual(await filesIn(path.join(workspace.folder, 'backlog')), before);
+      const [ended] = await workspace.events('iteration.ended');
+      assert.notEqual(ended?.outcome, 'storyDone');
       assert.ok((await lstat(path.join(workspace.folder, 'backlog'))).isDirectory());
       assert.ok(
         (await readdir(path.join(workspace.folder, 'backlog/tasks'))).every(name =>

@@ -22,7 +22,7 @@ import {
   mayTick,
 } from './guardChanges.ts';
 import { withOldEntries } from './guardEntries.ts';
-import { haveSameSettings, withOldFiles } from './guardFiles.ts';
+import { haveSameSettings, withOldFiles, withOldSettings } from './guardFiles.ts';
 
 const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 
@@ -169,7 +169,9 @@ function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLi
   }
   const others = forbidden.filter(change => !judged.has(keyOf(change)));
   const ids = new Set(targets.flatMap(idsOf));
-  const wanted = wishes(options, before, now, targets);
+  // The settings of a folder are restored with its files, so the agent's own story counts by them, too.
+  const meant = parseStoryFile(options.path, withOldSettings(options.beforeBytes, bytes));
+  const wanted = wishes(options, before, meant, targets);
   const candidates: { readonly replacesTexts: boolean; readonly text: () => string | undefined }[] =
     [];
   if (
@@ -222,7 +224,7 @@ function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLi
   }
   for (const { text, replacesTexts } of candidates) {
     const content = attempt(text);
-    if (content !== undefined && isFixed(options, before, now, content, others)) {
+    if (content !== undefined && isFixed(options, before, meant, content, others)) {
       return { content: Buffer.from(content), targets, replacesTexts };
     }
   }

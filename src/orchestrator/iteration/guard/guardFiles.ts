@@ -1,4 +1,4 @@
-import { packFolder, TASKS, unpackFolder } from '../../stories/formats/folderText.ts';
+import { isFolderText, packFolder, TASKS, unpackFolder } from '../../stories/formats/folderText.ts';
 import type { StoryList } from '../../stories/story.ts';
 import { matchStories } from '../../stories/storyMatching.ts';
 
@@ -10,6 +10,22 @@ export function haveSameSettings(before: Buffer, now: Buffer): boolean {
     ),
   );
   return old?.join('\n') === found?.join('\n');
+}
+
+/**
+ * An agent's folder of stories with the old settings, by which its files count: whoever changes what the states mean has not
+ * marked a story.
+ */
+export function withOldSettings(before: Buffer, now: Buffer): Buffer {
+  if (!isFolderText(before) || !isFolderText(now) || haveSameSettings(before, now)) {
+    return now;
+  }
+  const { completed, files: found, unread } = unpackFolder(now);
+  const files = new Map([
+    ...[...found].filter(([name]) => !isSetting(name)),
+    ...[...unpackFolder(before).files].filter(([name]) => isSetting(name)),
+  ]);
+  return packFolder({ files, completed, unread: unread.filter(name => !files.has(name)) });
 }
 
 /**
