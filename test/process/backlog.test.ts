@@ -188,7 +188,7 @@ describe('a folder of Backlog.md', { concurrency: 2 }, () => {
     const data = JSON.parse(await finish(workspace.cli('stories', '--json')));
     assert.deepEqual([data.format, data.problems[0].file], ['backlog', 'tasks/task-3 - Mails.md']);
     const doctor = await workspace.cli('doctor').finished;
-    assert.match(doctor.stdout, /tasks\/task-3 - Mails\.md, line 4/);
+    assert.match(doctor.stdout, /tasks\/task-3 - Mails\.md:4\. The status "Nearly"/);
     assert.match(await finish(workspace.cli('next')), /task-1/);
     assert.match(await finish(workspace.cli('next', '--file', 'backlog/tasks')), /task-1/);
   });
