@@ -58,7 +58,7 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     });
     const named = (file: string) => path.normalize(file);
     const starts = [
-      `${named('.taskmaster/tasks/tasks.json')} is not used, line 2: Entries in "master" that `,
+      `${named('.taskmaster/tasks/tasks.json')} is not used, line 2: Entries in "master.task" that `,
       'feature_list.json is not used, line 2: The list "featurs" of this feature list ',
       'IMPLEMENTATION_PLAN.md is not used, line 2: This looks like a checkbox, but ',
       `${named('.ralphy/tasks.yaml')} is not used, line 2: The list "task" is not read: `,
