@@ -33,7 +33,8 @@ export async function draftByAgent(
   const { workspace } = what.files;
   const flags = settingsOf(command);
   allowOutsideLinks(flags.outsideLinks ?? []);
-  const env = await agentEnvironment(what.files, what.storyFile, true);
+  // Whatever the folder has: such an agent only reads.
+  const env = agentEnvironment('all');
   const settings = await resolveSettings({ flags, workspace });
   const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
   const agent = agentOf(settings);

@@ -4,7 +4,14 @@ import { cp, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeGithub, type FakeIssue } from '../support/fakeGithub.ts';
-import { type Finished, fakeAgent, until, Workspace } from '../support/ralph.ts';
+import {
+  type Finished,
+  fakeAgent,
+  openStories,
+  type Step,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
 
 const MIRROR = '.omc/github.json';
 const COPY = {
@@ -55,6 +62,22 @@ async function withCopy(t: TestContext, copy: object): Promise<Workspace> {
   await workspace.write(MIRROR, JSON.stringify(copy, null, 2));
   workspace.git('add', '-Af');
   workspace.git('commit', '-qm', 'issues');
+  return workspace;
+}
+
+/** So long that its older entries are condensed. */
+const LONG_LOG = Array.from(
+  { length: 100 },
+  (_, index) => `## Iteration ${index + 1}\n- Did it\n- Learned ${index + 1}\n\n---\n`,
+).join('');
+
+/** A list at a path of its own that is a copy of issues, and a token in the environment. */
+async function withCopyElsewhere(t: TestContext): Promise<Workspace> {
+  const workspace = await withCopy(t, { ...COPY, userStories: [] });
+  await workspace.write('copy.json', JSON.stringify(COPY, null, 2));
+  workspace.git('add', '-Af');
+  workspace.git('commit', '-qm', 'copy');
+  Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
   return workspace;
 }
 
@@ -142,6 +165,106 @@ describe('agents without a token', { concurrency: 4 }, () => {
     const next = await workspace.script([steps]).finished;
     assert.doesNotMatch(await environment(workspace, next), /ghp_/);
   });
+
+  const NOTE: Step = { shell: 'env > "$FAKE_AGENT_NOTES/env-$$"' };
+  const unread: Readonly<Record<string, string>> = {
+    'is empty': ': > copy.json',
+    'is a folder': 'rm copy.json; mkdir copy.json',
+    'is broken': "printf '{' > copy.json",
+    'says no more that it is one': `node -e "
+      const { github, ...rest } = JSON.parse(fs.readFileSync('copy.json', 'utf8'));
+      fs.writeFileSync('copy.json', JSON.stringify(rest, null, 2));"`,
+  };
+  for (const [name, shell] of Object.entries(unread)) {
+    test(`after a kill, while the copy ${name}`, async t => {
+      const workspace = await withCopyElsewhere(t);
+      const before = await workspace.read('copy.json');
+      const first = workspace.script([[{ shell }, { wait: 'go' }]], '--file', 'copy.json');
+      await until('the copy is changed', async () => {
+        const now = await workspace.read('copy.json').catch(() => undefined);
+        return now !== before && !(now === '' && shell.startsWith('node'));
+      });
+      first.child.kill('SIGKILL');
+      await first.finished;
+      const next = await workspace.script([[NOTE, 'work']], '--resume').finished;
+      assert.doesNotMatch(await environment(workspace, next), /ghp_/);
+    });
+  }
+
+  test('in a run that continues after its list says no more that it is a copy', async t => {
+    const workspace = await withCopyElsewhere(t);
+    const flags = ['--max-iterations', '1'];
+    await workspace.script([[]], '--file', 'copy.json', ...flags).finished;
+    const { github: _, ...rest } = COPY;
+    await workspace.write('copy.json', JSON.stringify(rest, null, 2));
+    for (const most of ['2', '3']) {
+      const next = await workspace.script([[NOTE]], '--resume', '--max-iterations', most).finished;
+      assert.doesNotMatch(await environment(workspace, next), /ghp_/);
+    }
+    assert.deepEqual(
+      (await workspace.events('run.resumed')).map(({ withoutTokens }) => withoutTokens),
+      [true, true],
+    );
+  });
+
+  test('while nobody knows what the list says, which a person is told', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
+    const shell = 'rm .omc/prd.json; mkdir .omc/prd.json';
+    const first = workspace.script([[{ shell }, { wait: 'go' }]]);
+    await until('the list is gone', () =>
+      workspace.read('.omc/prd.json').then(
+        () => false,
+        () => true,
+      ),
+    );
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const next = await workspace.script([[NOTE, 'work']], '--resume').finished;
+    assert.match(next.stderr, /get no token of GitHub, because the story file is gone or cannot/);
+    assert.doesNotMatch(await environment(workspace, next), /ghp_/);
+  });
+
+  test('that plan for another file, in a folder with a copy', async t => {
+    const workspace = await withCopy(t, COPY);
+    Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one' });
+    const userStories = openStories(1);
+    const draft = `\`\`\`json\n${JSON.stringify({ project: 'P', userStories })}\n\`\`\``;
+    const planning: readonly Step[] = [NOTE, { result: [draft] }];
+    const flags = ['--max-iterations', '1', '--prd', 'Build it'];
+    const run = await workspace.script([planning, [NOTE]], ...flags).finished;
+    assert.doesNotMatch(await environment(workspace, run), /ghp_/);
+    const next = ['--resume', '--max-iterations', '2'];
+    const resumed = await workspace.script([[NOTE]], ...next).finished;
+    const noted = (await readdir(workspace.notesDir)).filter(file => file.startsWith('env-'));
+    assert.equal(noted.length, 3, resumed.stderr);
+    for (const file of noted) {
+      assert.doesNotMatch(await readFile(path.join(workspace.notesDir, file), 'utf8'), /ghp_/);
+    }
+  });
+
+  for (const [name, args] of [
+    ['plan', ['plan', 'Build it']],
+    ['describe parts of the project', ['pin', '--enrich']],
+    ['summarize the log', ['compact', '--summarize']],
+  ] as const) {
+    test(`that ${name}, whatever the folder has`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      await mkdir(path.join(workspace.folder, 'src'));
+      for (const file of ['src/shop.ts', 'src/basket.ts']) {
+        await workspace.write(file, 'export const sessions = 1;\n');
+      }
+      await workspace.write('.omc/progress.txt', LONG_LOG);
+      workspace.git('add', '-Af');
+      workspace.git('commit', '-qm', 'files');
+      Object.assign(workspace.env, { GITHUB_TOKEN: 'ghp_one', GH_TOKEN: 'ghp_two' });
+      const told = await workspace.cliWith(
+        { FAKE_AGENT_SCRIPT: JSON.stringify([[NOTE]]) },
+        ...[...args, '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+      ).finished;
+      assert.doesNotMatch(await environment(workspace, told), /ghp_/);
+    });
+  }
 
   test('that split a story of a copy', async t => {
     const workspace = await withCopy(t, { ...COPY, userStories: [] });

@@ -51,6 +51,7 @@ import { typedId } from '../typedIds.ts';
 import { beginGithub, namedSource, requireCopy, tellNotes } from './githubStart.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunsBranch } from './runsBranch.ts';
+import { getsNoTokens } from './runTokens.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
 import {
   namesPlace,
@@ -147,7 +148,12 @@ async function start(asking: StartRequest): Promise<number> {
   if (flags.detach) {
     return loopDetached(files, request);
   }
-  const env = await agentEnvironment(files, work.storyFile, prepare !== undefined);
+  const withoutTokens = await getsNoTokens(files, work.storyFile, {
+    earlier,
+    isPlanned: prepare !== undefined,
+    isQuiet: flags.quiet === true || flags.dryRun === true,
+  });
+  const env = agentEnvironment(withoutTokens ? 'all' : 'window');
   const stop = new StopSwitch();
   const fallbackAgent = await fallbackAgentOf(settings, {
     env: process.env,
@@ -170,6 +176,7 @@ async function start(asking: StartRequest): Promise<number> {
     apiKey: settings.apiKey,
     settings: rememberedSettings(remembered),
     env,
+    withoutTokens,
     version: packageJson.version,
     stop,
     askBranch: canAsk(flags) ? askBranch : undefined,
@@ -230,7 +237,11 @@ async function trackerOf(
     }
     return tracker;
   }
-  if (storyFile !== undefined && !isDryRun && (await areIssues(files.workspace, storyFile))) {
+  if (
+    storyFile !== undefined &&
+    !isDryRun &&
+    (await areIssues(files.workspace, storyFile)) === true
+  ) {
     tellNotes([{ code: 'githubNotAsked', detail: OTHER_COPY }]);
   }
   return storyFile !== undefined && (await beadsDatabase(storyFile)) !== undefined

@@ -64,7 +64,7 @@ export function startedRunId(line: string): string | undefined {
     has(isStoryCount, 'stories') &&
     may(isText, 'branch', 'model', 'planDir', 'startCommit', 'startId', 'storyFile') &&
     may(isPositive, 'lanes') &&
-    may(is => typeof is === 'boolean', 'isolated', 'reviewer') &&
+    may(is => typeof is === 'boolean', 'isolated', 'reviewer', 'withoutTokens') &&
     may(list => Array.isArray(list) && list.every(isText), 'onlyStories', 'verify') &&
     may(isFields, 'settings') &&
     may(usd => Number.isFinite(usd) && Number(usd) > 0, 'budgetUsd') &&

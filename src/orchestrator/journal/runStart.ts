@@ -52,6 +52,8 @@ function continuedRun(
     costUnknown: loop.costUnknown ?? before.costUnknown,
     settings: loop.settings ?? before.settings,
     branch: loop.branch ?? before.branch,
+    // Once they are known as issues, whatever the list says later.
+    withoutTokens: loop.withoutTokens ?? before.withoutTokens,
     endedAt: undefined,
     outcome: undefined,
     exitCode: undefined,
@@ -100,6 +102,7 @@ function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }
     reviewer: event.reviewer || undefined,
     settings: event.settings,
     onLastWindow: event.onLastWindow,
+    withoutTokens: event.withoutTokens || undefined,
     branch: event.branch,
     stories: storyCount(event.stories),
   };

@@ -121,6 +121,8 @@ export interface RunState {
   readonly stuckThreshold: number;
   readonly budgetUsd?: number;
   readonly payer?: 'apiKey' | 'login';
+  /** Its agents get no token of GitHub: its stories are issues, or may be. */
+  readonly withoutTokens?: true;
   readonly verify: readonly string[];
   /** A claim counts as done only after a reviewer has approved it. */
   readonly reviewer?: true;

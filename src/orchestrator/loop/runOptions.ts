@@ -51,6 +51,8 @@ export interface RunOptions {
   readonly apiKey?: 'use' | 'remove';
   /** Environment for the agents. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** No token of GitHub is in `env`, because the stories are issues, or may be. */
+  readonly withoutTokens?: boolean;
   /** The settings from the command line, which the run reuses when it continues; no secrets, no personal data. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** This program's version, for the journal. */

@@ -11,7 +11,7 @@ import type { RunOptions } from './runOptions.ts';
 
 /** The facts that a run records each time it starts or continues. */
 export async function startFacts(
-  { agent, apiKey, config, env, onLastWindow, settings, version }: RunOptions,
+  { agent, apiKey, config, env, onLastWindow, settings, version, withoutTokens }: RunOptions,
   {
     branch,
     isIsolated,
@@ -33,6 +33,7 @@ export async function startFacts(
     reviewer: config.reviewer ? true : undefined,
     settings: settings === undefined ? undefined : { ...settings },
     onLastWindow,
+    withoutTokens: withoutTokens ? true : undefined,
     stories: storyCountOf(snapshot),
     branch: branch === '' ? undefined : branch,
   };

@@ -115,6 +115,8 @@ export const eventFields = once(() => {
       /** The settings from the command line that the run may reuse when it continues. */
       settings: z.record(z.string(), z.unknown()).optional(),
       onLastWindow: z.enum(['continue', 'stopAfterIteration']).optional(),
+      /** Agents get no token of GitHub, because the stories are issues, or may be. */
+      withoutTokens: z.boolean().optional(),
       stories: storyCount,
       branch: z.string().optional(),
     },
