@@ -331,6 +331,7 @@ describe('the first line of a run', () => {
           settings: { effort: 'low' },
         },
         ...{ startCommit: 'abc', startId: '7', storyFile: 'prd.json', verify: ['npm test'] },
+        withoutTokens: true,
       }),
     };
     const whole: RunEvent = event;
