@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
@@ -8,10 +9,10 @@ import { UsageError } from '../base/usageError.ts';
 import { knownSources } from '../orchestrator/stories/knownSources.ts';
 import { workTreeRoot } from '../orchestrator/stories/outsideLinks.ts';
 import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
-import { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
+import { readNewestRun, readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 import { isRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { begunRunIds, runIds } from '../orchestrator/workspace/runIds.ts';
-import { livingLoop } from './loopEnd.ts';
+import { activeRun, livingLoop } from './loopEnd.ts';
 import { print, tell } from './print.ts';
 
 /** Maximum number of runs named in a message. */
@@ -69,17 +70,37 @@ export async function requireRunsHere(files: RunFiles): Promise<void> {
 }
 
 /**
- * Where the ticks of a story file are recorded: in this folder, or, if it has no runs, in the project above it that has
- * some, and the file. Otherwise a tick could not be taken back exactly from a subfolder.
+ * Where the ticks of a story file are recorded: in this folder, or, if it has no runs, in the project above it whose run
+ * or earlier ticks are about this file. Otherwise a tick could not be taken back exactly from a subfolder.
  */
-export function filesForTicks(files: RunFiles, storyFile: string): RunFiles {
+export async function filesForTicks(files: RunFiles, storyFile: string): Promise<RunFiles> {
   const { runsDir, workspace } = files;
   const above = existsSync(runsDir) ? undefined : folderAboveWithRuns(workspace);
-  return above !== undefined &&
-    isWithin(workTreeRoot(workspace), above) &&
-    isWithin(above, path.resolve(workspace, storyFile))
-    ? new RunFiles(above)
-    : files;
+  if (above === undefined || !isWithin(workTreeRoot(workspace), above)) {
+    return files;
+  }
+  const filesAbove = new RunFiles(above);
+  return (await areTicksAbove(filesAbove, workspace, storyFile)) ? filesAbove : files;
+}
+
+/** Ids repeat between files, so a run must not be told of a tick in another one. */
+async function areTicksAbove(
+  above: RunFiles,
+  workspace: string,
+  storyFile: string,
+): Promise<boolean> {
+  const file = await realFile(path.resolve(workspace, storyFile));
+  const run = (await activeRun(above)) ?? (await readNewestRun(above));
+  if (run?.storyFile !== undefined) {
+    return (await realFile(path.resolve(above.workspace, run.storyFile))) === file;
+  }
+  // Ticks from before the first run name no file; the list of this folder is not the one of the folder above.
+  const [realAbove, here] = await Promise.all([realFile(above.workspace), realFile(workspace)]);
+  return run?.phase === 'idle' && isWithin(realAbove, file) && !isWithin(here, file);
+}
+
+function realFile(file: string): Promise<string> {
+  return realpath(file).catch(() => file);
 }
 
 /** The run that a command is about. */

@@ -173,7 +173,7 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
   const { tickStory } = await import('../orchestrator/loop/tickStory.ts');
   const here = new RunFiles(cwd);
   const { file, story } = await findStory(here, typed, named);
-  const files = filesForTicks(here, file);
+  const files = await filesForTicks(here, file);
   const { id } = story;
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });

@@ -413,6 +413,44 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.deepEqual(await readdir(path.join(workspace.folder, 'sub')), []);
   });
 
+  test('a tick in a project below is not recorded in a run of the project above', async t => {
+    const workspace = await Workspace.create(t);
+    const list = '[{"id":"US-001","title":"a","status":"in_progress"}]';
+    await mkdir(path.join(workspace.folder, 'packages/a'), { recursive: true });
+    await workspace.write('packages/a/prd.json', list);
+    const below = ['--cwd', path.join(workspace.folder, 'packages/a')];
+    const ticked = () => workspace.events('story.ticked');
+    await workspace.script([asks]).finished;
+    await printed(workspace, 'tick', 'US-001', ...below);
+    assert.match(await workspace.read('packages/a/prd.json'), /done|complete/);
+    assert.deepEqual(await ticked(), []);
+    await printed(workspace, 'untick', 'US-001', ...below);
+    assert.equal(await workspace.read('packages/a/prd.json'), list);
+    assert.deepEqual(await ticked(), []);
+    await mkdir(path.join(workspace.folder, 'sub'));
+    const sub = ['--cwd', path.join(workspace.folder, 'sub'), '--file', '../.omc/prd.json'];
+    await printed(workspace, 'tick', 'US-001', ...sub);
+    assert.deepEqual(
+      (await ticked()).map(({ storyId }) => storyId),
+      ['US-001'],
+    );
+  });
+
+  test('a tick in a project below is not recorded with ticks of the project above', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const list = '[{"id":"A","title":"a","status":"in_progress"}]';
+    await workspace.write('prd.json', list);
+    await mkdir(path.join(workspace.folder, 'packages/a'), { recursive: true });
+    await workspace.write('packages/a/prd.json', list);
+    const below = ['--cwd', path.join(workspace.folder, 'packages/a')];
+    await printed(workspace, 'tick', 'A');
+    await printed(workspace, 'tick', 'A', ...below);
+    assert.equal((await workspace.events('story.ticked')).length, 1);
+    await printed(workspace, 'untick', 'A', ...below);
+    assert.equal(await workspace.read('packages/a/prd.json'), list);
+    assert.equal((await workspace.events('story.ticked')).length, 1);
+  });
+
   test('a mark is not restored over a change of somebody else', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('prd.json', '[{"id":"A","status":"todo"},{"id":"B","status":"open"}]');
