@@ -62,7 +62,7 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
     warnOfGit(scope, after);
     return work;
   }
-  warnOfProblems(scope, after);
+  await warnOfProblems(work);
   if (scope.lane !== undefined) {
     // Its commits are recorded when they land.
     return work;
@@ -271,11 +271,11 @@ function isClaimed(
   );
 }
 
-function warnOfProblems(scope: Scope, after: Snapshot): void {
+async function warnOfProblems({ after, kept, scope }: Work): Promise<void> {
   if (after.storyFileProblem !== undefined) {
     warn(scope, 'storyFileUnreadable', after.storyFileProblem);
   }
-  warnOfMisread(scope, after.stories);
+  await warnOfMisread(scope, after.stories, kept?.bytes);
   warnOfGit(scope, after);
 }
 
