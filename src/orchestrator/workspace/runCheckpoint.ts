@@ -11,7 +11,7 @@ import type { RunFiles } from './runFiles.ts';
 import { newestRunId } from './runIds.ts';
 
 /** Increase it when the same journal folds to another state than before; a test detects that. */
-export const FOLD_VERSION = 21;
+export const FOLD_VERSION = 22;
 /** In bytes; the state of thousands of stories is much smaller. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** In bytes; up to this size, folding again is cheaper than writing a new checkpoint. */
