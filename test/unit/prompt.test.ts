@@ -299,6 +299,22 @@ describe('warnings', () => {
     assert.match(section({ handoff: handoff({ git }) }), /There are uncommitted changes/);
   });
 
+  test('what is not read in the story file leaves room for the rules', () => {
+    const misread = Array.from({ length: 8 }, (_, n) => `Problem ${n}. ${'word '.repeat(150)}`);
+    const text = section({
+      misread,
+      guardNote: { iteration: 1, changes: ['US-003 was marked as done.'] },
+      lane: 2,
+      uncommitted: { before: ['mine.txt'], since: [] },
+    });
+    assert.match(text, /changed what no agent may change\*\*: US-003/);
+    assert.match(text, /Do not push, and do not switch branches/);
+    assert.match(text, /before this run\*\*: mine\.txt\. .*commit only what you changed yourself/);
+    assert.match(text, /is not read as it was meant\*\*: Problem 0.*Problem 1.*Problem 2/);
+    assert.match(text, /…and 5 more\. Only `"passes": true` marks your story as done\./);
+    assert.doesNotMatch(text, /Problem 3/);
+  });
+
   test('all come before the story', () => {
     const all = handoff({
       stuckDetection: { lastPrdStatus: [], iterationsOnSameStory: 3 },

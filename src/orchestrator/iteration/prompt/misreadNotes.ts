@@ -13,12 +13,15 @@ function stateNotes({ doneMark, misread = [], storyFile = '' }: PromptInput): st
   if (misread.length === 0) {
     return [];
   }
-  const shown = misread.slice(0, PART.changes).map(one => shortenToTokens(one, PART.problem));
+  const shown = misread.slice(0, PART.misread).map(one => shortenToTokens(one, PART.problem));
+  const more = andMore(misread.length - shown.length).map(count => `${count}.`);
   const mark =
     doneMark === undefined
       ? ''
       : ` Only ${doneMark.startsWith('[') ? doneMark : commandText(doneMark)} marks your story as done.`;
-  return [`**${pathText(storyFile)} is not read as it was meant**: ${shown.join(' ')}${mark}`];
+  return [
+    `**${pathText(storyFile)} is not read as it was meant**: ${[...shown, ...more].join(' ')}${mark}`,
+  ];
 }
 
 /** An agent may not give a story another id, so it only has to find its own. */

@@ -147,7 +147,6 @@ function warnings(input: PromptInput): string {
       `**${storyFile} is broken**: ${shortenToTokens(input.storyFileProblem, PART.problem)} Fix it first, without losing any story.`,
     );
   }
-  found.push(...misreadNotes(input));
   if (guardNote && guardNote.changes.length > 0) {
     const shown = guardNote.changes
       .slice(0, PART.changes)
@@ -164,6 +163,8 @@ function warnings(input: PromptInput): string {
     );
   }
   found.push(...uncommittedNotes(input));
+  // Last, since it may be long: what is above must not be cut off.
+  found.push(...misreadNotes(input));
   return found.length === 0 ? '' : section('Read This First', bullets(found));
 }
 

@@ -32,6 +32,7 @@ export const PART = {
   criterion: 174,
   criteria: 40,
   problem: 180,
+  misread: 3,
   change: 90,
   files: 10,
   file: 40,
