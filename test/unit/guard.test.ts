@@ -92,6 +92,35 @@ function find(before: string, after: string | undefined, duty: Duty = {}, file =
 const kinds = (changes: readonly GuardChange[]) =>
   changes.map(change => `${change.kind}${'storyId' in change ? ` ${change.storyId}` : ''}`);
 
+describe('tasks of a later tag of Task Master', () => {
+  const file = '.taskmaster/tasks/tasks.json';
+  const task = (id: number, status: string) => ({ ...{ id, title: `Task ${id}`, status } });
+  const text = (master: readonly object[], beta: readonly object[]) =>
+    JSON.stringify({ master: { tasks: master }, beta: { tasks: beta } });
+  const shown = (changes: readonly GuardChange[]) =>
+    changes.map(change => `${isForbidden(change) ? '!' : ''}${kinds([change])[0]}`);
+
+  test('are not put aside by work that is added to an earlier tag', () => {
+    const changes = find(
+      text([task(1, 'done')], [task(1, 'pending'), task(2, 'pending')]),
+      text([task(1, 'done'), task(3, 'pending')], [task(1, 'done'), task(2, 'pending')]),
+      { storyId: 'beta/1' },
+      file,
+    );
+    assert.deepEqual(shown(changes), ['storyAdded 3']);
+  });
+
+  test('may not be put aside before their turn', () => {
+    const changes = find(
+      text([task(1, 'pending')], [task(1, 'pending')]),
+      text([task(1, 'pending')], [task(1, 'cancelled')]),
+      { storyId: '1' },
+      file,
+    );
+    assert.deepEqual(shown(changes), ['!parked beta/1', 'orderOrPriority beta/1']);
+  });
+});
+
 describe('findGuardChanges', () => {
   const original = prd(stories());
   const table: readonly (readonly [string, (list: Entry[]) => unknown, readonly string[]])[] = [

@@ -3,6 +3,7 @@ import { isNumberId } from '../../../base/numberId.ts';
 import { onceEach } from '../../../base/onceEach.ts';
 import { englishOf, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
+import { isAside } from '../../stories/asideReason.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
 import { problemWords } from '../../stories/storyFile.ts';
 import {
@@ -83,7 +84,8 @@ export function findGuardChanges(
     ...pairs.flatMap(pair => [
       ...textChanges(pair),
       ...tickChanges(pair, input),
-      ...(pair.after.parked && !pair.before.parked
+      // Tasks of a later tag wait for their turn, which comes later if the agent adds work to an earlier one.
+      ...(isAside(pair.after) && !isAside(pair.before)
         ? [{ kind: 'parked', storyId: pair.before.id } as const]
         : []),
       ...(moved.has(pair.before) || isRescheduled(pair, sorted)
@@ -283,7 +285,7 @@ function isRescheduled(
 ): boolean {
   return (
     before.priority !== after.priority ||
-    before.parked !== after.parked ||
+    (before.done === after.done && isAside(before) !== isAside(after)) ||
     sorted(before.dependsOn) !== sorted(after.dependsOn)
   );
 }
