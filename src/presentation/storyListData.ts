@@ -275,7 +275,7 @@ function noneNext(
   }
   const aside = asideStories(file);
   const isMeant = ({ id }: { readonly id: string }) => only?.has(id) !== false;
-  const waits = waitsForAside(stories).filter(isMeant);
+  const waits = waitsForAside(stories, only);
   return {
     id: null,
     reason,

@@ -154,6 +154,43 @@ describe('the tags of Task Master', () => {
   });
 });
 
+describe('what waits for ever in a later tag of Task Master', () => {
+  const later = (...needs: readonly number[]) =>
+    listOf(
+      JSON.stringify({
+        master: { tasks: tasks([1, 'pending', ...needs]) },
+        beta: { tasks: tasks([1, 'deferred'], [2, 'pending', 1], [3, 'pending', 9]) },
+      }),
+    );
+  const endOf = ({ problems, stories }: StoryList, onlyStories?: readonly string[]) => {
+    const end = decide({
+      state: { ...INITIAL_RUN_STATE, onlyStories },
+      ...{ stories, problems, config: DEFAULT_CONFIG, stopRequested: false },
+    });
+    assert.ok(end.kind === 'end');
+    return {
+      open: end.open,
+      aside: end.aside?.map(({ id }) => id),
+      unknown: end.unknown?.map(({ id, on }) => [id, on]),
+    };
+  };
+
+  test('is no reason as long as its turn has not come', () => {
+    assert.deepEqual(waitsForAside(later().stories), []);
+    assert.deepEqual(endOf(later(7)), { open: ['1'], aside: undefined, unknown: [['1', '7']] });
+    const { waitsForAside: listed } = asData(later(7));
+    assert.equal(listed, undefined);
+  });
+
+  test('is the reason if it is chosen', () => {
+    assert.deepEqual(endOf(later(), ['beta/2']), {
+      ...{ open: ['beta/2'], aside: ['beta/2'], unknown: undefined },
+    });
+    const [need, ...others] = endOf(later(7), ['beta/3']).unknown ?? [];
+    assert.deepEqual([need?.[0], others], ['beta/3', []]);
+  });
+});
+
 describe('a chosen story', () => {
   const refusal = (id: string, list: StoryList) => {
     try {
@@ -191,6 +228,19 @@ describe('a chosen story', () => {
       '4 waits for 3, which is put aside (deferred). Reopen 3 in the story file, or mark it as done.',
     );
   });
+});
+
+test('a chosen story of a later tag that waits for an unknown one is refused with the line', () => {
+  const list = listOf(
+    JSON.stringify({
+      master: { tasks: tasks([1, 'pending']) },
+      beta: { tasks: tasks([1, 'pending', 9]) },
+    }),
+  );
+  assert.throws(
+    () => requireChosen(['beta/1'], list),
+    /^HumanError: beta\/1 waits for 9, which the story file does not have \(tasks\.json:1\): correct/,
+  );
 });
 
 test('a run without a ready story names only what is not put aside', () => {

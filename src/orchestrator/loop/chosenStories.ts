@@ -6,6 +6,7 @@ import { UsageError } from '../../base/usageError.ts';
 import { closedTaskOf, isAside, waitsForAside } from '../stories/asideReason.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
+import { unknownWords, waitsForUnknown } from '../stories/unknownNeeds.ts';
 
 /** Of an id or a status in a message, in UTF-16 units. */
 const MAX_WORD = 80;
@@ -73,9 +74,18 @@ function asideMessage(list: StoryList, story: Story): Message {
 }
 
 /** Nobody is told to run what no agent works on. */
-function waitingMessage({ stories }: StoryList, story: Story, missing: readonly string[]): Message {
+function waitingMessage(
+  { path, problems, stories }: StoryList,
+  story: Story,
+  missing: readonly string[],
+): Message {
   const id = shorten(story.id, MAX_WORD);
-  const aside = waitsForAside(stories).find(waits => waits.id === story.id);
+  const only = new Set([story.id]);
+  const [unknown] = waitsForUnknown(stories, problems, only);
+  if (unknown !== undefined) {
+    return unknownWords(unknown, path);
+  }
+  const [aside] = waitsForAside(stories, only);
   if (aside === undefined) {
     return say(
       '{0} waits for {1}. Run that first, or name it too: {2}.',

@@ -14,7 +14,7 @@ import { asProven, leftAlone } from '../run/storiesLeft.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
 import { asideCount, waitsForAside } from '../stories/asideReason.ts';
-import { isPassedOver, nextStory } from '../stories/select.ts';
+import { nextStory, storiesToDo } from '../stories/select.ts';
 import type { Story, StoryProblem } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
 import { waitsForUnknown } from '../stories/unknownNeeds.ts';
@@ -326,10 +326,11 @@ function notReady(
 ): Decision {
   const open = openStories(stories, state);
   const circle = openCircle(stories ?? []);
-  const aside = waitsForAside(stories ?? []).slice(0, MAX_WAITING);
+  const only = state.onlyStories && new Set(state.onlyStories);
+  const aside = waitsForAside(stories ?? [], only).slice(0, MAX_WAITING);
   // Who chooses stories knows that no agent works on the others.
-  const putAside = state.onlyStories === undefined ? asideCount(stories ?? []) : 0;
-  const unknown = waitsForUnknown(stories ?? [], problems).slice(0, MAX_WAITING);
+  const putAside = only === undefined ? asideCount(stories ?? []) : 0;
+  const unknown = waitsForUnknown(stories ?? [], problems, only).slice(0, MAX_WAITING);
   return {
     kind: 'end',
     outcome: 'noReadyStory',
@@ -347,9 +348,7 @@ function openStories(
   stories: readonly Story[] | undefined,
   { onlyStories }: RunState,
 ): readonly string[] {
-  const open = (stories ?? [])
-    .filter(story => !story.done && !isPassedOver(story, onlyStories !== undefined))
-    .map(({ id }) => id);
+  const open = storiesToDo(stories ?? [], onlyStories && new Set(onlyStories)).map(({ id }) => id);
   // A selected story may have been removed from the file.
   const ids =
     onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;

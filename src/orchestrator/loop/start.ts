@@ -54,23 +54,28 @@ export async function readyToStart(
   },
 ): Promise<Start> {
   const { files } = options;
-  const isChosen = (earlier?.onlyStories ?? options.onlyStories) !== undefined;
+  const only = earlier?.onlyStories ?? options.onlyStories;
   const warnings = await requirePreconditions(
     groundOf(options, snapshot, { folder, git, earlier }),
     // Who chooses stories knows that no agent works on the rest of the file.
-    id => id !== unread.id || !isChosen,
+    id => id !== unread.id || only === undefined,
   );
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
-  const unknown = options.prepare === undefined && !isChosen ? unknownNeeds(snapshot) : [];
+  const unknown = options.prepare === undefined ? unknownNeeds(snapshot, only) : [];
   return { template, warnings: [...warnings, ...unknown] };
 }
 
 /** Stories that wait for one that the file does not have: a run of many hours would end without them. */
-function unknownNeeds({ stories }: Snapshot): readonly Message[] {
+function unknownNeeds(
+  { stories }: Snapshot,
+  only: readonly string[] | undefined,
+): readonly Message[] {
   const [first, ...others] =
-    stories === undefined ? [] : waitsForUnknown(stories.stories, stories.problems);
+    stories === undefined
+      ? []
+      : waitsForUnknown(stories.stories, stories.problems, only && new Set(only));
   if (stories === undefined || first === undefined) {
     return [];
   }

@@ -1,4 +1,5 @@
 import { onceEach } from '../../base/onceEach.ts';
+import { storiesToDo } from './select.ts';
 import type { Story, StoryList } from './story.ts';
 
 /** A story that waits for one that is put aside, so that it can never start. */
@@ -10,13 +11,20 @@ export interface WaitsAside {
   readonly status?: string | undefined;
 }
 
-/** Which open stories wait for one that is put aside, each with the first such one, in the order of the file. Pure. */
-export function waitsForAside(stories: readonly Story[]): readonly WaitsAside[] {
+/**
+ * Which stories that are left to do wait for one that is put aside, each with the first such one, in the order of the
+ * file. Pure.
+ * @param only ids of the chosen stories, as in {@link storiesToDo}
+ */
+export function waitsForAside(
+  stories: readonly Story[],
+  only?: ReadonlySet<string>,
+): readonly WaitsAside[] {
   const aside = new Map(stories.flatMap(story => (isAside(story) ? [[story.id, story]] : [])));
   const firstIn = onceEach((ids: readonly string[]) => ids.find(id => aside.has(id)));
-  return stories.flatMap(story => {
-    const on = story.done || isAside(story) ? undefined : firstIn(story.dependsOn);
-    return on === undefined ? [] : [{ id: story.id, on, status: aside.get(on)?.status }];
+  return storiesToDo(stories, only).flatMap(({ dependsOn, id }) => {
+    const on = firstIn(dependsOn);
+    return on === undefined ? [] : [{ id, on, status: aside.get(on)?.status }];
   });
 }
 

@@ -37,7 +37,7 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   if (chosen.length === 0) {
     return { reason: 'waiting' };
   }
-  const open = chosen.filter(story => !story.done && !isPassedOver(story, only !== undefined));
+  const open = storiesToDo(stories, only);
   if (open.length === 0) {
     return { reason: 'allDone' };
   }
@@ -55,6 +55,20 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
     }
   }
   return best === undefined ? { reason: 'skipped' } : { story: best };
+}
+
+/**
+ * The open stories whose turn has come, in the order of the file, also those that wait for others.
+ * @param only ids of the chosen ones: only these, and their turn need not have come
+ */
+export function storiesToDo(
+  stories: readonly Story[],
+  only?: ReadonlySet<string>,
+): readonly Story[] {
+  return stories.filter(
+    story =>
+      only?.has(story.id) !== false && !story.done && !isPassedOver(story, only !== undefined),
+  );
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { StoryParts } from './formats/storyFormat.ts';
 import type { TextLines } from './formats/textLines.ts';
+import { storiesToDo } from './select.ts';
 import type { Story, StoryProblem } from './story.ts';
 
 /** Of an id in a message, in UTF-16 units. */
@@ -25,10 +26,15 @@ export interface WaitsUnknown {
   readonly line: number;
 }
 
-/** Which stories wait like this, in the order of the list. Pure. @param problems of the list, for the lines */
+/**
+ * Which stories that are left to do wait like this, in the order of the list. Pure.
+ * @param problems of the list, for the lines
+ * @param only ids of the chosen stories, as in {@link storiesToDo}
+ */
 export function waitsForUnknown(
   stories: readonly Story[],
   problems: readonly StoryProblem[],
+  only?: ReadonlySet<string>,
 ): readonly WaitsUnknown[] {
   const known = new Set(stories.map(({ id }) => id));
   const placed = groupBy(
@@ -36,9 +42,9 @@ export function waitsForUnknown(
     ({ subject }) => subject?.position ?? -1,
   );
   const unknownIn = onceEach((ids: readonly string[]) => ids.filter(id => !known.has(id)));
-  return stories.flatMap(story => {
-    const { dependsOn, done, file, id, parked, position } = story;
-    const unknown = done || parked === true ? [] : unknownIn(dependsOn);
+  return storiesToDo(stories, only).flatMap(story => {
+    const { dependsOn, file, id, position } = story;
+    const unknown = unknownIn(dependsOn);
     const [on, ...others] = unknown.map(need => writtenNeed(story, need));
     const place = placed
       .get(position)
