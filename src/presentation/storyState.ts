@@ -285,7 +285,13 @@ export function storyStates(
   const skip = new Set(stories.filter(story => isLeft(known.get(story))).map(({ id }) => id));
   const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
-  return new Map(stories.map(story => [story, known.get(story) ?? stateByFile(story, done, next)]));
+  const chosen = new Set(facts.run.state.onlyStories);
+  return new Map(
+    stories.map(story => {
+      const byFile = () => stateByFile(story, { done, next, isChosen: chosen.has(story.id) });
+      return [story, known.get(story) ?? byFile()];
+    }),
+  );
 }
 
 /**
@@ -342,16 +348,29 @@ export function isLeft(
   );
 }
 
-function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {
-  if (story.afterTag !== undefined) {
-    return { kind: 'later', tag: story.afterTag };
-  }
-  if (story.parked) {
-    return { kind: 'parked', status: story.status ?? '' };
+function stateByFile(
+  story: Story,
+  {
+    done,
+    isChosen,
+    next,
+  }: {
+    readonly done: ReadonlySet<string>;
+    /** By the run: its turn need not have come, but what it waits for must be done. */
+    readonly isChosen: boolean;
+    readonly next: Story | undefined;
+  },
+): StoryState {
+  const { afterTag, parked, status = '' } = story;
+  if (parked && afterTag === undefined) {
+    return { kind: 'parked', status };
   }
   const waiting = openDependencies(story, done);
-  if (waiting.length > 0) {
+  if (waiting.length > 0 && (afterTag === undefined || isChosen)) {
     return { kind: 'waiting', for: waiting };
+  }
+  if (afterTag !== undefined) {
+    return { kind: 'later', tag: afterTag };
   }
   return { kind: story === next ? 'next' : 'ready' };
 }

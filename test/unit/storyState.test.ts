@@ -118,6 +118,23 @@ describe('the state of a story', () => {
     });
   });
 
+  test('of a later tag that a run has chosen is waiting as long as one is open that it needs', () => {
+    const later = { parked: true, afterTag: 'master' } as const;
+    const stories = [
+      story(ONE, later),
+      story(TWO, { ...later, dependsOn: [ONE] }),
+      story(THREE, { ...later, dependsOn: [ONE] }),
+    ];
+    const turn = { kind: 'later', tag: 'master' };
+    sameValue(kinds(stories, INITIAL_RUN_STATE), [turn, turn, turn]);
+    const onlyStories = [ONE, TWO];
+    sameValue(kinds(stories, { ...INITIAL_RUN_STATE, onlyStories }), [
+      turn,
+      { kind: 'waiting', for: [ONE] },
+      turn,
+    ]);
+  });
+
   test('lists commits by story, newest first', () => {
     const found = commitsByStory([run('severalStories'), run('budget')]);
     const subjects = (id: string) => found.get(id)?.map(({ subject }) => subject);
