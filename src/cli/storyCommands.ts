@@ -43,6 +43,12 @@ const MAX_ID = 80;
 /** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
 
+/** Printed as data where no list is used, so that a program need not parse text meant for people. */
+const NO_LIST: Omit<StoryListData, 'source' | 'format'> & {
+  readonly source: string | null;
+  readonly format: null;
+} = { source: null, format: null, stories: [], problems: [], moreProblems: 0, discovered: [] };
+
 /** `ralph-fresh stories`, `next`, `tick`, `untick`. */
 export function addStoryCommands(program: Command): void {
   program
@@ -91,14 +97,15 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   } catch (error) {
     if (error instanceof AllListsDone) {
       if (json) {
-        printJson(noList(error.message, named));
+        printJson({ ...NO_LIST, allDone: true, files: error.files });
       } else {
         print(error.message);
       }
       return 0;
     }
     if (json && error instanceof HumanError) {
-      printJson(noList(error.message, named));
+      const problems = [{ message: error.message, line: 0 }];
+      printJson({ ...NO_LIST, source: named ?? null, problems });
       return EXIT_FAILURE;
     }
     throw error;
@@ -121,24 +128,6 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   return list.kind === 'stories' ? 0 : EXIT_FAILURE;
 }
 
-/** Printed as data, so that a program need not parse text meant for people. */
-function noList(
-  message: string,
-  named: string | undefined,
-): Omit<StoryListData, 'source' | 'format'> & {
-  readonly source: string | null;
-  readonly format: null;
-} {
-  return {
-    source: named ?? null,
-    format: null,
-    stories: [],
-    problems: [{ message, line: 0 }],
-    moreProblems: 0,
-    discovered: [],
-  };
-}
-
 async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   let file: string;
@@ -149,7 +138,7 @@ async function next({ cwd, file: named, json }: Flags): Promise<void> {
       throw error;
     }
     if (json) {
-      printJson({ id: null, reason: 'allDone' });
+      printJson({ id: null, reason: 'allDone', files: error.files });
     } else {
       print(error.message);
     }

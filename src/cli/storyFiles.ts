@@ -31,7 +31,15 @@ export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
 const MAX_NAMED = 8;
 
 /** There are several lists, and nothing is left to do in any of them: for some commands no error. */
-export class AllListsDone extends HumanError {}
+export class AllListsDone extends HumanError {
+  /** Their absolute paths. */
+  readonly files: readonly string[];
+
+  constructor(said: Message, files: readonly string[]) {
+    super(said);
+    this.files = files;
+  }
+}
 
 /** `--file <path>` of the commands that work on stories. */
 export function fileOption(): Option {
@@ -95,8 +103,7 @@ export async function requireStoryFile(
 ): Promise<string> {
   const file = await storyFileOf(files, named, naming);
   if (file === undefined) {
-    const why = await whyNoStoryFile(files, naming);
-    const { choice, found } = why;
+    const { choice, finished, found } = await whyNoStoryFile(files, naming);
     if (choice === undefined) {
       throw new HumanError(
         say(
@@ -107,7 +114,7 @@ export async function requireStoryFile(
       );
     }
     const said = sentences([found, choice]);
-    throw why.allDone ? new AllListsDone(said) : new HumanError(said);
+    throw finished === undefined ? new HumanError(said) : new AllListsDone(said, finished);
   }
   return file;
 }

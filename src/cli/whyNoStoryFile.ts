@@ -22,9 +22,9 @@ const MAX_NAMED = 8;
 
 /** What was found and, if one only has to be named, how. */
 type NoStoryFile = { readonly found: Message } & (
-  | { readonly choice?: Message | undefined; readonly allDone?: undefined }
-  /** There are several files, and nothing is left to do in any of them. */
-  | { readonly choice: Message; readonly allDone: true }
+  | { readonly choice?: Message | undefined; readonly finished?: undefined }
+  /** There are several files, and nothing is left to do in any of them: in these, as absolute paths. */
+  | { readonly choice: Message; readonly finished: readonly string[] }
 );
 
 /** Why no story file is used by default. */
@@ -134,7 +134,7 @@ export async function whyNoStoryFile(
             'All of their stories are done. Add one, or name a file with {0}.',
             naming.flag,
           ),
-          allDone: true,
+          finished: sources.map(source => source.path),
         }
       : { choice: say('Name the one you mean, such as {0}.', naming.of(shellWord(nameOf(open)))) }),
   };

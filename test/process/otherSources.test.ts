@@ -113,8 +113,17 @@ describe('several lists of stories in one folder', { concurrency: 2 }, () => {
     }
     assert.equal((await workspace.script([['work']], '--quiet').finished).stdout, '');
     assert.deepEqual(await workspace.runIds(), []);
+    const files = ['001-a', '002-b', '003-c'].map(name =>
+      path.join(workspace.folder, 'specs', name, 'tasks.md'),
+    );
     const { stdout } = await workspace.cli('next', '--json').finished;
-    assert.deepEqual(JSON.parse(stdout), { id: null, reason: 'allDone' });
+    assert.deepEqual(JSON.parse(stdout), { id: null, reason: 'allDone', files });
+    const listed = await workspace.cli('stories', '--json').finished;
+    assert.equal(listed.code, 0);
+    assert.deepEqual(JSON.parse(listed.stdout), {
+      ...{ source: null, format: null, stories: [], problems: [], moreProblems: 0, discovered: [] },
+      ...{ allDone: true, files },
+    });
     const doctor = await workspace.cli('doctor', '--only', 'stories').finished;
     assert.match(
       doctor.stdout,

@@ -28,8 +28,8 @@ export async function storiesCheck({
     return [wrongBy('stories', error)];
   }
   if (file === undefined) {
-    const { allDone, choice, found } = await whyNoStoryFile(files);
-    if (allDone) {
+    const { choice, finished, found } = await whyNoStoryFile(files);
+    if (finished !== undefined) {
       return [good('stories', sentences([found, choice]))];
     }
     return [

@@ -123,9 +123,9 @@ export async function requireWork(
     flags.resume === undefined &&
     !task?.trim()
   ) {
-    const { allDone, choice, found } = await whyNoStoryFile(files);
-    if (allDone) {
-      throw new AllListsDone(sentences([found, choice]));
+    const { choice, finished, found } = await whyNoStoryFile(files);
+    if (finished !== undefined) {
+      throw new AllListsDone(sentences([found, choice]), finished);
     }
     throw new HumanError(
       choice === undefined
