@@ -67,6 +67,26 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-001']);
   });
 
+  test('a story that waits for an id that the file does not have is refused, and in a continued run warned of', async t => {
+    const workspace = await Workspace.create(t, { stories: three() });
+    const flags = ['--story', 'US-001', '--max-iterations', '1'];
+    await workspace.script([[{ result: ['Not yet.'] }]], ...flags).finished;
+    const file = JSON.parse(await workspace.read('.omc/prd.json'));
+    Object.assign(file.userStories[0], { dependsOn: ['US-077'] });
+    Object.assign(file.userStories[1], { dependsOn: ['US-078'] });
+    await workspace.write('.omc/prd.json', JSON.stringify(file, undefined, 2));
+    const words = /US-001 waits for US-077, which the story file does not have \(prd\.json:\d+\)/;
+    const refused = await workspace.script([['work']], '--new', '--story', 'US-001').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, words);
+    const resumed = await workspace.script([['work']], '--resume', '--max-iterations', '2')
+      .finished;
+    assert.equal(resumed.code, 1);
+    assert.match(resumed.stdout, words);
+    assert.doesNotMatch(resumed.stdout, /US-078|More of these/);
+    assert.match(resumed.stdout, /No story is ready: US-001.* waits for US-077, which /);
+  });
+
   test('a story that is put aside is refused, and not called complete', async t => {
     const stories = three().map(story =>
       story.id === 'US-001' ? { ...story, status: 'skipped' } : story,
