@@ -68,11 +68,11 @@ function mentionedCodes(lines: readonly MarkdownLine[], digits: number): readonl
 /** Numbers of tasks that were put away by taking their box, or by striking them through: `- ~~2.4 Cart~~`. */
 function numbersWithoutBox(lines: readonly MarkdownLine[]): readonly string[] {
   return lines.flatMap(line => {
+    // An item that is struck through in part has no id, and its old number must not be used again.
+    const text =
+      line.kind === 'checkbox' ? `- ${/^~~.*/s.exec(line.checkbox.text)?.[0] ?? ''}` : line.text;
     const [, number] =
-      line.kind === 'checkbox'
-        ? []
-        : (/^[-*+][\t ]+(?:~~)?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=\.))\.?[\t ~]/.exec(line.text) ??
-          []);
+      /^[-*+][\t ]+(?:~~)?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=\.))\.?[\t ~]/.exec(text) ?? [];
     return number ?? [];
   });
 }

@@ -1,4 +1,5 @@
 import { once } from '../../../base/once.ts';
+import { isTicked } from './doneMark.ts';
 import type { Checkbox } from './markdownBlocks.ts';
 import { isParkedWord, normaliseWord, PARKED_WORDS } from './prdKeys.ts';
 
@@ -19,14 +20,16 @@ const aside = once(() => {
 /**
  * The word with which each item of a plan says that nobody is to work on it, such as `dropped`, in the order of the
  * items. A mark of its own exists for that in no tool, so people take one for work in progress and begin the text with
- * the word: `- [~] T062 DROPPED - …`. Others strike the whole text through. What is indented below such an item is put
+ * the word: `- [~] T062 DROPPED - …`. Others strike the whole text of an open item through. What is indented below such an item is put
  * aside with it.
  */
 export function asideWords(items: readonly Checkbox[]): readonly (string | undefined)[] {
   const words: (string | undefined)[] = [];
   const around = itemsAround(items);
   items.forEach((item, position) => {
-    const word = struckText(item.text) === undefined ? asideWord(item) : STRUCK;
+    // What is done may be struck through as well, and its open parts are still work.
+    const isDropped = !isTicked(item.mark) && struckText(item.text) !== undefined;
+    const word = isDropped ? STRUCK : asideWord(item);
     words.push(word ?? words[around[position] ?? -1]);
   });
   return words;

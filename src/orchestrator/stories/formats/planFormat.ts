@@ -8,6 +8,7 @@ import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { duplicateIds, findStoryProblems } from '../storyProblems.ts';
 import { asideWords, itemsAround, struckText } from './asideItems.ts';
+import { isTicked } from './doneMark.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { idInText } from './idInText.ts';
 import { indentOf, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
@@ -64,8 +65,6 @@ export const specsIndex: StoryFormat = {
 
 type CheckboxLine = Extract<MarkdownLine, { kind: 'checkbox' }>;
 
-/** A letter, or a check mark, as some agents write it. */
-const DONE_MARKS: ReadonlySet<string> = new Set(['x', 'X', '\u2705', '\u2714', '\u2713', '\u2611']);
 /** Marks with a common meaning; any other one means "not done", and is reported. `-` is Kiro's for work in progress. */
 const MARK_STATUS: ReadonlyMap<string, string> = new Map([
   ['~', 'in_progress'],
@@ -106,8 +105,12 @@ function read(
       }
     );
   }
-  const written = found.map(({ line }) => idOf(line.checkbox.text.replace(/^~~/, '')));
-  const ids = uniqueIds(written);
+  const struck = found.map(({ line }) => struckText(line.checkbox.text));
+  const written = found.map(({ line }, position) => idOf(struck[position] ?? line.checkbox.text));
+  const ids = idsOf(
+    written,
+    struck.map(text => text !== undefined),
+  );
   const items = found.map(({ line }) => line);
   const aside = asideWords(items.map(({ checkbox }) => checkbox));
   const parts = partsFirst ? partsOf(items, ids, aside) : [];
@@ -125,7 +128,9 @@ function read(
   const codes = stories.flatMap((story, position) => {
     const id = written[position] ?? '';
     const isCode = NUMBERED_TASK.test(id) && idInText(story.title) === id;
-    return isCode && ids[position] === undefined ? { ...story, id } : [];
+    return isCode && ids[position] === undefined && struck[position] === undefined
+      ? { ...story, id }
+      : [];
   });
   const problems = findStoryProblems(stories, placeOf, [
     // None of these stories is called by its id. Numbers may begin anew below each heading, and P1 is often a priority.
@@ -199,6 +204,16 @@ function read(
   };
 }
 
+/** The id of each item, if no other has it. An old item that is struck through leaves its id to the one in its place. */
+function idsOf(
+  written: readonly (string | undefined)[],
+  isStruck: readonly boolean[],
+): readonly (string | undefined)[] {
+  const all = uniqueIds(written);
+  const live = uniqueIds(written.map((id, position) => (isStruck[position] ? undefined : id)));
+  return written.map((_, position) => (isStruck[position] ? all : live)[position]);
+}
+
 function unknownMark(
   { checkbox: { mark, markOffset } }: CheckboxLine,
   position: number,
@@ -268,10 +283,6 @@ function partsOf(
 /** Whether the line of an item has Kiro's mark of a task that need not be done. */
 export function isOptionalItem(line: string): boolean {
   return /^[^\]]*\[[^\]]+\]\*/u.test(line);
-}
-
-function isTicked(mark: string): boolean {
-  return DONE_MARKS.has(mark.replace('\uFE0F', ''));
 }
 
 /** The mark that the file uses for ticks. */
