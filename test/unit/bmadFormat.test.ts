@@ -277,6 +277,7 @@ suite('A sprint status of BMAD', () => {
     for (const [key, below] of [
       ['stories', '  - id: 4-1-x\n    status: backlog\n  - key: 4-2-y\n    status: x\n'],
       ['sprints', '  one:\n    4-1-x: backlog\n'],
+      ['sprint_status', '  4-1-x: backlog\n'],
       ['plan', '  - stories:\n      4-1-x: {status: done}\n      4-2-x: {status: review}\n'],
     ] as const) {
       assert.deepEqual(
@@ -308,6 +309,11 @@ suite('A sprint status of BMAD', () => {
       'development_status:\n  epic-1-story-2: backlog\n  1-story-2-1-login: backlog\n',
       `${SPRINT}archive:\n  - {id: 0-1-old, status: done}\n  - {id: 0-2-old, status: dropped}\n`,
       `${SPRINT}before:\n  0-1-old: done\n`,
+      `${SPRINT}archive:\n  9-3-old: backlog\n`,
+      `${SPRINT}backup: {development_status: {9-7-x: backlog}}\n`,
+      `${SPRINT}plan: {archived_status: {9-7-x: backlog}}\n`,
+      `${SPRINT}history: [{id: 9-9-old, status: backlog}]\n`,
+      `${SPRINT}priorities:\n  9-8-q: next\n`,
       `${SPRINT}milestones: [{name: 2025-06-release, status: backlog}]\n`,
     ]) {
       assert.deepEqual(parseStoryFile(FILE, text).problems, [], text);
@@ -343,6 +349,10 @@ suite('A sprint status of BMAD', () => {
     assert.deepEqual(said(`${list}  1-2-logout:\n    1-3-reset: backlog\n`), [
       'unknownStatus 4 The status of 1-2-logout is not one word, so the story counts as not done',
       below('1-3-reset', 5, '1-2-logout'),
+    ]);
+    // Of a group, only the stories are named.
+    assert.deepEqual(said(`${list}  my-epic:\n    2-1-cart: backlog\n`), [
+      below('2-1-cart', 5, 'my-epic'),
     ]);
     // Too far to the left, also together with their epic, whatever its name.
     assert.deepEqual(said(`${list}1-2-logout: backlog\n1-3-reset: {status: done}\n`), [

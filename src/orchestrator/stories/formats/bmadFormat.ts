@@ -7,7 +7,7 @@ import { requireSameGroup, type Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { LIST, type Stray, strayStories } from './bmadStrays.ts';
+import { keysAbove, LIST, type Stray, strayStories } from './bmadStrays.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { isEntry } from './prdEntry.ts';
@@ -69,10 +69,20 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   const isStory = ({ key }: Entry) => partsOf(key, epics) !== undefined;
   const found = entries.filter(isStory);
   const epicKeys = new Set(epicKeysIn(entries.map(({ key }) => key)));
-  const others = entries.filter(entry => !isStory(entry) && !epicKeys.has(entry.key));
   const known = new Set(found.map(({ key }) => key));
   // Epics may stand at the wrong place together with their stories.
   const allEpics = epicsOf([...entries, ...entriesIn(root)]);
+  const keys = {
+    isMissing: (key: string) =>
+      !known.has(key) && !isDate(key, allEpics) && partsOf(key, allEpics) !== undefined,
+    isRead: (key: string) => known.has(key),
+    isEpic: (key: string) => NO_STORY.test(key),
+  };
+  const holders = keysAbove(map, keys);
+  // Of a group, its stories are named.
+  const others = entries.filter(
+    entry => !isStory(entry) && !epicKeys.has(entry.key) && !holders.has(entry.key),
+  );
   const unread = [
     ...others.map(({ key, span }) => ({
       message: say(
@@ -82,12 +92,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       start: span.start,
     })),
     ...oddKeys(map),
-    ...strayStories(root, {
-      isMissing: key =>
-        !known.has(key) && !isDate(key, allEpics) && partsOf(key, allEpics) !== undefined,
-      isRead: key => known.has(key),
-      isEpic: key => NO_STORY.test(key),
-    }),
+    ...strayStories(root, keys),
   ]
     .toSorted((one, other) => one.start - other.start)
     .map(({ message, start }) => ({ message, ...lines.at(start) }));

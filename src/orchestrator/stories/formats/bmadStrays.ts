@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { type Message, say } from '../../../base/say.ts';
 import { otherListMessage } from '../storyProblems.ts';
+import { isNameOfOthers } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import { isDoneWord, isParkedWord } from './prdKeys.ts';
 import { isKnownStatus } from './statusWord.ts';
@@ -43,6 +44,15 @@ export function strayStories(root: unknown, keys: Keys): Stray[] {
       ? belowPair({ key, value }, keys)
       : otherMap({ key, value }, keys.isMissing);
   });
+}
+
+/** The keys of the list with stories below them. */
+export function keysAbove(list: unknown, keys: Keys): ReadonlySet<string> {
+  return new Set(
+    pairsOf(list)
+      .filter(pair => belowPair(pair, keys).length > 0)
+      .map(({ key }) => nameOf(key)),
+  );
 }
 
 /** The stories below a key of the list. */
@@ -92,11 +102,18 @@ function* storiesIn(
 
 /** Another key of the file with stories and their states. Those that only describe stories have other values. */
 function otherMap({ key, value }: Pair, isMissing: Keys['isMissing']): Stray[] {
-  const states = [...statesIn(value, isMissing)];
+  const states = [...statesBelow({ key, value }, isMissing)];
   // A list in which nothing is left to do is an archive.
   return states.every(state => isDoneWord(state) || isParkedWord(state))
     ? []
     : [{ message: otherListMessage(nameOf(key), states.length, LIST), start: startOf(key) }];
+}
+
+function* statesBelow({ key, value }: Pair, isMissing: Keys['isMissing']): Generator<string> {
+  // The list of BMAD is itself one of states, so that the word alone does not make a key one of other things.
+  if (!isNameOfOthers(nameOf(key).replaceAll(/status(?:es)?/gi, ''))) {
+    yield* statesIn(value, isMissing);
+  }
 }
 
 /** The states of stories there: the word of a key, or that of an entry with an id. */
@@ -104,7 +121,7 @@ function* statesIn(node: unknown, isMissing: Keys['isMissing']): Generator<strin
   for (const { key, value } of pairsOf(node)) {
     const state = isMissing(nameOf(key)) ? (knownWord(value) ?? stateOf(value)) : undefined;
     if (state === undefined) {
-      yield* statesIn(value, isMissing);
+      yield* statesBelow({ key, value }, isMissing);
     } else {
       yield state;
     }
