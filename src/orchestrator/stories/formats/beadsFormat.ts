@@ -6,7 +6,7 @@ import { setMembers } from '../edit/jsonEdit.ts';
 import { requireSameGroup } from '../edit/workOrder.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
-import { beadsReadiness, blockerIn, hasDependencies, hasOddDependencies } from './beadsReady.ts';
+import { beadsReadiness, blockerIn, hasBlockers, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
 import { namesIds, namesIn, namesNeeds, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
@@ -27,6 +27,8 @@ export const beads: StoryFormat = { name: 'beads', read };
 
 /** The type of a note for agents, which an export may contain: `bd remember`. */
 export const MEMORY = 'memory';
+/** What `bd` writes about the relations of an issue. */
+const OWN_NEEDS = 'dependencies';
 /** The status of an issue that is not done. */
 const OPEN = 'open';
 
@@ -74,7 +76,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     nextId: story => nextIssueId(entries, story),
     add: story => [appendLine(text, JSON.stringify(newIssue(story, entries)))],
     parts: jsonParts(text, position => issues[position]?.start, {
-      keys: ['dependencies'],
+      keys: [OWN_NEEDS],
       idKey: 'depends_on_id',
       read: (value, position) => blockerIn(value, issues[position]?.entry),
       openWord: OPEN,
@@ -96,9 +98,11 @@ function findUnreadNeeds(
   const names = once(() => namesIn(entries));
   const isOfNeeds = namesNeeds();
   return entries.flatMap((entry, position) => {
-    const keys = isDoneWord(entry.status) || hasDependencies(entry) ? [] : Object.keys(entry);
-    const other = keys.find(key => isOfNeeds(key) && namesIds(entry[key], names()));
-    const key = hasOddDependencies(entry) ? 'dependencies' : other;
+    const keys = isDoneWord(entry.status) || hasBlockers(entry) ? [] : Object.keys(entry);
+    const other = keys.find(
+      key => key !== OWN_NEEDS && isOfNeeds(key) && namesIds(entry[key], names()),
+    );
+    const key = hasOddDependencies(entry) ? OWN_NEEDS : other;
     return key === undefined
       ? []
       : [

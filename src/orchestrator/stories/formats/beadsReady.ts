@@ -29,6 +29,8 @@ const PARKED_TYPES = new Set([
 ]);
 /** `conditional-blocks` is for work after a failure; like `bd ready`, it counts as blocking until then. */
 const BLOCKING = new Set(['blocks', 'conditional-blocks']);
+/** It waits for the parts of the other issue. */
+const WAITS_FOR = 'waits-for';
 /** Real files have three levels; a damaged one could have a chain of any length. */
 const MAX_LEVELS = 20;
 
@@ -148,7 +150,7 @@ class BeadsGraph {
         const isOutside = target === undefined && link.to.startsWith('external:');
         return isOutside || (target !== undefined && isNoHindrance(target)) ? [] : [link.to];
       }
-      return link.type === 'waits-for' ? this.partsToWaitFor(link) : [];
+      return link.type === WAITS_FOR ? this.partsToWaitFor(link) : [];
     });
   }
 
@@ -222,9 +224,9 @@ export function blockerIn(dependency: unknown, issue: Entry | undefined): string
   return link !== undefined && BLOCKING.has(link.type) ? link.to : undefined;
 }
 
-/** Whether an issue has a relation to another one, as `bd` writes it. */
-export function hasDependencies(issue: Entry): boolean {
-  return linksOf(issue).length > 0;
+/** Whether an issue says, as `bd` writes it, that it waits for others. */
+export function hasBlockers(issue: Entry): boolean {
+  return linksOf(issue).some(({ type }) => BLOCKING.has(type) || type === WAITS_FOR);
 }
 
 /** Whether something in the place of the dependencies of an issue is none, so that it keeps nothing waiting. */
