@@ -694,6 +694,14 @@ describe('unusable files', () => {
       const [problem] = parseStoryFile('.beads/issues.jsonl', text).problems;
       sameValue([problem?.code, problem?.line, problem?.column], ['misspelledDependency', 2, 23]);
       const linked = text.replace(']}', '],"dependencies":[{"issue_id":"B","depends_on_id":"A"}]}');
+      for (const type of ['related', 'parent-child', 'blocks', 'waits-for']) {
+        const related = linked.replace('"issue_id"', `"type":"${type}","issue_id"`);
+        sameValue(
+          parseStoryFile('.beads/issues.jsonl', related).problems.map(({ code }) => code),
+          type === 'blocks' || type === 'waits-for' ? [] : ['misspelledDependency'],
+          type,
+        );
+      }
       const done = text.replace('"title":"b"', '"title":"b","status":"closed"');
       for (const other of [linked, done]) {
         sameValue(parseStoryFile('.beads/issues.jsonl', other).problems, [], other);
@@ -704,7 +712,9 @@ describe('unusable files', () => {
   test('so are those that name phases, or subtasks with the number of their task', () => {
     const phase = (more: string) =>
       `phases:\n- {id: P1, name: One, tasks: [{id: A, status: pending}]}\n- name: Two\n  ${more}\n  tasks: [{id: B, status: pending}]\n`;
-    for (const more of ['deps: [P1]', 'runAfter: One', 'waits_on: [P1]']) {
+    for (const more of [
+      ...['deps: [P1]', 'runAfter: One', 'waits_on: [P1]', 'requires: [1]', 'prerequisites: [A]'],
+    ]) {
       const found = parseStoryFile('tasks.yaml', phase(more)).problems;
       sameValue(
         found.map(({ code, line }) => [code, line]),
@@ -712,9 +722,17 @@ describe('unusable files', () => {
         more,
       );
     }
-    for (const more of ['deps: [docker]', 'after: lunch', 'blocker: null', 'depends_on: [P1]']) {
+    for (const more of [
+      ...['deps: [docker]', 'after: lunch', 'blocker: null', 'depends_on: [P1]'],
+      ...['requires: [docker]', 'prerequisites: [Node 20 installed]', 'dependency: the database'],
+    ]) {
       sameValue(parseStoryFile('tasks.yaml', phase(more)).problems, [], more);
     }
+    const numbered = phase('requires: [Phase 1]').replace('name: One', 'name: "Phase 1: One"');
+    sameValue(
+      parseStoryFile('tasks.yaml', numbered).problems.map(({ line }) => line),
+      [4],
+    );
     const tasks =
       '{"tasks":[{"id":1,"title":"a","subtasks":[{"id":1,"title":"b"}]},\n{"id":2,"title":"c","deps":["1.1"]}]}';
     const found = parseStoryFile('.taskmaster/tasks/tasks.json', tasks).problems;

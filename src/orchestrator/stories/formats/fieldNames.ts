@@ -167,13 +167,6 @@ export function wrongKindMessage(key: string, expected: Message): Message {
   return say('"{0}" must be {1}; the value here is ignored.', key, expected);
 }
 
-/** Tells whether a key that is not read is probably meant as one with what a story waits for. */
-export function misnamesNeeds(): (key: string) => boolean {
-  return remembered(
-    key => isAlmostIn(DEPENDENCY_NAMES, plainKey(key)) && !isIn(DEPENDENCY_KEYS, key),
-  );
-}
-
 /** Tells whether a key is one with what a story waits for, however it is spelled. */
 export function namesNeeds(): (key: string) => boolean {
   return remembered(key => isNameOfNeeds(plainKey(key)));

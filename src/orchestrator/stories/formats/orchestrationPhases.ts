@@ -4,13 +4,7 @@ import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { StoryProblem } from '../story.ts';
-import {
-  isNamedLike,
-  misnamedKeyMessage,
-  misnamesNeeds,
-  namesIds,
-  namesNeeds,
-} from './fieldNames.ts';
+import { isNamedLike, misnamedKeyMessage, namesIds, namesIn, namesNeeds } from './fieldNames.ts';
 import { isListOfWork } from './listNames.ts';
 import { findStrays, hasStrays } from './orchestrationStrays.ts';
 import { plainText } from './plainText.ts';
@@ -286,20 +280,26 @@ const NEEDS: ReadonlySet<string> = new Set(DEPENDENCY_KEYS);
 type IsOdd = (key: string, value: unknown) => boolean;
 
 function oddKeysOf(phases: readonly unknown[]): IsOdd {
-  const isMisnamed = misnamesNeeds();
   const isOfNeeds = namesNeeds();
-  // Some words also mean other things: they count if they name phases.
-  const names = once(
-    () =>
-      new Set(
-        phases
-          .filter(isEntry)
-          .flatMap(phase => [...PHASE_ID_KEYS, 'name'].map(key => dependencyId(phase[key]) ?? '')),
-      ),
-  );
+  // Others write there what must be installed, or a sentence.
+  const names = once(() => new Set(phases.flatMap(namesOfPhase)));
   return (key, value) =>
-    !isVoid(value) &&
-    (isMisnamed(key) || (isOfNeeds(key) && !NEEDS.has(key) && namesIds(value, names())));
+    !isVoid(value) && isOfNeeds(key) && !NEEDS.has(key) && namesIds(value, names());
+}
+
+/** What those that wait for a phase, or for a task of it, may call it. */
+function namesOfPhase(phase: unknown, position: number): readonly string[] {
+  if (!isEntry(phase)) {
+    return [];
+  }
+  const own = [...PHASE_ID_KEYS, 'name'].flatMap(key => dependencyId(phase[key]) ?? []);
+  const starts = own.map(name => /^phase [^\s:.]{1,9}/i.exec(name)?.[0] ?? name);
+  return [
+    String(position + 1),
+    ...own,
+    ...starts,
+    ...namesIn(itemsOf(phase['tasks']).filter(isEntry)),
+  ];
 }
 
 /** A phase in the text, and what it says. */
