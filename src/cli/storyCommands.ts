@@ -12,7 +12,7 @@ import {
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
-import { closedTaskOf } from '../orchestrator/stories/asideReason.ts';
+import { closedTaskOf, closedTasks } from '../orchestrator/stories/asideReason.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { isParkedWord } from '../orchestrator/stories/formats/prdKeys.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
@@ -190,7 +190,8 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
 
 /** What no agent works on because a task is done, as in Task Master; `undefined` if that is nothing. */
 function leftOf(list: StoryList, id: string, flags: string): string | undefined {
-  const left = list.stories.filter(story => !story.done && closedTaskOf(list, story)?.id === id);
+  const taskOf = closedTasks(list);
+  const left = list.stories.filter(story => !story.done && taskOf(story)?.id === id);
   if (left.length === 0) {
     return undefined;
   }

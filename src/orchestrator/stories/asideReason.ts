@@ -36,9 +36,10 @@ export interface AsideStory extends Pick<Story, 'id' | 'status'> {
 
 /** The stories that no agent works on because their file has put them aside, in its order. Pure. */
 export function asideStories(list: StoryList): readonly AsideStory[] {
+  const taskOf = closedTasks(list);
   return list.stories.filter(isAside).map(story => {
     const { id, status } = story;
-    const task = closedTaskOf(list, story)?.id;
+    const task = taskOf(story)?.id;
     return { id, status, task };
   });
 }
@@ -49,13 +50,19 @@ export function asideCount(stories: readonly Story[]): number {
 }
 
 /** The task whose state keeps its subtask from being worked on, as in Task Master. */
-export function closedTaskOf({ format, stories }: StoryList, story: Story): Story | undefined {
-  const end = story.id.lastIndexOf('.');
-  const parent =
-    format === 'taskMaster' && end > 0
-      ? stories.find(({ id }) => id === story.id.slice(0, end))
-      : undefined;
-  return parent !== undefined && (parent.done || isAside(parent)) ? parent : undefined;
+export function closedTaskOf(list: StoryList, story: Story): Story | undefined {
+  return closedTasks(list)(story);
+}
+
+/** {@link closedTaskOf} of many stories of one list. */
+export function closedTasks({ format, stories }: StoryList): (story: Story) => Story | undefined {
+  const tasks = new Map(
+    format === 'taskMaster' ? stories.toReversed().map(story => [story.id, story] as const) : [],
+  );
+  return ({ id }) => {
+    const task = tasks.get(id.slice(0, Math.max(0, id.lastIndexOf('.'))));
+    return task !== undefined && (task.done || isAside(task)) ? task : undefined;
+  };
 }
 
 /** Whether the file has put a story aside, and not only behind others. */

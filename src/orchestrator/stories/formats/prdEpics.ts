@@ -1,3 +1,4 @@
+import { groupBy } from '../../../base/groupBy.ts';
 import type { Story } from '../story.ts';
 import { dependencyId, type Entry, firstText, isDone, isEntry, ownId } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, TITLE_KEYS } from './prdKeys.ts';
@@ -98,8 +99,9 @@ function epicByStory(epics: readonly Epic[]): ReadonlyMap<string, Epic> {
 }
 
 function readEpics(root: unknown, stories: readonly Story[], parents: Parents): readonly Epic[] {
+  const members = membersOf(stories, parents);
   return listedEpics(root).flatMap((entry, position) =>
-    isEntry(entry) ? [readEpic(entry, position, stories, parents)] : [],
+    isEntry(entry) ? [readEpic(entry, position, members)] : [],
   );
 }
 
@@ -107,23 +109,32 @@ function parentsOf(entries: readonly unknown[], stories: readonly Story[]): Pare
   return new Map(stories.map(story => [story, parentOf(entries[story.position])] as const));
 }
 
-function readEpic(
-  epic: Entry,
-  position: number,
+/** Finds the stories with these ids or parents, in the order of the file: thousands of epics may have thousands. */
+function membersOf(
   stories: readonly Story[],
   parents: Parents,
-): Epic {
+): (ids: readonly string[], names: readonly string[]) => readonly string[] {
+  const places = [...stories.keys()];
+  const byId = groupBy(places, place => stories[place]?.id ?? '');
+  const byParent = groupBy(places, place => parents.get(stories[place] as Story) ?? '');
+  return (ids, names) => {
+    const found = new Set([
+      ...ids.flatMap(id => byId.get(id) ?? []),
+      ...names.flatMap(name => (name === '' ? [] : (byParent.get(name) ?? []))),
+    ]);
+    return [...found].toSorted((one, other) => one - other).flatMap(at => stories[at]?.id ?? []);
+  };
+}
+
+function readEpic(epic: Entry, position: number, members: ReturnType<typeof membersOf>): Epic {
   const id = ownId(epic);
   const name = firstText(epic, TITLE_KEYS)?.trim();
-  const children = new Set(listOf(epic, CHILD_KEYS));
   return {
     ...{ id, name, entry: epic, position },
-    stories: stories
-      .filter(story => {
-        const parent = parents.get(story);
-        return children.has(story.id) || (parent !== undefined && [id, name].includes(parent));
-      })
-      .map(story => story.id),
+    stories: members(
+      listOf(epic, CHILD_KEYS),
+      [id, name].filter(own => own !== undefined),
+    ),
     needs: listOf(epic, DEPENDENCY_KEYS),
   };
 }
