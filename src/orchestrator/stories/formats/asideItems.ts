@@ -1,7 +1,7 @@
 import { once } from '../../../base/once.ts';
-import { isTicked } from './doneMark.ts';
 import type { Checkbox } from './markdownBlocks.ts';
 import { isParkedWord, normaliseWord, PARKED_WORDS } from './prdKeys.ts';
+import { isTicked } from './tickMark.ts';
 
 /** The id of an item, a dash after it, and tags such as `[P]` and `[US1]`. All bounded: a line may be very long. */
 const BEFORE =

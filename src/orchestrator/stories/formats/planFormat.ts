@@ -8,7 +8,6 @@ import { nextItem } from '../edit/planNumber.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { duplicateIds, findStoryProblems } from '../storyProblems.ts';
 import { asideWords, itemsAround, struckText } from './asideItems.ts';
-import { isTicked } from './doneMark.ts';
 import { allHidden, unclosedProblem } from './hiddenItems.ts';
 import { idInText } from './idInText.ts';
 import { indentOf, type MarkdownLine, readMarkdown } from './markdownBlocks.ts';
@@ -18,6 +17,7 @@ import { notItems } from './planStrays.ts';
 import { type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import { NUMBERED_TASK, withoutBox } from './tasksWithoutBox.ts';
 import type { TextLines } from './textLines.ts';
+import { isTicked } from './tickMark.ts';
 
 /** A Markdown file whose checkboxes are the stories. */
 export const plan: StoryFormat = {
