@@ -361,12 +361,12 @@ describe('a second list of stories is a problem with its line and the number of 
     for (const [key, value] of [
       ['backlog', [story('c')]],
       ['bugs', [bug, { ...bug, name: 'Fixed', status: 'done' }, 'text', { status: 'open' }]],
-      ['later', [{ ...story('c'), passes: true }, story('d')]],
+      ['cleanup', [{ ...story('c'), passes: true }, story('d')]],
       ['backlog', [{ ...story('c'), tasks: ['lint'] }]],
     ] as const) {
       const text = JSON.stringify({ userStories: [story('a')], [key]: value }, null, 1);
       const words = `Entries in "${key}" that are not read: 1. Only the stories in "userStories"`;
-      const line = key === 'later' ? 15 : 10;
+      const line = key === 'cleanup' ? 15 : 10;
       assert.deepEqual(told(parseList('prd.json', text)), [['notAStory', line, words]]);
     }
     for (const other of [

@@ -49,8 +49,8 @@ describe('stories of a prd.json beside the list that is read are problems with t
     for (const [key, value] of [
       ['moreStories', { A: { title: 'a', passes: false } }],
       ['more_tasks', { A: { description: 'a', status: 'open' }, C: { status: 'x' } }],
-      ['later', { A: { title: 'a', status: 'open' }, B: { title: 'b', status: 'open' } }],
-      ['A', { title: 'a', passes: false }],
+      ['ui', { A: { title: 'a', dependsOn: ['B'] }, B: { title: 'b', status: 'open' } }],
+      ['A', { title: 'a', passes: false, steps: ['x'] }],
     ] as const) {
       assert.deepEqual(told({ userStories: read, [key]: value }), [
         `9 Stories in "${key}" that are not read, because it is an object: 1`,

@@ -23,6 +23,8 @@ const yamlTask = { id: 't1', title: 'Init', status: 'pending' };
 const task = { id: 1, title: 'T1', status: 'pending', dependencies: [], subtasks: [] };
 const YAML: readonly Kind[] = ['phase', 'phases', 'tasks'];
 const TASKS: readonly Kind[] = ['master', 'tags', 'untagged'];
+/** Formats with names in the place of keys. */
+const FREE: readonly Kind[] = ['tags', 'untagged'];
 const ALL: readonly Kind[] = ['prd', ...YAML, ...TASKS];
 
 /** JSON is YAML, too. */
@@ -83,12 +85,31 @@ describe('open stories beside the list that is read', () => {
       [ALL, { moreStories: { 'test-login': { title: 'z', passes: false } } }, 'moreStories 1'],
       [TASKS, { v2: { items: [open(2, { title: 'x' })] } }, 'v2.items 1'],
       [TASKS, { v2: [{ id: 2, title: 'x', testStrategy: 'y' }] }, 'v2 1'],
+      [ALL, { testing: [{ ...unticked('Z'), acceptanceCriteria: ['a'] }] }, 'testing 1'],
+      [ALL, { audit: { login: { ...unticked('Z'), steps: ['a'] } } }, 'audit 1'],
+      [YAML, { deployment: { tasks: [{ id: 't2', name: 'z' }] } }, 'deployment.tasks 1'],
+      [YAML, { testing: [{ id: 'Z', name: 'z', depends_on: ['t1'] }] }, 'testing 1'],
+      [YAML, { mvp: [{ id: 'T2', name: 'z', owner: 'me' }] }, 'mvp 1'],
+      [['prd'], { integration: [{ id: 'Z', title: 'z', dependsOn: ['B'] }] }, 'integration 1'],
+      [FREE, { docs: { task: [open(2)] } }, 'docs.task 1'],
+      [ALL, { notVerified: [open('Z')] }, 'notVerified 1'],
+      [ALL, { second_pass_tasks: [open('Z')] }, 'second_pass_tasks 1'],
       [['tags'], { tags: { v2: { items: [open(2, { title: 'x' })] } } }, 'tags.v2.items 1'],
     ] as const) {
       for (const kind of kinds) {
         const found = told(kind, more).map(text => text.replace(/^master\./, ''));
         assert.deepEqual(found, [words], `${kind}: ${JSON.stringify(more)}`);
       }
+    }
+    for (const tag of ['release-2', 'ci-pipeline', 'docs', 'auth-service']) {
+      const found = told('untagged', { [tag]: { tasks: [open(2)] } });
+      assert.deepEqual(found, [`${tag}.tasks 1`]);
+    }
+    const stories = [{ id: 'US-002', title: 'b', passes: false }];
+    const other = { id: 'US-010', title: 'E2E', passes: false };
+    for (const key of ['testing', 'documentation', 'deployment', 'build', 'requirements']) {
+      assert.deepEqual(strays('prd.json', { [key]: [other], userStories: stories }), [`${key} 1`]);
+      assert.deepEqual(strays('prd.json', { [key]: other, userStories: stories }), [`${key} 1`]);
     }
     assert.deepEqual(told('phases', { tasks: ['t1', 'Test it', 'Init', open('Z')] }), ['tasks 2']);
     assert.deepEqual(told('master', { items: [open(2)], bugs: [open(3)] }), [
@@ -107,6 +128,8 @@ describe('open stories beside the list that is read', () => {
       ...['pull_requests', 'branches', 'deployments', 'experiments', 'iterations', 'hypotheses'],
       ...['change_requests', 'workflow', 'work_log', 'task_history', 'task_gates', 'story_agents'],
       ...['todo_checks', 'milestones', 'stages', 'members', 'team', 'labels', 'statuses', 'notes'],
+      ...['rollback', 'rollback_plan', 'monitoring', 'resources', 'infra', 'fallbacks', 'mcp'],
+      ...['contingencies', 'monitors', 'qa', 'entry', 'exit', 'demo', 'context', 'lint'],
       ...['completedTasks', 'taskHistory', 'snapshot', 'example_tasks', 'archived'],
     ]) {
       for (const kind of ALL) {
@@ -141,6 +164,26 @@ describe('open stories beside the list that is read', () => {
       [YAML, { batches: [{ id: 'g1', tasks: [{ id: 't1', title: 'Init' }] }] }],
       [TASKS, { phases: [{ id: 1, tasks: [task] }], copied: { master: { tasks: [task] } } }],
       [TASKS, { phases: [{ id: 1, name: 'Setup', tasks: [{ id: 1 }] }] }],
+      [ALL, { project: { id: 1, name: 'Shop', status: 'in_progress' } }],
+      [ALL, { project: { name: 'Shop', completed: false } }],
+      [ALL, { feature: { id: 12, name: 'Shop', status: 'planned', owner: state('active') } }],
+      [ALL, { currentPhase: { id: 2, name: 'Build', status: 'in_progress' } }],
+      [ALL, { currentSprint: { id: 2, name: 'Build', status: 'in_progress' } }],
+      [ALL, { milestone: { id: 4, title: 'v1', state: 'open' }, epic: open(1) }],
+      [ALL, { mvp: { name: 'MVP', completed: false }, phase: [state('in_progress')] }],
+      [ALL, { qa: { title: 'QA', passed: false }, lint: { title: 'x', passed: false } }],
+      [ALL, { typecheck: { title: 'x', passed: false } }],
+      [ALL, { storyFormat: { id: 'US-XXX', title: '...', passes: false } }],
+      [ALL, { cleanup: [{ title: 'C', completed: false, costCenter: 'x' }] }],
+      [['phases'], { state: { current_phase: { id: 'x', name: 'P', status: 'in_progress' } } }],
+      [['phases'], { execution_plan: [{ id: 'x', name: 'P', status: 'pending' }] }],
+      [ALL, { verifiedStories: [{ id: 'a', title: 'x' }], passedTasks: [open('Z')] }],
+      [ALL, { passing_tasks: [open('Z')], wontDoTasks: [open('Y')], "won't fix": [open('X')] }],
+      [ALL, { wontFixBugs: [open('Z')], discoveredTasks: [open('Y')] }],
+      [ALL, { notPlannedStories: [{ id: 'a', title: 'x' }], nonGoals: [open('Z')] }],
+      [ALL, { future: [open('Z')], later: { tasks: [open('Y')] }, outOfScope: [open('X')] }],
+      [ALL, { icebox: [open('Z')], wishlist: [open('Y')], ideas: [open('X')] }],
+      [FREE, { archive: { tasks: [open(2)] }, icebox: { task: [open(3)] } }],
       [ALL, { known_issues: [open('Z')], lastTask: open('Y') }],
     ] as const) {
       for (const kind of kinds) {
@@ -194,7 +237,7 @@ describe('open stories beside the list that is read', () => {
     const started = performance.now();
     for (const [path, root] of [
       FILES.prd({ more: lists(i => ({ tasks: [unticked(`S${i}`)] })) }),
-      FILES.prd(lists(i => unticked(`S${i}`))),
+      FILES.prd(lists(i => ({ ...unticked(`S${i}`), steps: ['x'] }))),
       FILES.tags(lists(i => [open(i, { title: `S${i}` })])),
       FILES.tasks(lists(i => [open(`S${i}`)])),
     ] as const) {

@@ -148,7 +148,7 @@ describe('the tasks of Task Master', () => {
   });
 
   test('under another key of a tag, below "tags", or without a list are problems with their lines', () => {
-    const task = { id: 1, title: 'a', status: 'pending' };
+    const task = { id: 1, title: 'a', status: 'pending', testStrategy: 'run it' };
     const bare = { id: 2, title: 'b', dependencies: [] };
     const master = { tasks: [{ id: 1, title: 'z', status: 'pending' }] };
     const v2 = { tasks: [task] };
@@ -183,7 +183,7 @@ describe('the tasks of Task Master', () => {
     const children = [{ ...task, title: 'b' }];
     assert.deepEqual(told({ master: { tasks: [{ ...task, children }] } }), [
       'stories',
-      '8 Entries in "children" of 1 that are not read: 1',
+      '9 Entries in "children" of 1 that are not read: 1',
     ]);
     const metadata = { id: 'p', name: 'x', status: 'active', owner: { name: 'o', status: 'busy' } };
     const archive = { items: [{ ...task, status: 'done' }] };

@@ -1,5 +1,5 @@
 import { isAlmost } from '../../../base/editDistance.ts';
-import { LIST_KEYS } from './prdKeys.ts';
+import { DONE_WORDS, LIST_KEYS, PARKED_WORDS } from './prdKeys.ts';
 
 /** What the key of a list or an object says about its entries: the same in every format. */
 
@@ -25,16 +25,27 @@ const GROUPS = new Set([
   ...['tracks', 'workstreams', 'iterations', 'roadmap', 'tags', 'batches', 'themes', 'initiatives'],
 ]);
 
-/** Words for work that is done or put aside, and for copies: nobody wants it to be done. */
+/** Words for one group. A list below one may have its stories, but an object is the group. */
+const ONE_GROUP = new Set([
+  ...['phase', 'epic', 'milestone', 'sprint', 'stage', 'wave', 'iteration', 'mvp'],
+]);
+
+/** States of work that is over; a second pass is not. */
+const STATES = [...DONE_WORDS, ...PARKED_WORDS].filter(word => word !== 'pass');
+/** Words for work that is done or put aside, and for copies: nobody wants it to be done now. */
 const PAST = new Set([
-  ...['done', 'completed', 'complete', 'finished', 'closed', 'shipped', 'merged', 'resolved'],
-  ...['archive', 'archived', 'archives', 'old', 'past', 'previous', 'history', 'historical'],
-  ...['removed', 'dropped', 'rejected', 'cancelled', 'canceled', 'skipped', 'deferred', 'parked'],
-  ...['abandoned', 'obsolete', 'superseded', 'duplicate', 'duplicates', 'deprecated', 'deleted'],
+  ...STATES.filter(state => !state.includes(' ')),
+  ...['archive', 'archives', 'old', 'past', 'previous', 'history', 'historical'],
+  ...['removed', 'rejected', 'parked', 'duplicates', 'deprecated', 'deleted'],
+  ...['future', 'later', 'scope', 'icebox', 'wishlist', 'ideas'],
   ...['example', 'examples', 'sample', 'samples', 'template', 'templates', 'backup', 'backups'],
   ...['snapshot', 'snapshots', 'log', 'logs', 'changelog', 'journal', 'original'],
   ...['related', 'linked', 'reference', 'references'],
 ]);
+/** The same in several words. */
+const PAST_PHRASES = [...STATES.filter(state => state.includes(' ')), 'non goals'].map(
+  phrase => ` ${phrase.replace("'", ' ')} `,
+);
 
 /** Words for other things with ids, names and states. */
 const OTHERS = new Set([
@@ -50,17 +61,20 @@ const OTHERS = new Set([
   ...['check', 'checks', 'checkpoint', 'checkpoints', 'gate', 'gates', 'test', 'tests', 'testing'],
   ...['verification', 'verifications', 'validation', 'validations', 'criteria', 'criterion'],
   ...['quality', 'approval', 'approvals', 'review', 'reviews', 'audit', 'audits', 'evaluation'],
+  ...['qa', 'lint', 'typecheck', 'entry', 'exit', 'demo', 'monitor', 'monitors', 'monitoring'],
   ...['acceptance', 'ci', 'pipeline', 'pipelines', 'build', 'builds', 'job', 'jobs'],
   // Plans, thoughts and what is written down.
   ...['risk', 'risks', 'decision', 'decisions', 'question', 'questions', 'assumption'],
   ...['assumptions', 'blocker', 'blockers', 'prerequisite', 'prerequisites', 'dependency'],
   ...['dependencies', 'goal', 'goals', 'objective', 'objectives', 'requirement', 'requirements'],
   ...['hypothesis', 'hypotheses', 'experiment', 'experiments', 'architecture', 'adr', 'adrs'],
+  ...['rollback', 'rollbacks', 'fallback', 'fallbacks', 'contingency', 'contingencies', 'context'],
   ...['note', 'notes', 'comment', 'comments', 'analysis', 'complexity', 'document', 'documents'],
   ...['documentation', 'docs', 'handoff', 'handoffs', 'learnings', 'findings', 'lessons'],
   // Parts of the product, and what is delivered.
   ...['component', 'components', 'endpoint', 'endpoints', 'integration', 'integrations'],
   ...['service', 'services', 'module', 'modules', 'package', 'packages', 'file', 'files'],
+  ...['resource', 'resources', 'infra', 'infrastructure', 'mcp'],
   ...['deliverable', 'deliverables', 'artifact', 'artifacts', 'output', 'outputs', 'release'],
   ...['releases', 'version', 'versions', 'deployment', 'deployments', 'migrations'],
   // Traces of the work.
@@ -77,6 +91,8 @@ interface ListName {
   readonly isWork: boolean;
   readonly isStories: boolean;
   readonly isGroups: boolean;
+  readonly isOneGroup: boolean;
+  readonly isPast: boolean;
   readonly isOther: boolean;
 }
 
@@ -96,15 +112,21 @@ function nameOfList(key: string): ListName {
   const isList = WORK_LISTS.some(list => list === name || isAlmost(name, list));
   const isColumn = COLUMNS.has(name);
   // `not_done` and `to_be_completed` are left.
-  const isPast = has(PAST) && !words.includes('not') && !words.includes('to');
+  const isLeft = words.includes('not') || words.includes('to');
+  const text = ` ${words.join(' ')} `;
+  const isPast = PAST_PHRASES.some(phrase => text.includes(phrase)) || (has(PAST) && !isLeft);
+  const isOwn = isColumn || WORK_LISTS.includes(name);
   const found = {
     isList,
     isWork: isList || isColumn || has(WORK),
     isStories:
       !isPast && (isColumn || words.some(word => STORIES.has(word) && !WITH_STATES.has(word))),
     isGroups: GROUPS.has(words.at(-1) ?? ''),
-    // The tasks of a release are tasks. `back_log` is no log.
-    isOther: (isPast || (has(OTHERS) && !has(STORIES))) && !isColumn && !WORK_LISTS.includes(name),
+    isOneGroup: ONE_GROUP.has(words.at(-1) ?? ''),
+    // `back_log` is no log.
+    isPast: isPast && !isOwn,
+    // The tasks of a release are tasks.
+    isOther: has(OTHERS) && !has(STORIES) && !isOwn,
   };
   if (key.length <= LONGEST_REMEMBERED && remembered.size < MOST_REMEMBERED) {
     remembered.set(key, found);
@@ -132,7 +154,17 @@ export function isNameOfGroups(key: string): boolean {
   return nameOfList(key).isGroups;
 }
 
-/** Whether nothing below a key is work that is left: it is of other things, done, put aside, or a copy. */
+/** Whether an object with this key is a group of stories. */
+export function isNameOfOneGroup(key: string): boolean {
+  return nameOfList(key).isOneGroup;
+}
+
+/** Whether nothing below a key is work that is left: it is done, put aside, or a copy. */
+export function isNameOfPast(key: string): boolean {
+  return nameOfList(key).isPast;
+}
+
+/** Whether a key is one of other things: below it, only what is surely a story is work. */
 export function isNameOfOthers(key: string): boolean {
   return nameOfList(key).isOther;
 }

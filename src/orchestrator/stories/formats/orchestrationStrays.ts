@@ -2,7 +2,8 @@ import { type Document, isMap, isScalar, isSeq, type Pair, type YAMLMap } from '
 import { once } from '../../../base/once.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { namesIn } from './fieldNames.ts';
-import { type Entry, isEntry } from './prdEntry.ts';
+import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { likenessOf } from './strayEntry.ts';
 import { type Path, type Read, type Strays, straysIn } from './strays.ts';
 import { itemOf, resolve, startOf } from './yamlDocument.ts';
 
@@ -31,9 +32,13 @@ function straysOf(root: Entry): readonly StraysOfFile[] {
   const lists = phases.map(phase => (isEntry(phase) ? phase['tasks'] : undefined));
   const tasks = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
   const read: Read = {
-    known: once(() => namesIn(tasks.filter(isEntry))),
+    like: likenessOf(
+      () => tasks,
+      once(() => namesIn(tasks.filter(isEntry))),
+    ),
     seen: new Set([root[used], ...lists, ...tasks]),
     isItem: isTask,
+    isGroup: namesPhase(used === 'phases' ? phases.filter(isEntry) : []),
   };
   const ofRoot = straysIn(root, read).map(strays => ({ ...strays, used }));
   const ofPhases = phases.flatMap((phase, index) =>
@@ -42,6 +47,15 @@ function straysOf(root: Entry): readonly StraysOfFile[] {
       : [],
   );
   return [...ofPhases.map(strays => ({ ...strays, used: 'tasks' as const })), ...ofRoot];
+}
+
+/** Tells whether an entry is about a phase: it has its id or its name. Each list may count from 1. */
+function namesPhase(phases: readonly Entry[]): (entry: Entry) => boolean {
+  const names = once(() => namesIn(phases));
+  return entry =>
+    [ownId(entry), titleOf(entry)].some(
+      name => name !== undefined && !/^\d+$/.test(name) && names().has(name),
+    );
 }
 
 /** Whether an item is in a list that would be read if the file had no phases. */

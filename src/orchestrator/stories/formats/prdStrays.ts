@@ -4,10 +4,11 @@ import type { Story, StoryProblem } from '../story.ts';
 import { otherListMessage } from '../storyProblems.ts';
 import { JsonPlaces } from './jsonPlaces.ts';
 import { plainText } from './plainText.ts';
-import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
+import { type Entry, isEntry, itemsOf, ownId, titleOf } from './prdEntry.ts';
 import { CHILD_KEYS, listOf } from './prdEpics.ts';
 import { LIST_KEYS } from './prdKeys.ts';
 import { isListedStory } from './prdRoot.ts';
+import { likenessOf } from './strayEntry.ts';
 import { type Path, straysIn } from './strays.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -30,7 +31,7 @@ export function findStrays(
   const known = once(() => new Set(stories.flatMap(({ id, title }) => [id, title])));
   const places = new JsonPlaces(text);
   return straysIn(root, {
-    known,
+    like: likenessOf(() => itemsOf(root[used]), known),
     seen: new Set([root[used]]),
     isGroup: groupsOf(stories, known),
     isItem: isItemOfList,

@@ -15,7 +15,7 @@ import { elementsOf, memberOf, membersOf, type Span, skipSpace } from './jsonOut
 import { jsonParts } from './jsonParts.ts';
 import { JsonPlaces } from './jsonPlaces.ts';
 import { findRepeatedKeys, readJson } from './jsonText.ts';
-import { isNameOfOthers } from './listNames.ts';
+import { isNameOfPast } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import { dependencyId, type Entry, isEntry } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
@@ -186,7 +186,7 @@ function strayProblems(
 }
 
 function isLeft({ name }: Tag): boolean {
-  return name === undefined || !isNameOfOthers(name);
+  return name === undefined || !isNameOfPast(name);
 }
 
 /** The object of the file, and those of its tags. */

@@ -14,6 +14,7 @@ import {
 } from './prdEntry.ts';
 import { isParkedWord } from './prdKeys.ts';
 import { isKeyOfParts, isKnownIn, looksLikeOpenStory } from './storyParts.ts';
+import { likenessOf } from './strayEntry.ts';
 import { type Path, type Strays, straysIn } from './strays.ts';
 
 /** One list of the file: that of a tag, or that of a task with its subtasks. */
@@ -59,7 +60,11 @@ export function findStrays(root: unknown, lists: readonly TaskList[]): Strays[] 
   const items = lists.flatMap(list => list.items);
   return isEntry(root)
     ? straysIn(root, {
-        known: once(() => namesOf(items)),
+        like: likenessOf(
+          () => items,
+          once(() => namesOf(items)),
+        ),
+        hasFreeNames: true,
         seen: new Set<unknown>([...lists.map(list => list.items), ...items]),
         isItem: isItemOfTasks,
       })
