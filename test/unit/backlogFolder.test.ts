@@ -127,6 +127,21 @@ suite('A folder of Backlog.md', () => {
     );
   });
 
+  test('a priority that is no known word is named where it decides', async () => {
+    const told = (...more: readonly string[]) =>
+      listOf(
+        { id: 'task-1', title: 'A', more: ['priority: urgent'] },
+        { id: 'task-2', title: 'B', more: ['priority: high'] },
+        { id: 'task-3', title: 'C', more: ['priority: urgent'], status: 'Done' },
+        { id: 'task-4', title: 'D', more },
+      ).then(problemsOf);
+    const words =
+      'priorityNotNumber tasks/task-1 - A.md:LINE "urgent" is not a priority, so the task runs after all that have one: write high, medium or low.';
+    const named = (await told('priority:')).map(text => text.replace(/md:\d+/, 'md:LINE'));
+    assert.deepEqual(named, [words]);
+    assert.deepEqual(await told('ordinal: 1000'), []);
+  });
+
   test('a misspelled priority is named, unless the task is done', async () => {
     await writeBacklog(dir, [
       { id: 'task-1', title: 'A' },

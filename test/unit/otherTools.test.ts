@@ -563,9 +563,20 @@ test('a priority that is no number and no known word is a problem with its line,
     ['priorityNotNumber', 1],
     ['priorityNotNumber', 6],
   ]);
+  const orchestrator = [...entries, { ...entries[0], status: 'failed' }]
+    .map((entry, at) => JSON.stringify({ ...entry, id: `task-1770266933-000${at}` }))
+    .join('\n')
+    .replaceAll('pending', 'open');
+  assert.deepEqual(told('.ralph/agent/tasks.jsonl', orchestrator), [
+    ['priorityNotNumber', 1],
+    ['priorityNotNumber', 6],
+  ]);
   // What nobody works on does not run after others, and no priority is none.
   const aside = ['skipped', 'deferred', 'cancelled'].map(status => ({ status, priority: 'must' }));
-  const none = ['none', '-', ' None', false].map(priority => ({ status: 'pending', priority }));
+  const none = ['none', '-', ' None', 'N/A', 'P4', 'normal', false].map(priority => ({
+    status: 'pending',
+    priority,
+  }));
   for (const path of ['prd.json', '.taskmaster/tasks/tasks.json', 'o.yaml']) {
     const stories = [...aside, ...none].map((entry, id) => ({ id, title: `Do ${id}`, ...entry }));
     const text = JSON.stringify(path === 'prd.json' ? stories : { tasks: stories }, null, 1);

@@ -118,11 +118,13 @@ export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],
   ['high', 1],
   ['medium', 2],
+  ['normal', 2],
   ['low', 3],
   ['p0', 0],
   ['p1', 1],
   ['p2', 2],
   ['p3', 3],
+  ['p4', 4],
 ]);
 
 export function isStatusKey(key: string | undefined): key is StatusKey {

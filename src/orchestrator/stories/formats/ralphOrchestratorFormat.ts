@@ -16,6 +16,7 @@ import { findStatusProblems } from './statusWord.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 import { findUnreadNeeds } from './unreadNeeds.ts';
+import { findUnreadPriorities } from './unreadPriority.ts';
 
 /** `.ralph/agent/tasks.jsonl`, in which the loop ralph-orchestrator keeps its tasks: one on each line. */
 export const ralphOrchestrator: StoryFormat = { name: 'ralphOrchestrator', read };
@@ -68,6 +69,11 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
         ...findMisnamedKeys(entries, keyPlace, 'blocked_by'),
         ...[findChoiceProblems, findInexactIds, findUnreadNeeds].flatMap(find =>
           find(entries, keyPlace),
+        ),
+        // What it has given up is nobody's next.
+        ...findUnreadPriorities(
+          entries.map((entry, position) => (stories[position]?.parked ? undefined : entry)),
+          keyPlace,
         ),
         ...findStatusProblems(entries.map(statusFields), keyPlace, { open: OPEN, done: 'closed' }),
       ],

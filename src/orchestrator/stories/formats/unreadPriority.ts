@@ -3,6 +3,9 @@ import type { StoryProblem } from '../story.ts';
 import { plainText, quoted } from './plainText.ts';
 import { type Entry, isDone, isEntry, isPutAside, isVoid, readPriority } from './prdEntry.ts';
 
+/** Words for no priority. */
+const NO_PRIORITY = new Set(['none', '-', 'n/a', 'null', '~']);
+
 /** What to do about a priority without an order. @param written how a number stands in the file */
 export function unreadPriorityMessage(value: unknown, written?: string): Message {
   if (Array.isArray(value)) {
@@ -31,7 +34,7 @@ function isNone(value: unknown): boolean {
   return (
     isVoid(value) ||
     value === false ||
-    (typeof value === 'string' && ['none', '-'].includes(value.trim().toLowerCase()))
+    (typeof value === 'string' && NO_PRIORITY.has(value.trim().toLowerCase()))
   );
 }
 
@@ -48,10 +51,12 @@ export function hasUnreadPriority(entry: Entry): boolean {
 /**
  * Open stories whose priority has no order, such as `urgent`.
  * @param entries of the stories, by position
+ * @param messageOf says what to write in their format
  */
 export function findUnreadPriorities(
   entries: readonly (Entry | undefined)[],
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
+  messageOf: (value: unknown) => Message = unreadPriorityMessage,
 ): StoryProblem[] {
   return entries.flatMap((entry, position) =>
     entry === undefined || !hasUnreadPriority(entry)
@@ -59,7 +64,7 @@ export function findUnreadPriorities(
       : [
           {
             code: 'priorityNotNumber',
-            message: unreadPriorityMessage(entry.priority),
+            message: messageOf(entry.priority),
             ...placeOf(position, 'priority'),
             subject: { position, ids: ['priority'] },
           },
