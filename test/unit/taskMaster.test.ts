@@ -254,6 +254,29 @@ describe('the tasks of Task Master', () => {
       problems.map(({ code, line, message }) => [code, line, englishOf(message).slice(0, 40)]),
       [['notAStory', 12, 'This is a subtask of the subtask 2.3, so']],
     );
+    // As in other places, only what is left counts.
+    const states = ['done', 'cancelled', 'deferred', 'pending'];
+    const subtasks = states.map((status, id) => ({ ...inner, id, status }));
+    for (const [status, count] of [
+      ['pending', 1],
+      ['done', 0],
+      ['cancelled', 0],
+    ] as const) {
+      const text = JSON.stringify({ tasks: [{ id: 2, subtasks: [{ ...sub, status, subtasks }] }] });
+      assert.equal(parseList(text).problems.length, count, status);
+    }
+  });
+
+  test('are read quickly also if one has thousands of subtasks, or the file thousands of tags', () => {
+    const count = 20_000;
+    const numbered = (id: number) => ({ id, title: `T${id}`, status: 'pending' });
+    const subtasks = Array.from({ length: count }, (_, at) => numbered(at + 1));
+    const tags = subtasks.map(({ title }) => [title, { tasks: [numbered(1)] }]);
+    const started = performance.now();
+    parseList(JSON.stringify({ tasks: [{ ...numbered(1), subtasks }] }));
+    parseList(JSON.stringify(Object.fromEntries(tags)));
+    // Going through all of them for each of them takes a quarter of a minute.
+    assert.ok(performance.now() - started < 8_000);
   });
 
   test('are read from a file without tags, too, and the first tag with tasks is used as “master”', () => {

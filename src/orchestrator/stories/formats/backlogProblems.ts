@@ -1,16 +1,15 @@
 import { type Message, say } from '../../../base/say.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
+import { priorityProblems } from './backlogPriorities.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { isNamedLike, isOtherSpelling, misnamedKeyMessage, namesNeeds } from './fieldNames.ts';
+import { isNamedLike, misnamedKeyMessage, namesNeeds } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
-import { plainText, quoted } from './plainText.ts';
-import { readPriority } from './prdEntry.ts';
+import { plainText } from './plainText.ts';
 import { isParkedWord } from './prdKeys.ts';
 import type { TextLines } from './textLines.ts';
-import { findUnreadPriorities } from './unreadPriority.ts';
 
 /** The key with what a task waits for. */
 const NEEDS = 'dependencies';
@@ -63,8 +62,7 @@ export function folderProblems(folder: Folder, found: Found): StoryProblem[] {
       ...settingsProblems(text, parts, lines),
       ...repeatedKeys(placed, lines),
       ...misnamedNeeds(placed, config, lines),
-      ...misnamedPriorities(placed, found, lines),
-      ...unreadPriorities(placed, found, lines),
+      ...priorityProblems(placed, stories, lines),
       ...unreadableValues(placed, lines),
       ...sameIds(placed, config, lines),
       ...unknownStatuses(placed, config, lines),
@@ -127,60 +125,6 @@ function misnamedNeeds(
           },
         ];
   });
-}
-
-/** Open tasks whose priority stands under a misspelled key. */
-function misnamedPriorities(
-  placed: readonly PlacedTask[],
-  { stories }: Pick<Found, 'stories'>,
-  lines: TextLines,
-): StoryProblem[] {
-  return placed.flatMap(({ part, task: { matter } }, position): StoryProblem[] => {
-    const isOwn = stories[position]?.done || matter.fields.some(({ key }) => key === 'priority');
-    const field = (isOwn ? [] : matter.fields).find(
-      ({ key }) =>
-        isOtherSpelling(key, 'priority') && readPriority(valueIn(matter, key)) !== undefined,
-    );
-    return field === undefined
-      ? []
-      : [
-          {
-            code: 'misspelledKey',
-            message: misnamedKeyMessage(field.key, 'priority'),
-            ...lines.at(part.start + field.start),
-            subject: { position, ids: [field.key, 'priority'] },
-          },
-        ];
-  });
-}
-
-/** Open tasks whose priority has no order, where it decides: places on the board would count instead. */
-function unreadPriorities(
-  placed: readonly PlacedTask[],
-  { stories }: Pick<Found, 'stories'>,
-  lines: TextLines,
-): StoryProblem[] {
-  if (placed.some(({ task }) => task.ordinal !== undefined)) {
-    return [];
-  }
-  const entries = placed.map(({ task: { matter, unreadable } }, position) => {
-    const { done, parked } = stories[position] ?? {};
-    const isNone = done || parked || unreadable.has('priority');
-    return isNone ? undefined : { priority: valueIn(matter, 'priority') };
-  });
-  return findUnreadPriorities(
-    entries,
-    (position, wanted) => {
-      const { part, task } = placed[position] as PlacedTask;
-      const field = task.matter.fields.find(({ key }) => key === wanted);
-      return lines.at(part.start + (field?.start ?? 0));
-    },
-    value =>
-      say(
-        '{0} is not a priority, so the task runs after all that have one: write high, medium or low.',
-        quoted(value),
-      ),
-  );
 }
 
 /** Values that would be lost without a word, such as a list without its last bracket. */

@@ -12,7 +12,13 @@ export class TaskMasterNeeds {
     for (const task of tasks) {
       this.tasks.set(idOf(task), task);
       if (task.parent !== undefined) {
-        this.parts.set(task.parent, [...(this.parts.get(task.parent) ?? []), task]);
+        // Adding to the list itself: one task may have thousands of parts.
+        const parts = this.parts.get(task.parent);
+        if (parts === undefined) {
+          this.parts.set(task.parent, [task]);
+        } else {
+          parts.push(task);
+        }
       }
     }
   }

@@ -60,7 +60,10 @@ export function readStories(
     };
     return { tag, own };
   });
-  const turns = new Set([main, ...tags]);
+  const lists = new Map<Tag | undefined, Story[]>([main, ...tags].map(tag => [tag, []]));
+  for (const { own, tag } of read) {
+    lists.get(tag)?.push(own);
+  }
   return {
     stories: read.map(({ own, tag }) => {
       const isLater = tag !== current && own.parked !== true && !own.done;
@@ -71,7 +74,7 @@ export function readStories(
       };
     }),
     current,
-    lists: [...turns].map(turn => read.flatMap(({ own, tag }) => (tag === turn ? own : []))),
+    lists: [...lists.values()],
   };
 }
 

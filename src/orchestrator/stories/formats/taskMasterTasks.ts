@@ -154,9 +154,21 @@ export function readTasks(text: string, tag: Tag): Task[] {
   return tasks;
 }
 
-/** The subtasks of subtasks. Task Master has one level of them, and so they are not read. */
+/** The open subtasks of subtasks. Task Master has one level of them, and so they are not read. */
 export function nestedSubtasks(text: string, { entry, parent, span }: Task): readonly Span[] {
-  return parent === undefined ? [] : (listIn(text, span.start, entry, 'subtasks')?.spans ?? []);
+  if (parent === undefined || [parent.entry, entry].some(isOver)) {
+    return [];
+  }
+  const list = listIn(text, span.start, entry, 'subtasks');
+  return (list?.spans ?? []).filter((_, index) => {
+    const item = list?.items[index];
+    return !isEntry(item) || !(isOver(item) || isPutAside(item));
+  });
+}
+
+/** Whether nobody is to work on a task, so that nothing in it is left. */
+function isOver(entry: Entry): boolean {
+  return isDone(entry) || isParked(entry);
 }
 
 /**
@@ -167,7 +179,7 @@ export function oddSubtasks(
   { entry }: Task,
   known: ReadonlySet<string>,
 ): { readonly key: string; readonly count: number }[] {
-  return (isDone(entry) || isParked(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
+  return (isOver(entry) ? [] : Object.entries(entry)).flatMap(([key, value]) => {
     const isRead = key === 'subtasks' && Array.isArray(value);
     const isOfParts = ['subtasks', 'children'].some(name => isNamedLike(key, name));
     const items =
