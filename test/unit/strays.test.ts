@@ -164,6 +164,8 @@ describe('open stories beside the list that is read', () => {
       [YAML, { batches: [{ id: 'g1', tasks: [{ id: 't1', title: 'Init' }] }] }],
       [TASKS, { phases: [{ id: 1, tasks: [task] }], copied: { master: { tasks: [task] } } }],
       [TASKS, { phases: [{ id: 1, name: 'Setup', tasks: [{ id: 1 }] }] }],
+      [YAML, { milestones: { v1: { id: 't9', title: 'V1', depends_on: ['t1'] } } }],
+      [YAML, { coverage: [{ id: 'FR', depends_on: ['t1'] }] }],
       [ALL, { project: { id: 1, name: 'Shop', status: 'in_progress' } }],
       [ALL, { project: { name: 'Shop', completed: false } }],
       [ALL, { feature: { id: 12, name: 'Shop', status: 'planned', owner: state('active') } }],

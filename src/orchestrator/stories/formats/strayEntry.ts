@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly key: string;
   /** It is below a key of other things. */
   readonly isBelowOthers: boolean;
+  /** It is one of several groups, in an object of them. */
+  readonly isOneOfGroups?: boolean;
   /** Its own key, if it is a value of an object. */
   readonly own?: string;
 }
@@ -89,8 +91,8 @@ function isOfOthers({ isBelowOthers, key, own }: Surroundings): boolean {
 
 /** Whether an object is a story in the place of a list of them, or of a group of lists. */
 export function isStrayObject(holder: Entry, around: Surroundings, like: Likeness): boolean {
-  const { isBelowOthers, key } = around;
-  if (isNameOfHolder(key) || hasCounts(holder)) {
+  const { isBelowOthers, isOneOfGroups, key } = around;
+  if (isOneOfGroups || isNameOfHolder(key) || hasCounts(holder)) {
     return false;
   }
   const isInPlace = LIST_KEYS.some(list => list === key);
@@ -106,7 +108,10 @@ function isLikeStories(item: Entry, key: string | undefined, like: Likeness): bo
   if (nameOf(item) === '' || hasChildren(item)) {
     return false;
   }
-  return hasIdLikeStories(item, key, like) || waitsForStory(item, like) || hasOpenCriteria(item);
+  // Only with a title: which story waits for which is also told in lists of its own.
+  const isLike =
+    titleOf(item) !== undefined && (waitsForStory(item, like) || hasOpenCriteria(item));
+  return isLike || hasIdLikeStories(item, key, like);
 }
 
 function hasIdLikeStories(item: Entry, key: string | undefined, like: Likeness): boolean {

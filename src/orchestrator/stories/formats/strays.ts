@@ -121,6 +121,7 @@ function straysInObject(holder: Entry, place: Place, read: Read): Strays[] {
           name: `${name}.${inner}`,
           key: inner,
           isBelowOthers: isBelowOthers && !isTag,
+          isOneOfGroups: isNameOfGroups(key),
         },
         read,
       ),
