@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { type Message, say } from '../../../base/say.ts';
 import { otherListMessage } from '../storyProblems.ts';
-import { isNameOfOthers } from './listNames.ts';
+import { isNameOfOthers, isNameOfPast } from './listNames.ts';
 import { plainText } from './plainText.ts';
 import { isDoneWord, isParkedWord } from './prdKeys.ts';
 import { isKnownStatus } from './statusWord.ts';
@@ -111,7 +111,8 @@ function otherMap({ key, value }: Pair, isMissing: Keys['isMissing']): Stray[] {
 
 function* statesBelow({ key, value }: Pair, isMissing: Keys['isMissing']): Generator<string> {
   // The list of BMAD is itself one of states, so that the word alone does not make a key one of other things.
-  if (!isNameOfOthers(nameOf(key).replaceAll(/status(?:es)?/gi, ''))) {
+  const name = nameOf(key).replaceAll(/status(?:es)?/gi, '');
+  if (!isNameOfPast(name) && !isNameOfOthers(name)) {
     yield* statesIn(value, isMissing);
   }
 }
