@@ -20,7 +20,7 @@ const shared: BuildOptions = {
   bundle: true,
   minify,
   // The package has a limit. The lines and columns of a stack trace can be translated by a release build of the same
-  // commit with source maps; the program keeps its names.
+  // commit with source maps.
   keepNames: !minify,
   sourcemap: minify ? false : 'linked',
   legalComments: 'none',
@@ -223,11 +223,12 @@ const ownProgram: Plugin = {
 /** For programs whose start should be quick. */
 const quickStart: BuildOptions = {
   ...shared,
-  // The names are kept anyway, without being set again at every start.
+  // Except in a release, the names are kept anyway, without being set again at every start.
   keepNames: false,
   minify: false,
   minifySyntax: true,
   minifyWhitespace: true,
+  minifyIdentifiers: minify,
   platform: 'node',
   target: 'node20',
   // With `require`, only the used modules of Node are loaded; an `import` would load all exports of each.
