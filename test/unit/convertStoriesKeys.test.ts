@@ -54,7 +54,7 @@ describe('keys of phases', () => {
       - {id: b, name: B, status: pending}
 `;
     everywhere('p.yaml', yaml, [
-      'keys of the file: phases.gate, phases.owner, phases.review, phases.description, phases.status',
+      'keys of the file: phases.id, phases.gate, phases.owner, phases.review, phases.description, phases.status',
     ]);
   });
 
@@ -73,7 +73,10 @@ describe('keys of phases', () => {
     tasks:
       - {id: b, name: B, status: pending}
 `;
-    everywhere('p.yaml', yaml, []);
+    // What waits for a phase is written with the ids of its tasks, and nothing else says its id.
+    everywhere('p.yaml', yaml, ['keys of the file: phases.id']);
+    const named = yaml.replaceAll(/ {2}- id: P\d\n {4}/g, '  - ').replace('on: P1', 'on: One');
+    everywhere('p.yaml', named, []);
     everywhere('p.yaml', 'tasks:\n  - {id: b, name: B, status: pending}\n', []);
   });
 
@@ -333,11 +336,11 @@ describe('keys of what is waited for, besides the id,', () => {
     const epic = { id: 'E', title: 'Shop', dependsOn: [{ id: 'A', type: 'soft' }] };
     const story = { id: 'C', title: 'C', passes: false, parentEpic: 'E' };
     everywhere('prd.json', { epics: [epic], userStories: [...others, story] }, [
-      'keys of the file: epics.dependsOn.type',
+      'keys of the file: epics.id, epics.dependsOn.type',
     ]);
     const unread = { ...epic, dependsOn: [{ name: 'A' }] };
     everywhere('prd.json', { epics: [unread], userStories: [...others, story] }, [
-      'keys of the file: epics.dependsOn',
+      'keys of the file: epics.id, epics.dependsOn',
     ]);
   });
 
@@ -440,6 +443,10 @@ describe('a dependency that the reader leaves out', () => {
     const aside = { id: 'A', name: 'A', status: 'skipped' };
     const story = { id: 'B', name: 'B', status: 'pending', depends_on: ['A'] };
     everywhere('p.yaml', JSON.stringify({ tasks: [aside, story] }), ['other keys (depends_on): B']);
+    const byTitle = { ...story, depends_on: ['First'] };
+    everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, name: 'First' }, byTitle] }), [
+      'other keys (depends_on): B',
+    ]);
     everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, status: 'pending' }, story] }), []);
   });
 
@@ -592,14 +599,15 @@ describe('a value in the place of another kind', () => {
     ]);
   });
 
-  test('is named where `phase` is a text for people, and not the id of the phase', () => {
-    const phases = ['P1', 'Before the launch', 'Two'].map((phase, index) => ({
+  test('is named where the id of a phase is neither its name nor its number', () => {
+    const phases = ['P1', 'Before the launch', 'Two', '4'].map((phase, index) => ({
       ...{ phase, name: 'Two', tasks: [{ ...task, id: `A${index}` }] },
     }));
     everywhere('p.yaml', JSON.stringify({ phases }), ['keys of the file: phases.phase']);
-    everywhere('p.yaml', JSON.stringify({ phases: [phases[0], phases[2]] }), []);
+    const said = [phases[2], { ...phases[3], phase: '2' }];
+    everywhere('p.yaml', JSON.stringify({ phases: said }), []);
     const ids = phases.map(({ phase, ...rest }) => ({ id: phase, ...rest }));
-    everywhere('p.yaml', JSON.stringify({ phases: ids }), []);
+    everywhere('p.yaml', JSON.stringify({ phases: ids }), ['keys of the file: phases.id']);
   });
 
   test('is named where a story says what it was discovered from, with a second line', () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
+import { groupBy } from '../../../base/groupBy.ts';
 import { isNumberId } from '../../../base/numberId.ts';
 import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
@@ -63,7 +64,7 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
   const losses = new Losses();
   const known = {
     epics: listedEpicIds(parsed),
-    ids: new Set(parsed.file.stories.map(({ id }) => id)),
+    ids: idsByName(parsed.file.stories),
   };
   const marks = oddMarks(parsed);
   for (const [index, story] of stories.entries()) {
@@ -274,4 +275,12 @@ class Losses {
       ...((fact === 'keys' || fact === 'sections') && { names: [...this.names[fact]] }),
     }));
   }
+}
+
+/** The ids of stories by id, and by a title that only one of them has. */
+function idsByName(stories: readonly Story[]): ReadonlyMap<string, string> {
+  const titled = [...groupBy(stories, ({ title }) => title)].flatMap(([title, same]) =>
+    same.length === 1 ? same.map(({ id }) => [title, id] as const) : [],
+  );
+  return new Map([...titled, ...stories.map(({ id }) => [id, id] as const)]);
 }

@@ -52,7 +52,7 @@ function nameOf(epic: unknown): string | undefined {
 function isSaid(epic: Entry, key: string, own: readonly Story[]): boolean {
   const value = epic[key];
   if (key === 'id') {
-    return ownId(epic) !== undefined;
+    return ownId(epic) === nameOf(epic);
   }
   if (CHILD_KEYS.includes(key)) {
     const ids = new Set(own.map(({ id }) => id));

@@ -56,12 +56,12 @@ const FACTS: readonly {
 /**
  * The keys of a story that have a value which was not read as anything, in the order of the file: those that no story
  * has here, and those with a value that says nothing here.
- * @param known the ids of listed epics by title, and those of all stories
+ * @param known the ids of listed epics by title, and those of all stories by id and title
  */
 export function otherKeys(
   parsed: ParsedStoryFile,
   story: Story,
-  { epics, ids }: Pick<Place, 'epics'> & { readonly ids: ReadonlySet<string> },
+  { epics, ids }: Pick<Place, 'epics'> & { readonly ids: ReadonlyMap<string, string> },
 ): string[] {
   const entry = entryOf(parsed, story);
   if (entry === undefined) {
@@ -134,7 +134,11 @@ function isPriority(value: unknown, { format, key, story: { priority } }: Place)
 function otherNeeds(
   entry: Entry,
   key: string,
-  { format, ids, story }: Pick<Place, 'format' | 'story'> & { readonly ids: ReadonlySet<string> },
+  {
+    format,
+    ids,
+    story,
+  }: Pick<Place, 'format' | 'story'> & { readonly ids: ReadonlyMap<string, string> },
 ): string[] {
   if (format !== 'beads' && format !== 'backlog') {
     const isDropped = leavesOut(entry[key], story, { ids, isTaskMaster: format === 'taskMaster' });

@@ -34,13 +34,16 @@ export function otherNeedKeys(entry: Entry, key: string): string[] {
 export function leavesOut(
   value: unknown,
   { dependsOn, id }: Story,
-  { ids, isTaskMaster }: { readonly ids: ReadonlySet<string>; readonly isTaskMaster: boolean },
+  {
+    ids,
+    isTaskMaster,
+  }: { readonly ids: ReadonlyMap<string, string>; readonly isTaskMaster: boolean },
 ): boolean {
   const kept = new Set(dependsOn);
   const places = isTaskMaster ? placesOf(id) : [''];
   return [value].flat().some(need => {
     const name = dependencyId(need);
-    const meant = places.map(place => `${place}${name}`).find(one => ids.has(one));
+    const meant = places.flatMap(place => ids.get(`${place}${name}`) ?? [])[0];
     return name !== undefined && meant !== undefined && !kept.has(meant);
   });
 }

@@ -44,15 +44,10 @@ function isSaid(
     return isStateOfAll(phase, value, own);
   }
   if (PHASE_ID_KEYS.includes(key)) {
-    const mark = PHASE_ID_KEYS.find(one => (phase[one] ?? undefined) !== undefined);
     // What counts the phases is their order.
-    if (typeof value !== 'string') {
-      return false;
-    }
-    // Words are a text for people there, and not what others call the phase.
-    const isText = key === 'phase' && /\s/.test(value.trim());
-    const isName = key === mark && (value.trim() === first.epic || !isText);
-    return isName || Number(value) === index + 1;
+    return (
+      typeof value === 'string' && (value.trim() === first.epic || Number(value) === index + 1)
+    );
   }
   return key === 'name' && typeof value === 'string' && value.trim() === first.epic;
 }
