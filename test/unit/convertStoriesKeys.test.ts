@@ -447,6 +447,11 @@ describe('a dependency that the reader leaves out', () => {
     everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, name: 'First' }, byTitle] }), [
       'other keys (depends_on): B',
     ]);
+    const byNumber = [
+      { name: 'A', status: 'skipped' },
+      { ...story, depends_on: [1] },
+    ];
+    everywhere('p.yaml', JSON.stringify({ tasks: byNumber }), ['other keys (depends_on): B']);
     everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, status: 'pending' }, story] }), []);
   });
 

@@ -87,7 +87,7 @@ test('the advice for a line with a tick keeps its task done', () => {
   }
 });
 
-test('the heading of a group of items is no task, and headings without items beside each other are some', () => {
+test('the heading of a group of items is no task, and headings without items next to each other are some', () => {
   for (const [text, lines] of [
     ['## T010 Group\n\n### Sub\n- [ ] T011 a\n', []],
     ['## Tasks\n- [ ] T011 a\n\n## T010 Dependency graph\n\nText\n', []],

@@ -18,7 +18,7 @@ function told(root: object): string[] {
   );
 }
 
-describe('stories of a prd.json beside the list that is read are problems with their lines', () => {
+describe('stories of a prd.json next to the list that is read are problems with their lines', () => {
   test('in a list of an object, before it and after it', () => {
     for (const [key, inner] of [
       ['project', 'userStories'],

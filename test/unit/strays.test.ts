@@ -48,7 +48,7 @@ const open = (id: string | number, more: object = {}) => ({
 });
 const unticked = (id: string) => ({ id, title: `Do ${id}`, passes: false });
 
-describe('open stories beside the list that is read', () => {
+describe('open stories next to the list that is read', () => {
   test('are named with their list', () => {
     const group = { name: 'Two', tasks: [open('Z')] };
     for (const [kinds, more, words] of [

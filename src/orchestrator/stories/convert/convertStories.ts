@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
-import { groupBy } from '../../../base/groupBy.ts';
 import { isNumberId } from '../../../base/numberId.ts';
 import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
+import { StoryNames } from '../formats/storyNames.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
@@ -64,7 +64,8 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
   const losses = new Losses();
   const known = {
     epics: listedEpicIds(parsed),
-    ids: idsByName(parsed.file.stories),
+    ids: new Set(parsed.file.stories.map(({ id }) => id)),
+    names: new StoryNames(parsed.file.stories),
   };
   const marks = oddMarks(parsed);
   for (const [index, story] of stories.entries()) {
@@ -275,12 +276,4 @@ class Losses {
       ...((fact === 'keys' || fact === 'sections') && { names: [...this.names[fact]] }),
     }));
   }
-}
-
-/** The ids of stories by id, and by a title that only one of them has. */
-function idsByName(stories: readonly Story[]): ReadonlyMap<string, string> {
-  const titled = [...groupBy(stories, ({ title }) => title)].flatMap(([title, same]) =>
-    same.length === 1 ? same.map(({ id }) => [title, id] as const) : [],
-  );
-  return new Map([...titled, ...stories.map(({ id }) => [id, id] as const)]);
 }

@@ -22,7 +22,13 @@ import { saysMore } from '../formats/statusWord.ts';
 import type { Story, StoryFormatName } from '../story.ts';
 import type { ParsedStoryFile } from '../storyFile.ts';
 import { otherCriterionKeys } from './otherCriteria.ts';
-import { isNeedKey, leavesOut, otherNeedKeys, otherRelationKeys } from './otherNeeds.ts';
+import {
+  isNeedKey,
+  type KnownStories,
+  leavesOut,
+  otherNeedKeys,
+  otherRelationKeys,
+} from './otherNeeds.ts';
 import { entryOf } from './sourceEntry.ts';
 
 /** A story, and the key of it in its file that is asked for. */
@@ -56,12 +62,12 @@ const FACTS: readonly {
 /**
  * The keys of a story that have a value which was not read as anything, in the order of the file: those that no story
  * has here, and those with a value that says nothing here.
- * @param known the ids of listed epics by title, and those of all stories by id and title
+ * @param known the ids of listed epics by title, and the stories of the file
  */
 export function otherKeys(
   parsed: ParsedStoryFile,
   story: Story,
-  { epics, ids }: Pick<Place, 'epics'> & { readonly ids: ReadonlyMap<string, string> },
+  { epics, ...known }: Pick<Place, 'epics'> & KnownStories,
 ): string[] {
   const entry = entryOf(parsed, story);
   if (entry === undefined) {
@@ -80,7 +86,7 @@ export function otherKeys(
       return [key];
     }
     if (isNeedKey(key)) {
-      return otherNeeds(entry, key, { format, ids, story });
+      return otherNeeds(entry, key, { ...known, format, story });
     }
     const place = { entry, epics, format, key, story };
     return FACTS.some(({ isRead, keys }) => keys.includes(key) && isRead(value, place))
@@ -134,14 +140,13 @@ function isPriority(value: unknown, { format, key, story: { priority } }: Place)
 function otherNeeds(
   entry: Entry,
   key: string,
-  {
-    format,
-    ids,
-    story,
-  }: Pick<Place, 'format' | 'story'> & { readonly ids: ReadonlyMap<string, string> },
+  { format, story, ...known }: Pick<Place, 'format' | 'story'> & KnownStories,
 ): string[] {
   if (format !== 'beads' && format !== 'backlog') {
-    const isDropped = leavesOut(entry[key], story, { ids, isTaskMaster: format === 'taskMaster' });
+    const isDropped = leavesOut(entry[key], story, {
+      ...known,
+      isTaskMaster: format === 'taskMaster',
+    });
     return isDropped ? [key] : otherNeedKeys(entry, key);
   }
   // Other keys say nothing there.

@@ -1,6 +1,7 @@
 import { linkIn } from '../formats/beadsReady.ts';
 import { dependencyId, type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { DEPENDENCY_KEYS } from '../formats/prdKeys.ts';
+import type { StoryNames } from '../formats/storyNames.ts';
 import { unreadNeeds } from '../formats/unreadNeeds.ts';
 import type { Story } from '../story.ts';
 
@@ -27,6 +28,12 @@ export function otherNeedKeys(entry: Entry, key: string): string[] {
   return [...new Set(lost)].map(own => `${key}.${own}`);
 }
 
+/** The stories of the file. */
+export interface KnownStories {
+  readonly ids: ReadonlySet<string>;
+  readonly names: StoryNames;
+}
+
 /**
  * Whether a story of the file is named that the reader leaves out, because it is put aside and nobody waits for it.
  * @param value of a key with what the story waits for
@@ -34,16 +41,15 @@ export function otherNeedKeys(entry: Entry, key: string): string[] {
 export function leavesOut(
   value: unknown,
   { dependsOn, id }: Story,
-  {
-    ids,
-    isTaskMaster,
-  }: { readonly ids: ReadonlyMap<string, string>; readonly isTaskMaster: boolean },
+  { ids, isTaskMaster, names }: KnownStories & { readonly isTaskMaster: boolean },
 ): boolean {
   const kept = new Set(dependsOn);
   const places = isTaskMaster ? placesOf(id) : [''];
   return [value].flat().some(need => {
     const name = dependencyId(need);
-    const meant = places.flatMap(place => ids.get(`${place}${name}`) ?? [])[0];
+    const meant = places
+      .flatMap(place => names.meantBy(`${place}${name}`))
+      .find(one => ids.has(one));
     return name !== undefined && meant !== undefined && !kept.has(meant);
   });
 }

@@ -7,12 +7,12 @@ import { likenessOf } from './strayEntry.ts';
 import { type Path, type Read, type Strays, straysIn } from './strays.ts';
 import { itemOf, resolve, startOf } from './yamlDocument.ts';
 
-/** Whether a file has open tasks beside those that are read. */
+/** Whether a file has open tasks next to those that are read. */
 export function hasStrays(root: Entry): boolean {
   return straysOf(root).length > 0;
 }
 
-/** The open tasks of a file beside those that are read: in other lists of the file, or of a phase. */
+/** The open tasks of a file next to those that are read: in other lists of the file, or of a phase. */
 export function findStrays(document: Document, root: unknown) {
   const pairs = new MapPairs();
   return (isEntry(root) ? straysOf(root) : []).map(({ count, name, path, used }) => ({

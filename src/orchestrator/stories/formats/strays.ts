@@ -9,7 +9,7 @@ import { type Entry, isDone, isEntry, isPutAside } from './prdEntry.ts';
 import { isKnownIn } from './storyParts.ts';
 import { isStrayObject, isStrayStory, type Likeness, type Surroundings } from './strayEntry.ts';
 
-/** Open stories beside those that are read: a list must not become shorter without a word. */
+/** Open stories next to those that are read: a list must not become shorter without a word. */
 export interface Strays {
   /** The keys and positions that lead to the first one in a list, or to their object. */
   readonly path: Path;

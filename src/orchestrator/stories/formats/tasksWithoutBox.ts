@@ -58,7 +58,7 @@ export function withoutBox(
     return [];
   }
   const candidates = lines.map(line => candidateIn(line, numbering));
-  const isNamed = [besideItems(lines, candidates), groupless(lines, candidates)];
+  const isNamed = [nextToItems(lines, candidates), groupless(lines, candidates)];
   return lines.flatMap((line, index): StoryProblem[] => {
     const id = candidates[index]?.id;
     if (id === undefined || !isNamed.some(places => places.has(index)) || !numbering.goesOn(id)) {
@@ -170,7 +170,7 @@ function isAbout(rest: string): boolean {
  * The bullets in one list with items: no other text and no heading stands between them. None is part of what an item
  * says.
  */
-function besideItems(
+function nextToItems(
   lines: readonly MarkdownLine[],
   candidates: readonly (Candidate | undefined)[],
 ): ReadonlySet<number> {
@@ -210,7 +210,7 @@ function besideItems(
 
 /**
  * The headings that are tasks, and not the groups of items: without items, and directly behind the items of a higher
- * heading, or beside another such heading.
+ * heading, or next to another such heading.
  */
 function groupless(
   lines: readonly MarkdownLine[],
