@@ -7,7 +7,7 @@ import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
 import { lossLines } from '../../src/presentation/conversionLosses.ts';
 import { english } from '../../src/presentation/translate.ts';
 
-/** The keys that a conversion names as lost, as people read them. */
+/** The keys that a conversion names as lost, and the lines that it counts, as people read them. */
 function lostKeys(path: string, source: unknown, target: Target): string[] {
   const text = typeof source === 'string' ? source : JSON.stringify(source);
   const parsed = parseStoryText(path, text);
@@ -19,6 +19,7 @@ function lostKeys(path: string, source: unknown, target: Target): string[] {
       loss =>
         loss.kind === 'fileKeys' ||
         loss.kind === 'files' ||
+        loss.kind === 'lines' ||
         ('fact' in loss && loss.fact === 'keys'),
     ),
     english,
@@ -455,6 +456,25 @@ describe('a dependency that the reader leaves out', () => {
     everywhere('p.yaml', JSON.stringify({ tasks: [{ ...aside, status: 'pending' }, story] }), []);
   });
 
+  test('is named also if its phase is, and if a phase waits for it', () => {
+    const file = (status: string, needs: readonly unknown[]) => ({
+      phases: [
+        { name: 'One', tasks: [{ id: 'A', name: 'A', status }] },
+        {
+          ...{ name: 'Two', depends_on: needs },
+          tasks: [{ id: 'B', name: 'B', status: 'pending', depends_on: needs }],
+        },
+      ],
+    });
+    for (const needs of [['One'], [1], ['A']]) {
+      everywhere('p.yaml', JSON.stringify(file('pending', needs)), []);
+      everywhere('p.yaml', JSON.stringify(file('skipped', needs)), [
+        'other keys (depends_on): B',
+        'keys of the file: phases.depends_on',
+      ]);
+    }
+  });
+
   test('is found in Task Master by what its tasks and subtasks are called there', () => {
     const file = (status: string) => ({
       master: {
@@ -499,10 +519,15 @@ test('a criterion that is made of all its values names a state that is no text o
 });
 
 describe('a folder of Backlog.md', () => {
-  const folder = (task: string, config = '', completed: readonly string[] = []) =>
+  const folder = (
+    task: string,
+    config = '',
+    completed: readonly string[] = [],
+    id = 'id: task-1',
+  ) =>
     packFolder({
       files: new Map([
-        ['tasks/task-1 - T.md', Buffer.from(`---\nid: task-1\ntitle: "T"\n${task}---\n`)],
+        ['tasks/task-1 - T.md', Buffer.from(`---\n${id}\ntitle: "T"\n${task}---\n`)],
         ['config.yml', Buffer.from(config)],
       ]),
       ...{ completed, unread: [] },
@@ -511,6 +536,13 @@ describe('a folder of Backlog.md', () => {
   test('names the keys of a task also if its head is no YAML as a whole', () => {
     everywhere('backlog', folder('assignee: @anna\nlabels: [a]\nmilestone:\n'), [
       'other keys (assignee, labels): task-1',
+    ]);
+  });
+
+  test('names an id that is not read, and counts lines above the first key', () => {
+    everywhere('backlog', folder('', '', [], '# c\n- a\n\nid: @x'), [
+      'other keys (id): task-1',
+      '2 lines of comments or other text',
     ]);
   });
 
@@ -525,16 +557,9 @@ describe('a folder of Backlog.md', () => {
     everywhere('backlog', folder('', 'project_name: x\nfoo: @bar\n'), [
       'files next to the tasks: config.yml',
     ]);
-    const text = folder('', '# One\nproject_name: Shop # two\n');
-    everywhere('backlog', text, []);
-    const parsed = parseStoryText('backlog', text);
-    const { file } = parsed;
-    assert.ok(file.kind === 'stories');
-    const { losses } = convertStories({ ...parsed, file }, 'yaml', new Date(0));
-    assert.deepEqual(
-      losses.filter(({ kind }) => kind === 'lines'),
-      [{ kind: 'lines', count: 2 }],
-    );
+    everywhere('backlog', folder('', '# One\nproject_name: Shop # two\n'), [
+      '2 lines of comments or other text',
+    ]);
   });
 });
 

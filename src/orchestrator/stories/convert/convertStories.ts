@@ -4,7 +4,6 @@ import { isNumberId } from '../../../base/numberId.ts';
 import { inTurnOrder } from '../edit/workOrder.ts';
 import { prdFileText } from '../formats/prdWriter.ts';
 import { saysMore } from '../formats/statusWord.ts';
-import { StoryNames } from '../formats/storyNames.ts';
 import { descriptionBelow, type Story, type StoryList } from '../story.ts';
 import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
@@ -13,6 +12,7 @@ import { inListTurns } from './inListTurns.ts';
 import { otherFileKeys } from './otherFileKeys.ts';
 import { otherFiles } from './otherFiles.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
+import { type KnownStories, knownStories } from './otherNeeds.ts';
 import {
   datesOf,
   isOptional,
@@ -62,11 +62,7 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
     );
   }
   const losses = new Losses();
-  const known = {
-    epics: listedEpicIds(parsed),
-    ids: new Set(parsed.file.stories.map(({ id }) => id)),
-    names: new StoryNames(parsed.file.stories),
-  };
+  const known = { epics: listedEpicIds(parsed), ...knownStories(parsed) };
   const marks = oddMarks(parsed);
   for (const [index, story] of stories.entries()) {
     const other = found[index] ?? story;
@@ -94,7 +90,7 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
     stories: stories.length,
     losses: [
       ...losses.all(file.stories),
-      ...lossesOfFile(parsed, { stories, written, found, text, target }),
+      ...lossesOfFile(parsed, { known, stories, written, found, text, target }),
     ],
   };
 }
@@ -192,12 +188,14 @@ function lossesOfFile(
   parsed: ConversionSource,
   {
     found,
+    known,
     stories,
     target,
     text,
     written,
   }: {
     readonly target: Target;
+    readonly known: KnownStories;
     /** In the format of the target. */
     readonly text: string;
     readonly stories: readonly Story[];
@@ -221,7 +219,7 @@ function lossesOfFile(
   if (!isDeepStrictEqual(order(found), order(stories))) {
     losses.push({ kind: 'order' });
   }
-  const names = otherFileKeys(parsed);
+  const names = otherFileKeys(parsed, known);
   if (names.length > 0) {
     losses.push({ kind: 'fileKeys', names });
   }

@@ -6,12 +6,13 @@ import type { ConversionSource } from './conversionSource.ts';
 import { otherEpicKeys } from './otherEpics.ts';
 import { otherGraphKeys } from './otherGraphKeys.ts';
 import { otherHeadingKeys } from './otherHeading.ts';
+import type { KnownStories } from './otherNeeds.ts';
 import { otherPhaseKeys } from './otherPhases.ts';
 import { otherSprintKeys } from './otherSprintKeys.ts';
 import { rootOf } from './sourceEntry.ts';
 
 /** The keys of the file, of its tags and of its phases that belong to no story. */
-export function otherFileKeys(parsed: ConversionSource): string[] {
+export function otherFileKeys(parsed: ConversionSource, known: KnownStories): string[] {
   const { file, text } = parsed;
   switch (file.format) {
     case 'orchestration': {
@@ -21,7 +22,10 @@ export function otherFileKeys(parsed: ConversionSource): string[] {
       }
       const { phases = [], root } = read;
       const list = isEntry(root) && Array.isArray(root['phases']) ? 'phases' : 'tasks';
-      return [...otherHeadingKeys(root, file, list), ...otherPhaseKeys(phases, file.stories)];
+      return [
+        ...otherHeadingKeys(root, file, list),
+        ...otherPhaseKeys(phases, file.stories, known),
+      ];
     }
     case 'bmad':
       return otherSprintKeys(rootOf(parsed), file);

@@ -46,7 +46,7 @@ const FACTS: readonly {
   readonly keys: readonly string[];
   readonly isRead: (value: unknown, place: Place) => boolean;
 }[] = [
-  { keys: ['id'], isRead: (_, { entry }) => ownId(entry) !== undefined },
+  { keys: ['id'], isRead: isId },
   { keys: [...TITLE_KEYS, ...DESCRIPTION_KEYS, ...EPIC_KEYS], isRead: isText },
   { keys: PARENT_KEYS, isRead: isEpic },
   { keys: STATE_KEYS, isRead: isState },
@@ -103,6 +103,12 @@ export function hasSameKey(
 ): boolean {
   const [value, kept] = [entryOf(parsed, story)?.[key], entryOf(other, same)?.[key]];
   return value !== undefined && isDeepStrictEqual(value, kept);
+}
+
+/** One that cannot be read in a task of Backlog.md does not count: the name of the file says it. */
+function isId(_: unknown, { entry, format, story }: Place): boolean {
+  const id = ownId(entry);
+  return format === 'backlog' ? id === story.id : id !== undefined;
 }
 
 function isText(value: unknown, { story }: Place): boolean {

@@ -1,9 +1,11 @@
 import { linkIn } from '../formats/beadsReady.ts';
+import { phaseGroups, readOrchestration } from '../formats/orchestrationPhases.ts';
 import { dependencyId, type Entry, isEntry, isVoid } from '../formats/prdEntry.ts';
 import { DEPENDENCY_KEYS } from '../formats/prdKeys.ts';
-import type { StoryNames } from '../formats/storyNames.ts';
+import { StoryNames } from '../formats/storyNames.ts';
 import { unreadNeeds } from '../formats/unreadNeeds.ts';
-import type { Story } from '../story.ts';
+import type { Story, StoryList } from '../story.ts';
+import type { ParsedStoryFile } from '../storyFile.ts';
 
 /** Whether a key says what a story, a phase or an epic waits for. */
 export function isNeedKey(key: string): boolean {
@@ -32,6 +34,22 @@ export function otherNeedKeys(entry: Entry, key: string): string[] {
 export interface KnownStories {
   readonly ids: ReadonlySet<string>;
   readonly names: StoryNames;
+  /** The position of the phase that a story is in. */
+  readonly phaseOf: (story: Story) => number | undefined;
+}
+
+/** The stories of a file by all names that its stories and phases may use. */
+export function knownStories(parsed: ParsedStoryFile & { readonly file: StoryList }): KnownStories {
+  const { file, text } = parsed;
+  const read = file.format === 'orchestration' ? readOrchestration(text) : undefined;
+  // All tasks of a file without phases are no group.
+  const phases = (file.hasPhases && read && 'phases' in read && read.phases) || [];
+  const phaseOf = phases.flatMap(({ tasks }, index) => tasks.map(() => index));
+  return {
+    ids: new Set(file.stories.map(({ id }) => id)),
+    names: new StoryNames(file.stories, phaseGroups(phases, file.stories)),
+    phaseOf: ({ position }) => phaseOf[position],
+  };
 }
 
 /**
@@ -40,17 +58,39 @@ export interface KnownStories {
  */
 export function leavesOut(
   value: unknown,
-  { dependsOn, id }: Story,
-  { ids, isTaskMaster, names }: KnownStories & { readonly isTaskMaster: boolean },
+  story: Story,
+  { ids, isTaskMaster, names, phaseOf }: KnownStories & { readonly isTaskMaster: boolean },
+): boolean {
+  const places = isTaskMaster ? placesOf(story.id) : [''];
+  return isLeftOut(value, story, name =>
+    places
+      .map(place => names.meantBy(`${place}${name}`, phaseOf(story)))
+      .map(meant => meant.filter(id => ids.has(id)))
+      .find(meant => meant.length > 0),
+  );
+}
+
+/** The same for what the phase of a story waits for. */
+export function phaseLeavesOut(
+  value: unknown,
+  story: Story,
+  { ids, names, phaseOf }: KnownStories,
+): boolean {
+  return isLeftOut(value, story, name =>
+    names.meantByGroup(name, phaseOf(story)).filter(id => ids.has(id)),
+  );
+}
+
+/** @param storiesOf the ids of the stories that a name means */
+function isLeftOut(
+  value: unknown,
+  { dependsOn }: Story,
+  storiesOf: (name: string) => readonly string[] | undefined,
 ): boolean {
   const kept = new Set(dependsOn);
-  const places = isTaskMaster ? placesOf(id) : [''];
   return [value].flat().some(need => {
     const name = dependencyId(need);
-    const meant = places
-      .flatMap(place => names.meantBy(`${place}${name}`))
-      .find(one => ids.has(one));
-    return name !== undefined && meant !== undefined && !kept.has(meant);
+    return name !== undefined && storiesOf(name)?.some(id => !kept.has(id)) === true;
   });
 }
 

@@ -3,14 +3,18 @@ import { type Entry, isVoid } from '../formats/prdEntry.ts';
 import { STATE_KEYS } from '../formats/prdKeys.ts';
 import type { Story } from '../story.ts';
 import { isStateOfAll } from './otherEpics.ts';
-import { isNeedKey, otherNeedKeys } from './otherNeeds.ts';
+import { isNeedKey, type KnownStories, otherNeedKeys, phaseLeavesOut } from './otherNeeds.ts';
 
 /**
  * The keys of the phases of an orchestration that its stories do not say: the name is their group, and what a phase
  * waits for, each of its stories waits for. All keys of a phase without stories.
  * @param stories of all phases, in their order
  */
-export function otherPhaseKeys(phases: readonly Phase[], stories: readonly Story[]): string[] {
+export function otherPhaseKeys(
+  phases: readonly Phase[],
+  stories: readonly Story[],
+  known: KnownStories,
+): string[] {
   let end = 0;
   const keys = phases.flatMap(({ entry, tasks }, index) => {
     const start = end;
@@ -20,7 +24,9 @@ export function otherPhaseKeys(phases: readonly Phase[], stories: readonly Story
       key === 'tasks' || isVoid(entry[key])
         ? []
         : isNeedKey(key) && own.length > 0
-          ? otherNeedKeys(entry, key)
+          ? own.some(story => phaseLeavesOut(entry[key], story, known))
+            ? [key]
+            : otherNeedKeys(entry, key)
           : isSaid(entry, key, { own, index })
             ? []
             : [key],

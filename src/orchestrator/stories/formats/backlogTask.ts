@@ -133,7 +133,8 @@ export function unreadOf(
   /** How many other lines are not read. */
   readonly lines: number;
 } {
-  const body = text.slice(readFrontMatter(text)?.bodyOffset ?? 0);
+  const matter = readFrontMatter(text);
+  const body = text.slice(matter?.bodyOffset ?? 0);
   const marked = between(body, DESCRIPTION_BEGIN, DESCRIPTION_END);
   const rest =
     marked === undefined
@@ -142,7 +143,7 @@ export function unreadOf(
   const described = new Set(description.split('\n').map(line => line.trim()));
   const texts = new Set(criteria.map(criterion => criterion.text));
   const sections = new Set<string>();
-  let lines = 0;
+  let lines = matter === undefined ? 0 : linesAbove(matter);
   let heading = '';
   for (const line of rest.split(/\r?\n/)) {
     const words = line.trim();
@@ -157,6 +158,11 @@ export function unreadOf(
     }
   }
   return { sections: [...sections], lines };
+}
+
+/** How many lines of front matter stand above its first key, and are no comments. */
+function linesAbove({ above }: FrontMatter): number {
+  return above.split('\n').filter(line => /^\s*[^\s#]/.test(line)).length;
 }
 
 const DESCRIPTION_BEGIN = '<!-- SECTION:DESCRIPTION:BEGIN -->';

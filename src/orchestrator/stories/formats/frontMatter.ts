@@ -16,6 +16,8 @@ interface Field {
 /** The data at the top of a Markdown file, between two lines `---`. */
 export interface FrontMatter {
   readonly fields: readonly Field[];
+  /** The text before the first key. */
+  readonly above: string;
   /** The text between these lines. */
   readonly block: string;
   /** Where the rest of the file begins. */
@@ -56,7 +58,12 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
       raw: block.slice(offset, next),
     };
   });
-  return { fields, block, bodyOffset: end.index + end[0].length };
+  return {
+    fields,
+    above: block.slice(0, keys[0]?.index),
+    block,
+    bodyOffset: end.index + end[0].length,
+  };
 }
 
 /** Whether a text begins with front matter that has no end, so that nothing of it is read. */

@@ -7,7 +7,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { findEntryProblems } from './entryProblems.ts';
 import { findMisnamedKeys, misnamedList, misnamedListMessage } from './fieldNames.ts';
 import { orchestrationEdits, STATUS_WORDS } from './orchestrationEdits.ts';
-import { type Phase, readOrchestration, type Task } from './orchestrationPhases.ts';
+import { type Phase, phaseGroups, readOrchestration, type Task } from './orchestrationPhases.ts';
 import { earlierGroups, findGroupProblems } from './parallelGroups.ts';
 import { type Entry, isDone, isEntry, readDependencies, readStory } from './prdEntry.ts';
 import { DEPENDENCY_KEYS, STATUS_KEYS } from './prdKeys.ts';
@@ -99,14 +99,8 @@ function readTasks(phases: readonly Phase[], hasPhases: boolean, lines: TextLine
   // Deferred stories do not block others.
   const parked = new Set(stories.filter(story => story.parked).map(({ id }) => id));
   const phaseOf = phases.flatMap(phase => phase.tasks.map(() => phase));
-  let end = 0;
-  const groups = phases.map(({ id, name, tasks: own }) => {
-    const start = end;
-    end += own.length;
-    return { id, name, stories: stories.slice(start, end).map(story => story.id) };
-  });
   // All tasks of a file without phases are no group that one of them could wait for by its number.
-  const names = once(() => new StoryNames(stories, hasPhases ? groups : []));
+  const names = once(() => new StoryNames(stories, hasPhases ? phaseGroups(phases, stories) : []));
   const isWaitedFor = (id: string) => !parked.has(id);
   const needsOf = new Map(
     phases.map((phase, position) => {

@@ -3,7 +3,7 @@ import { numberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
-import type { StoryProblem } from '../story.ts';
+import type { Story, StoryProblem } from '../story.ts';
 import { isNamedLike, misnamedKeyMessage, namesIds, namesIn, namesNeeds } from './fieldNames.ts';
 import { isListOfWork } from './listNames.ts';
 import { findStrays, hasStrays } from './orchestrationStrays.ts';
@@ -20,6 +20,7 @@ import {
   titleOf,
 } from './prdEntry.ts';
 import { DEPENDENCY_KEYS } from './prdKeys.ts';
+import type { NamedGroup } from './storyNames.ts';
 import { nameOf, partLists, partsMessage } from './storyParts.ts';
 import type { TextLines } from './textLines.ts';
 import { unreadNeeds, unreadNeedsMessage } from './unreadNeeds.ts';
@@ -166,6 +167,19 @@ function groupOf(phase: Entry): Omit<Phase, 'tasks'> {
     name: typeof name === 'string' ? name.trim() : undefined,
     dependsOn: readDependencies(phase),
   };
+}
+
+/** The phases as those that wait for one may call it. @param stories of all phases, in their order */
+export function phaseGroups(
+  phases: readonly Phase[],
+  stories: readonly Pick<Story, 'id'>[],
+): readonly NamedGroup[] {
+  let end = 0;
+  return phases.map(({ id, name, tasks }) => {
+    const start = end;
+    end += tasks.length;
+    return { id, name, stories: stories.slice(start, end).map(story => story.id) };
+  });
 }
 
 function notStories(
