@@ -36,6 +36,43 @@ test('a line with a new id like those of the items, but without a checkbox, is a
   }
 });
 
+test('a second checkbox on a line, a line of a numbered list and a box alone are problems with their lines', () => {
+  for (const [text, places] of [
+    ['- [ ] a<br>- [ ] on b', ['3:12 A second']],
+    ['- [ ] - [ ] a', ['3:7 A second']],
+    ['  - [ ] a - [x] b - [ ] c', ['3:11 A second']],
+    ['1. [ ] a; 2. [ ] b\n3. [ ] c', ['3:11 A second']],
+    [
+      '1. [ ] a\n\n   Text\n2. b\n3) c\n4. [ ] d\n\n5. e',
+      ['6:1 This line', '7:1 This line', '10:1 This line'],
+    ],
+    ['1. a\n1. [x] b\n1. c', ['3:1 This line', '5:1 This line']],
+    ['- [ ] a\n\n⬜ b\n□ c', ['5:1 This looks', '6:1 This looks']],
+  ] as const) {
+    assert.deepEqual(
+      told('PLAN.md', `# Plan\n\n${text}\n`).map(line => line.split(' ').slice(1, 4).join(' ')),
+      places,
+      text,
+    );
+  }
+});
+
+test('text about checkboxes, other numbered lists, and bars of boxes are no such lines', () => {
+  for (const text of [
+    '- [ ] Read `- [ ] a` and "- [x] b" in plans',
+    '- [ ] Turn - [ ] into - [x] as a tick',
+    '- [ ] See [x] a - [b](c) - [ ](d)',
+    '- [ ] a\n1. Open it\n2. Close it',
+    '1. [ ] a\n\nSteps:\n\n2. Open it',
+    '1. [ ] a\n## Notes\n2. Open it',
+    '1. [ ] a\n   2. Open it\n3. ~~Close it~~',
+    '1. [ ] a\n2. [ ] b\n\n6. Open it\n7. Close it',
+    '- [ ] a\n\n⬜⬜⬜ 0%\n⬜ Open\n⬜ Open, ✅ done\n■□□ a',
+  ]) {
+    assert.deepEqual(told('PLAN.md', `# Plan\n\n${text}\n`), [], text);
+  }
+});
+
 test('what speaks of an item, groups items or has a number for another reason is no such line', () => {
   for (const [path, text] of [
     [

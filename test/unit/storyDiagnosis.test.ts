@@ -724,6 +724,7 @@ describe('other formats', () => {
     ['- ⬜ three', '- [ ] three'],
     ['* □ three', '* [ ] three'],
     ['1. 🔲 three', '1. [ ] three'],
+    ['⬜ three', '- [ ] three'],
     ['- ⬜️ three', '- [ ] three'],
     ['- [TODO] three', '- [ ] three'],
     ['* [done] three', '* [x] three'],
@@ -759,6 +760,30 @@ describe('other formats', () => {
       assert.deepEqual([found?.at, found?.fixes], ['2. [ ] two', ['makeItem 2. [ ] …']]);
       assert.deepEqual(found?.texts, [text.replace(' 2.', `${eol}2.`)]);
     }
+  });
+
+  for (const [text, fixed] of [
+    ['- [ ] one<br>- [x] two<br/>- [ ] three', '- [ ] one\n- [x] two<br/>- [ ] three'],
+    [
+      '- [ ] one\r\n  * [ ] 2.1 two; * [ ] 2.2 three',
+      '- [ ] one\r\n  * [ ] 2.1 two\r\n  * [ ] 2.2 three',
+    ],
+  ] as const) {
+    test(`the second checkbox of “${text.replace('\r\n', '↵')}” gets a line of its own`, () => {
+      const [found] = told(text, 'PLAN.md');
+      assert.deepEqual([found?.code, found?.texts], ['notAStory', [fixed]]);
+    });
+  }
+
+  test('a line of a numbered list with items becomes an item', () => {
+    const text = '1. [ ] one\n2. two \u2705\n3. three\n';
+    assert.deepEqual(
+      told(text, 'PLAN.md').map(({ fixes, texts }) => [fixes, texts]),
+      [
+        [['makeItem 2. [x] …'], [text.replace('2.', '2. [x]')]],
+        [['makeItem 3. [ ] …'], [text.replace('3.', '3. [ ]')]],
+      ],
+    );
   });
 
   test('a long line that is almost a checkbox becomes an item', () => {

@@ -25,6 +25,7 @@ const YAML: readonly Kind[] = ['phase', 'phases', 'tasks'];
 const TASKS: readonly Kind[] = ['master', 'tags', 'untagged'];
 /** Formats with names in the place of keys. */
 const FREE: readonly Kind[] = ['tags', 'untagged'];
+const NO_TAGS: readonly Kind[] = ['prd', ...YAML, 'master'];
 const ALL: readonly Kind[] = ['prd', ...YAML, ...TASKS];
 
 /** JSON is YAML, too. */
@@ -88,6 +89,8 @@ describe('open stories next to the list that is read', () => {
       [ALL, { testing: [{ ...unticked('Z'), acceptanceCriteria: ['a'] }] }, 'testing 1'],
       [ALL, { audit: { login: { ...unticked('Z'), steps: ['a'] } } }, 'audit 1'],
       [YAML, { deployment: { tasks: [{ id: 't2', name: 'z' }] } }, 'deployment.tasks 1'],
+      [NO_TAGS, { deployment: { tasks: [open('Z', { by: 'ops' })] } }, 'deployment.tasks 1'],
+      [ALL, { agents: [{ name: 'a', tasks: [open('Z')] }] }, 'agents 1'],
       [YAML, { testing: [{ id: 'Z', name: 'z', depends_on: ['t1'] }] }, 'testing 1'],
       [YAML, { mvp: [{ id: 'T2', name: 'z', owner: 'me' }] }, 'mvp 1'],
       [['prd'], { integration: [{ id: 'Z', title: 'z', dependsOn: ['B'] }] }, 'integration 1'],
@@ -153,6 +156,8 @@ describe('open stories next to the list that is read', () => {
       [ALL, { checks: { typecheck: { name: 'x', passes: false } } }],
       [ALL, { architecture: { decisions: [{ id: 'ADR-1', title: 'x', status: 'accepted' }] } }],
       [ALL, { tracking: { jira: open('J') }, github: { pr: { title: 'x', status: 'open' } } }],
+      [NO_TAGS, { deployment: { tasks: [{ id: 'Z', title: 'z' }], stories: ['US-1'] } }],
+      [NO_TAGS, { tests: { tasks: [open('Z', { status: 'passed' })], bugs: [{ name: 'z' }] } }],
       [ALL, { deployment: { production: { title: 'x', status: 'pending' } } }],
       [ALL, { linkedTasks: [{ id: 'Z', title: 'z' }], relatedTickets: [{ id: 'Y', title: 'y' }] }],
       [ALL, { templateStories: [{ id: 'Z', title: 'z' }], related_tasks: [open('Z')] }],
@@ -201,6 +206,18 @@ describe('open stories next to the list that is read', () => {
       parseStoryFile('o.yaml', text).problems.map(({ line }) => line),
       [4, 7],
     );
+  });
+
+  test('are named once, where they are written, if their map is merged with the file', () => {
+    const work = 'base: &b\n  tasks:\n  - {id: b, status: pending}\n';
+    for (const merged of ['*b', '[*b]']) {
+      const text = `${work}<<: ${merged}\nphases:\n- tasks: [{id: a}]\n`;
+      const { problems } = parseStoryFile('o.yaml', text);
+      assert.deepEqual(
+        problems.map(({ line }) => line),
+        [3],
+      );
+    }
   });
 
   test('in parts of a task of Task Master have a state, unless the key says what they are', () => {

@@ -1,5 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
+import { TICK } from '../formats/tasksWithoutBox.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
@@ -14,6 +15,10 @@ const ALMOST =
 /** With a number or an id before the brackets, which stays if it is an id. */
 const LABELED =
   /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|([^\s[]{1,20}))[\t ]+\[ ?\](\*?)[\t ]+/u;
+/** In a numbered list with items, but without a box. */
+const NUMBERED = /^(\d{1,9}[.)])[\t ]+(?=\S)/;
+/** What stands between an item and a second one on its line. */
+const SEPARATOR = /(?:<br\s{0,9}\/?>|[;,]|\s){1,99}$/;
 /** With a word for the mark. */
 const WORDED = /^([-*+])[\t ]+\[(?:to[ -]?do|(done))\][\t ]+/iu;
 
@@ -52,6 +57,11 @@ function headOf(line: string): Head | undefined {
     const rest = boldEnd === undefined ? bold : '';
     return { length, item: `${bullet} [${mark ?? ' '}]${star}`, rest };
   }
+  const [numbered, number] = NUMBERED.exec(line) ?? [];
+  if (numbered !== undefined) {
+    const mark = TICK.test(/^[^\r\n]*/.exec(line)?.[0] ?? '') ? 'x' : ' ';
+    return { length: numbered.length, item: `${number} [${mark}]`, rest: '' };
+  }
   const labeled = LABELED.exec(line);
   if (labeled !== null) {
     const [{ length }, bullet = '-', id, star = ''] = labeled;
@@ -63,18 +73,27 @@ function headOf(line: string): Head | undefined {
     : { length: worded.length, item: `${bullet} [${done === undefined ? ' ' : 'x'}]`, rest: '' };
 }
 
-/** Behind a comment, an item needs a line of its own. */
+/** Behind a comment, and behind another item, an item needs a line of its own. */
 function onOwnLine(text: string, { offset, length, content }: Edit): Edit {
   const start =
     Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
   const before = text.slice(start, offset);
-  const width = before.trim() === '' ? 0 : before.length - before.trimEnd().length;
-  const eol = before.trim() === '' ? '' : (/\r\n|\n|\r/.exec(text)?.[0] ?? '\n');
-  return { offset: offset - width, length: width + length, content: eol + content };
+  if (before.trim() === '') {
+    return { offset, length, content };
+  }
+  const width = SEPARATOR.exec(before)?.[0].length ?? 0;
+  const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
+  const indent = /^[\t ]*(?=[-*+\d])/.exec(before)?.[0] ?? '';
+  return { offset: offset - width, length: width + length, content: eol + indent + content };
 }
 
 function isOneMore(before: readonly Story[], after: readonly Story[]): boolean {
-  const [old, now] = [before.map(factsOf), after.map(factsOf)];
+  // The title of an item no longer has what becomes one of its own.
+  const old = before.map((story, index) => {
+    const title = after[index]?.title ?? '';
+    return factsOf(story.title.startsWith(title) ? { ...story, title } : story);
+  });
+  const now = after.map(factsOf);
   const added = now.findIndex((facts, index) => facts !== old[index]);
   return (
     now.length === old.length + 1 && now.toSpliced(added, 1).every((facts, i) => facts === old[i])

@@ -62,8 +62,14 @@ function withUsualHead(text: string, head: string): string {
     .replace(OTHER_BULLET, '\u2022')
     .replace(LONG_NUMBER, '1');
   const rest = text.slice(head.length).replace(/^\uFF3D/, ']');
-  // Without a bullet, such boxes are also the parts of a bar.
-  return usual + (usual.trim() === '' ? rest : rest.replace(OTHER_BOX, '\u2610'));
+  // Without a bullet, such boxes are also the parts of a bar, or of what explains the marks.
+  const isAlone = usual.trim() !== '' || !ANY_MARK.test(rest.replace(OTHER_BOX, ''));
+  return usual + (isAlone ? rest.replace(OTHER_BOX, '\u2610') : rest);
+}
+
+/** Where a second checkbox begins in the text of an item, as an index; -1 if there is none. Code and quotations are no items. */
+export function secondBox(text: string): number {
+  return text.replace(QUOTE, quote => '.'.repeat(quote.length)).search(SECOND);
 }
 
 /**
@@ -153,6 +159,12 @@ const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C
 const OTHER_BULLET =
   /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
 const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
+/** Other boxes and marks. */
+const ANY_MARK = /[\u25A1\u25A2\u25FB\u25FC\u25FD\u25FE\u274F-\u2752]|\p{Extended_Pictographic}/u;
+const QUOTE = /`[^`]*`|"[^"]*"|\u201C[^\u201C\u201D]*\u201D/g;
+/** A checkbox with its bullet. What a text says about checkboxes continues with a small word, but not on a new line. */
+const SECOND =
+  /(?:(?<=<br ?\/?>[\t ]{0,9})|(?<=[\s>;,.])(?!\S{1,10}[\t ]{1,9}\[[ xX]\]\*?[\t ]{1,9}(?:and|as|at|by|for|from|if|in|into|is|are|of|on|or|to|when|with|without)(?!\p{L})))(?:[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9}\[[ xX]\]\*?[\t ]{1,9}[^\s([:*=\u2192\u2013\u2014-]/u;
 const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;
 const BOX = /^[\t ]+\[[ xX]\]\*?[\t ]+[^\s([:*=\u2192\u2013\u2014-]/;
 /** White space that is none in Markdown. */

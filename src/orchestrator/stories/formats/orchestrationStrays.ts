@@ -5,7 +5,7 @@ import { namesIn } from './fieldNames.ts';
 import { type Entry, isEntry, ownId, titleOf } from './prdEntry.ts';
 import { likenessOf } from './strayEntry.ts';
 import { type Path, type Read, type Strays, straysIn } from './strays.ts';
-import { itemOf, resolve, startOf } from './yamlDocument.ts';
+import { isMergePair, itemOf, resolve, startOf } from './yamlDocument.ts';
 
 /** Whether a file has open tasks next to those that are read. */
 export function hasStrays(root: Entry): boolean {
@@ -14,11 +14,15 @@ export function hasStrays(root: Entry): boolean {
 
 /** The open tasks of a file next to those that are read: in other lists of the file, or of a phase. */
 export function findStrays(document: Document, root: unknown) {
-  const pairs = new MapPairs();
-  return (isEntry(root) ? straysOf(root) : []).map(({ count, name, path, used }) => ({
-    message: otherListMessage(name, count, used),
-    offset: offsetOf(document, path, pairs),
-  }));
+  const pairs = new MapPairs(document);
+  const told = new Set<number>();
+  return (isEntry(root) ? straysOf(root) : []).flatMap(({ count, name, path, used }) => {
+    const offset = offsetOf(document, path, pairs);
+    // A map that others are merged with has the same lists.
+    const isNew = !told.has(offset);
+    told.add(offset);
+    return isNew ? [{ message: otherListMessage(name, count, used), offset }] : [];
+  });
 }
 
 interface StraysOfFile extends Strays {
@@ -63,18 +67,42 @@ function isTask(item: unknown, path: Path): boolean {
   return path.length === 2 && path[0] === 'tasks' && (isEntry(item) || typeof item === 'string');
 }
 
-/** The pairs of a map by their keys: a map with thousands is read once. */
+/** The pairs of a map by their keys, also of maps that are merged with it: a map with thousands is read once. */
 class MapPairs {
+  readonly #document: Document;
   readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
 
-  at(map: YAMLMap, key: string): Pair | undefined {
-    const found =
-      this.#pairs.get(map) ??
-      new Map(
-        map.items.flatMap(pair => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
-      );
+  constructor(document: Document) {
+    this.#document = document;
+  }
+
+  of(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.#pairs.get(map);
+    if (known !== undefined) {
+      return known;
+    }
+    const found = new Map<string, Pair>();
+    // Before the merged maps, which may not lead back to this one without an end.
     this.#pairs.set(map, found);
-    return found.get(key);
+    // What comes later counts: the keys of the map itself, and those of the first map of several.
+    for (const merged of map.items.filter(isMergePair).toReversed()) {
+      for (const source of this.#sourcesOf(merged).toReversed()) {
+        for (const [key, pair] of isMap(source) ? this.of(source) : []) {
+          found.set(key, pair);
+        }
+      }
+    }
+    for (const pair of map.items) {
+      if (isScalar(pair.key)) {
+        found.set(String(pair.key.value), pair);
+      }
+    }
+    return found;
+  }
+
+  #sourcesOf({ value }: Pair): readonly unknown[] {
+    const source = resolve(this.#document, value);
+    return isSeq(source) ? source.items.map(item => resolve(this.#document, item)) : [source];
   }
 }
 
@@ -84,7 +112,7 @@ function offsetOf(document: Document, path: Path, pairs: MapPairs): number {
   let found = startOf(node);
   for (const step of path) {
     if (isMap(node) && typeof step === 'string') {
-      const pair = pairs.at(node, step);
+      const pair = pairs.of(node).get(step);
       found = startOf(pair?.key ?? node);
       node = resolve(document, pair?.value);
     } else if (isSeq(node) && typeof step === 'number') {

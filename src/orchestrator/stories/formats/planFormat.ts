@@ -132,14 +132,18 @@ function read(
       ? { ...story, id }
       : [];
   });
+  const strays = notItems(markdown.lines, true);
+  const told = new Set(strays.map(({ line }) => line));
   const problems = findStoryProblems(stories, placeOf, [
     // None of these stories is called by its id. Numbers may begin anew below each heading, and P1 is often a priority.
     ...duplicateIds(
       groupBy(codes, ({ id }) => id),
       placeOf,
     ),
-    ...notItems(markdown.lines, true),
-    ...(isNumbered ? withoutBox(markdown.lines, written) : []),
+    ...strays,
+    ...(isNumbered ? withoutBox(markdown.lines, written) : []).filter(
+      ({ line }) => !told.has(line),
+    ),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
   const next = once(() =>

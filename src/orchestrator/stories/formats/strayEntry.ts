@@ -1,5 +1,5 @@
 import { once } from '../../../base/once.ts';
-import { isNameOfGroups, isNameOfOneGroup, isNameOfWork } from './listNames.ts';
+import { isNameOfGroups, isNameOfOneGroup, isNameOfStories, isNameOfWork } from './listNames.ts';
 import {
   doneKeyOf,
   type Entry,
@@ -72,12 +72,14 @@ export function isStrayStory(item: Entry, around: Surroundings, like: Likeness):
   if (isNameOfGroups(key) || isHolder || hasCounts(item)) {
     return false;
   }
+  const isOpen = own === undefined && isOpenItem(item);
   return (
     isLikeStories(item, own, like) ||
+    (isOpen && isNameOfStories(key)) ||
     (!isOfOthers(around) &&
       ((isNameOfWork(key) && looksLikeStoryUnder(key, item)) ||
         isNumberedTask(item) ||
-        (own === undefined && isOpenItem(item, like))))
+        (isOpen && hasKeysOfStories(item, like))))
   );
 }
 
@@ -128,18 +130,23 @@ function hasOpenCriteria(item: Entry): boolean {
   return item['passes'] === false && OWN_CRITERIA_KEYS.some(key => !isVoid(item[key]));
 }
 
-/** Whether an item of a list whose key tells nothing says that it is open, and nothing that stories do not say. */
-function isOpenItem(item: Entry, like: Likeness): boolean {
+/** Whether an item of a list says that it is open. */
+function isOpenItem(item: Entry): boolean {
   if (titleOf(item) === undefined || hasChildren(item) || isDone(item)) {
     return false;
   }
-  const saysOpen =
+  return (
     saysNotDone(item) ||
     (firstText(item, ['id', 'title', 'story']) !== undefined &&
       STATUS_KEYS.some(
         key => typeof item[key] === 'string' && OPEN_WORDS.has(normaliseWord(item[key])),
-      ));
-  return saysOpen && Object.keys(item).every(key => like.keys().has(key));
+      ))
+  );
+}
+
+/** Whether an entry says nothing that stories do not say: if its list has another name, it is one of them. */
+function hasKeysOfStories(item: Entry, like: Likeness): boolean {
+  return Object.keys(item).every(key => like.keys().has(key));
 }
 
 /** Whether an entry is a task of Task Master, which gives each a number, and reads one without a state as open. */

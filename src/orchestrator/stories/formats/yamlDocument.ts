@@ -1,4 +1,13 @@
-import { type Document, isAlias, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import { findTooDeepYaml } from './nesting.ts';
@@ -97,6 +106,11 @@ export function itemOf(document: Document, list: unknown, index: number): unknow
 /** What an alias stands for, or the node itself. */
 export function resolve(document: Document, node: unknown): unknown {
   return isAlias(node) ? node.resolve(document) : node;
+}
+
+/** Whether a pair adds the keys of another map to its own: `<<: *name`. */
+export function isMergePair(pair: Pair | undefined): boolean {
+  return isScalar(pair?.key) && pair.key.source === '<<';
 }
 
 /** The offset of a node. */

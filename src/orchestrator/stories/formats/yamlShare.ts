@@ -2,7 +2,7 @@ import { isCollection, isMap, isPair, isScalar, type Node, type Scalar, visit } 
 import { type Message, say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import { plainText } from './plainText.ts';
-import { parseYaml } from './yamlDocument.ts';
+import { isMergePair, parseYaml } from './yamlDocument.ts';
 
 /** What an alias of a text stands for, as well as the place where it is written. */
 export interface YamlShare {
@@ -37,7 +37,7 @@ export function findYamlShare(
         return;
       }
       const [start = 0, end = 0] = node.range ?? [];
-      const isMerged = isMap(node) && start === change.map && isMerge(path);
+      const isMerged = isMap(node) && start === change.map && isMergePair(path.findLast(isPair));
       // A map with a key of its own takes nothing over.
       if (!isMerged || pairOf(path.findLast(isMap), change.key) === undefined) {
         const word = isScalar(node) ? wordOf(text, node) : undefined;
@@ -100,12 +100,6 @@ function isWithin(offset: number, node: Node): boolean {
   return (
     start <= offset && (offset < end || (offset === end && (start === end || isCollection(node))))
   );
-}
-
-/** Whether the keys of an alias are added to the map around it: `<<: *name`, or in a list of such names. */
-function isMerge(path: readonly unknown[]): boolean {
-  const pair = path.findLast(isPair);
-  return isScalar(pair?.key) && pair.key.source === '<<';
 }
 
 /** As it is written, on one line. */
