@@ -77,6 +77,7 @@ function factWords(fact: LostFact, names: readonly string[], t: Translate): stri
     discoveredFrom: t('what they were discovered from'),
     details: t('what the files of the stories describe; agents would not be led to them'),
     optional: t('that they are optional'),
+    nesting: t('that they are parts of other items'),
     sections: t('other sections ({0})', named(names, t)),
     keys: t('other keys ({0})', named(names, t)),
   };

@@ -365,7 +365,10 @@ test('that a task of Kiro is optional is lost', () => {
   const text = '- [ ] 1. Set up\n  - [ ] 1.1 Write\n  - [ ]* 1.2 Test\n';
   for (const target of ['prd', 'yaml', 'tasks'] as const) {
     const { losses } = convert('.kiro/specs/a/tasks.md', text, target);
-    assert.deepEqual(losses, [{ kind: 'story', fact: 'optional', storyIds: ['1.2'] }]);
+    assert.deepEqual(losses, [
+      { kind: 'story', fact: 'nesting', storyIds: ['1.1', '1.2'] },
+      { kind: 'story', fact: 'optional', storyIds: ['1.2'] },
+    ]);
   }
 });
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Target } from '../../src/orchestrator/stories/convert/conversion.ts';
+import { TARGETS, type Target } from '../../src/orchestrator/stories/convert/conversion.ts';
 import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
 import { PARKED_WORDS } from '../../src/orchestrator/stories/formats/prdKeys.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
+import { lossLines } from '../../src/presentation/conversionLosses.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { sameValue } from '../support/sameValue.ts';
 
 const NAMES = { prd: 'prd.json', yaml: 'p.yaml', plan: 'PLAN.md', tasks: 'tasks.jsonl' } as const;
@@ -283,7 +285,7 @@ describe('what is put aside', () => {
   test('in a plan by the item around it, or by a mark of its own, stays so', () => {
     const plan = '- [~] T062 DROPPED - It\n  - [ ] T063 Below\n- [-] Skipped: it\n- [ ] Open\n';
     const { losses, text } = convert('PLAN.md', plan, 'plan');
-    assert.deepEqual(losses, []);
+    assert.deepEqual(losses, [{ kind: 'story', fact: 'nesting', storyIds: ['T063'] }]);
     assert.equal(
       text,
       '- [~] T062: DROPPED - It\n- [~] T063: (dropped) Below\n- [~] Skipped: it\n- [ ] Open\n',
@@ -292,6 +294,54 @@ describe('what is put aside', () => {
     // A task graph also puts those aside that are blocked.
     const graph = '{"id":"T-1","title":"One","status":"blocked","blockedBy":[]}\n';
     assert.equal(convert('tasks.jsonl', graph, 'plan').text, '- [~] T-1: (deferred) One\n');
+  });
+});
+
+describe('that items are parts of other items', () => {
+  const nested = (plan: string, target: Target, path = 'PLAN.md') =>
+    convert(path, plan, target).losses.flatMap(loss =>
+      loss.kind === 'story' && loss.fact === 'nesting' ? loss.storyIds : [],
+    );
+
+  test('is lost in each format, and named', () => {
+    const plan =
+      '# Shop\n\n- [ ] Login\n  - [ ] Form\n  - [ ] Tests\n- [ ] Cart\n  - [ ] Form\n  - [ ] Tests\n';
+    for (const target of TARGETS) {
+      assert.deepEqual(
+        lossLines(convert('PLAN.md', plan, target).losses, english),
+        ['that they are parts of other items: #2, #3, #5, #6'],
+        target,
+      );
+      // What was written is flat, and loses nothing more.
+      const flat = convert('PLAN.md', plan, 'plan').text;
+      assert.deepEqual(nested(flat, target), []);
+    }
+    const kiro = '- [ ] 1. Set up\n  - [ ] 1.1 Write\n    - [x] a\n- [ ] 2. Ship\n';
+    assert.deepEqual(nested(kiro, 'yaml', '.kiro/specs/a/tasks.md'), ['1.1', '#3']);
+    const index = '- [ ] `specs/a.md`\n\t- [ ] `specs/b.md`\n';
+    assert.deepEqual(nested(index, 'tasks', 'specs/README.md'), ['b']);
+  });
+
+  test('is not said of what is as far out as the first items, or below a heading further out', () => {
+    for (const [plan, ids] of [
+      ['  - [ ] A\n  - [ ] B\n', []],
+      ['# Shop\n\n  - [ ] A\n  - [ ] B\n    - [ ] C\n- [ ] D\n', ['#3']],
+      ['- [ ] A\n  Text\n\n  - note\n- [ ] B\n', []],
+      ['- [ ] A\n\n## Next\n\n  - [ ] B\n  - [ ] C\n    - [ ] D\n', ['#4']],
+      // Such a heading stands in the item.
+      ['- [ ] A\n\n  ### Parts\n\n  - [ ] B\n    - [ ] C\n- [ ] D\n', ['#2', '#3']],
+      ['- [ ] A\n  ### Parts\n      - [ ] B\n## Next\n  ### Own\n      - [ ] C\n', ['#2']],
+      ['- [ ] A\n```\n  - [ ] no item\n```\n  - [ ] B\n', ['#2']],
+    ] as const) {
+      assert.deepEqual(nested(plan, 'prd'), ids, plan);
+    }
+  });
+
+  test('is found quickly in a plan with thousands of items', () => {
+    const plan = '- [ ] A\n  - [ ] B\n'.repeat(5000);
+    const start = performance.now();
+    assert.equal(nested(plan, 'tasks').length, 5000);
+    assert.ok(performance.now() - start < 10_000);
   });
 });
 

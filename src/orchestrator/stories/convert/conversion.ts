@@ -29,6 +29,8 @@ export type LostFact =
   | 'details'
   /** Kiro's mark of a task that need not be done. */
   | 'optional'
+  /** They stand indented below other items of a plan, which says whose parts they are. */
+  | 'nesting'
   /** Sections of the story's own file, besides its description and criteria. */
   | 'sections'
   /** Keys that no story has here. */

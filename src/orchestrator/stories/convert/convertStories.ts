@@ -9,6 +9,7 @@ import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import type { Conversion, Loss, LostFact, Target } from './conversion.ts';
 import type { ConversionSource } from './conversionSource.ts';
 import { inListTurns } from './inListTurns.ts';
+import { nestedItems } from './nestedItems.ts';
 import { otherFileKeys } from './otherFileKeys.ts';
 import { otherFiles } from './otherFiles.ts';
 import { hasSameKey, otherKeys } from './otherKeys.ts';
@@ -64,6 +65,7 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
   const losses = new Losses();
   const known = { epics: listedEpicIds(parsed), ...knownStories(parsed) };
   const marks = oddMarks(parsed);
+  const nested = nestedItems(parsed);
   for (const [index, story] of stories.entries()) {
     const other = found[index] ?? story;
     for (const fact of lostFacts(story, other, target)) {
@@ -83,6 +85,9 @@ export function convertStories(parsed: ConversionSource, target: Target, now: Da
     }
     if (isOptional(parsed, before)) {
       losses.add(story, 'optional');
+    }
+    if (nested.has(story.position)) {
+      losses.add(story, 'nesting');
     }
   }
   return {
