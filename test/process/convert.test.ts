@@ -72,6 +72,16 @@ describe('convert', { concurrency: 2 }, () => {
     );
   });
 
+  test('names all keys that --yes would agree to lose', async t => {
+    const keys = Array.from({ length: 15 }, (_, index) => `own${index}`);
+    const own = Object.fromEntries(keys.map(key => [key, 'x']));
+    const stories = openStories(1).map(story => ({ ...story, ...own }));
+    const workspace = await Workspace.create(t, { stories });
+    const { code, stderr } = await workspace.cli('convert', '--to', 'yaml').finished;
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(`  other keys (${keys.join(', ')}): US-001\n`), stderr);
+  });
+
   test('lists the stories of a plan in the order of their turns', async t => {
     const stories = openStories(3).map((story, index) => ({
       ...story,

@@ -4,7 +4,7 @@ import { TARGETS, type Target } from '../../src/orchestrator/stories/convert/con
 import { convertStories } from '../../src/orchestrator/stories/convert/convertStories.ts';
 import { packFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
-import { lossLines } from '../../src/presentation/conversionLosses.ts';
+import { lossLines, MOST_IN_DIALOG } from '../../src/presentation/conversionLosses.ts';
 import { english } from '../../src/presentation/translate.ts';
 
 /** The keys that a conversion names as lost, and the lines that it counts, as people read them. */
@@ -561,6 +561,34 @@ describe('a folder of Backlog.md', () => {
       '2 lines of comments or other text',
     ]);
   });
+});
+
+test('a line of losses names all that a person agrees to, within bounds', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
+  const both = (count: number, most?: number) =>
+    lossLines(
+      [
+        { kind: 'story', fact: 'keys', storyIds: names(count), names: names(count) },
+        { kind: 'fileKeys', names: names(count) },
+        { kind: 'notRead', lines: names(count).map(() => 7), files: names(count) },
+      ],
+      english,
+      most,
+    );
+  const all = names(50).join(', ');
+  const places = names(50).map(name => `${name}:7`);
+  assert.deepEqual(both(50), [
+    `other keys (${all}): ${all}`,
+    `keys of the file: ${all}`,
+    `entries that are not read as stories: ${places.join(', ')}`,
+  ]);
+  assert.deepEqual(both(53), [
+    `other keys (${all} and 3 more): ${all} and 3 more`,
+    `keys of the file: ${all} and 3 more`,
+    `entries that are not read as stories: ${places.join(', ')} and 3 more`,
+  ]);
+  const few = names(8).join(', ');
+  assert.equal(both(15, MOST_IN_DIALOG)[0], `other keys (${few} and 7 more): ${few} and 7 more`);
 });
 
 test('a key that an object has twice is named by its line at any depth, unless it is a comment', () => {

@@ -8,7 +8,7 @@ import { convertStories } from '../../orchestrator/stories/convert/convertStorie
 import { targetsFor, usualPlace } from '../../orchestrator/stories/convert/targetPlaces.ts';
 import { findStorySources, storyFileWith } from '../../orchestrator/stories/knownSources.ts';
 import { isSameFile } from '../../orchestrator/stories/targetFile.ts';
-import { lossLines } from '../../presentation/conversionLosses.ts';
+import { lossLines, MOST_IN_DIALOG } from '../../presentation/conversionLosses.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -91,7 +91,7 @@ async function isWanted(
       ? []
       : [
           l10n.t('It will not have what {0} has:', from ?? ''),
-          ...lossLines(losses, translate).map(line => `• ${plainSentence(line)}`),
+          ...lossLines(losses, translate, MOST_IN_DIALOG).map(line => `• ${plainSentence(line)}`),
         ];
   const replaced = replaces
     ? [
