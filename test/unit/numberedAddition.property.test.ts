@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { englishOf } from '../../src/base/say.ts';
 import { addToText } from '../../src/orchestrator/stories/edit/addStory.ts';
 import { packFolder, unpackFolder } from '../../src/orchestrator/stories/formats/folderText.ts';
 import { idsWithReports } from '../../src/orchestrator/stories/reportNote.ts';
@@ -55,10 +54,13 @@ const eols = fc.constantFrom('\n', '\r\n');
 function storiesOf(path: string, content: string | Uint8Array): readonly Story[] {
   const file = parseStoryFile(path, content);
   assert.ok(file.kind === 'stories', JSON.stringify(file));
-  // A title with a checkbox looks like two items, and is read all the same.
+  // The title of one of these stories may look like two items; it is read all the same.
+  const looksLikeTwo = new Set(
+    file.stories.flatMap(({ line, title }) => (title.includes('- [x]') ? [line] : [])),
+  );
   const others = file.problems.filter(
-    ({ code, message }) =>
-      code !== 'unknownDependency' && !englishOf(message).startsWith('A second checkbox is'),
+    ({ code, line }) =>
+      code !== 'unknownDependency' && !(code === 'notAStory' && looksLikeTwo.has(line)),
   );
   assert.deepEqual(others, []);
   return file.stories;
@@ -97,7 +99,9 @@ function added(path: string, before: string | Uint8Array, story: New): Story & {
     [found.done, found.parked, found.criteria, found.dependsOn],
     [false, undefined, [], []],
   );
-  assert.ok(found.description.includes(story.why ?? ''), found.description);
+  // With backslashes, its marks are no Markdown.
+  const plain = (text: string) => text.replaceAll('\\', '');
+  assert.ok(plain(found.description).includes(plain(story.why ?? '')), found.description);
   assert.ok(found.description.includes(NOTE));
   assert.ok(idsWithReports(now).has(REPORT));
   // The same report is not added again, whatever its title is by now.

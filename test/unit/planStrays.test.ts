@@ -27,6 +27,7 @@ test('a line with a new id like those of the items, but without a checkbox, is a
     ['tasks.md', '- [ ] T001 One', '- T002 Two', 'T002'],
     [OPEN_SPEC, '- [ ] 1.1 One', '- 1.2 Two', '1.2'],
     [KIRO, '- [ ] 1. One', '- 2. Two', '2'],
+    ['PLAN.md', '- [x] T1 One', '- T2 Two', 'T2'],
   ] as const) {
     const column = line.length - line.trimStart().length + 1;
     const at = 3 + item.split('\n').length;
@@ -36,40 +37,92 @@ test('a line with a new id like those of the items, but without a checkbox, is a
   }
 });
 
-test('a second checkbox on a line, a line of a numbered list and a box alone are problems with their lines', () => {
-  for (const [text, places] of [
-    ['- [ ] a<br>- [ ] on b', ['3:12 A second']],
-    ['- [ ] - [ ] a', ['3:7 A second']],
-    ['  - [ ] a - [x] b - [ ] c', ['3:11 A second']],
-    ['1. [ ] a; 2. [ ] b\n3. [ ] c', ['3:11 A second']],
-    [
-      '1. [ ] a\n\n   Text\n2. b\n3) c\n4. [ ] d\n\n5. e',
-      ['6:1 This line', '7:1 This line', '10:1 This line'],
+/** Where lines of a plan with items are problems. */
+function placesIn(text: string): string[] {
+  return told('PLAN.md', `# Plan\n\n- [ ] One\n\n## More\n\n${text}\n`).map(line =>
+    line.split(' ').slice(1, 3).join(' '),
+  );
+}
+
+test('a box that is not at the start of a line is a problem with its place', () => {
+  for (const text of [
+    ...['- [ ] a<br>- [ ] on b', '- [ ] a<BR>[ ] b', '- [ ] a<br>⬜ b', '- [ ] - [ ] go'],
+    ...['  - [ ] a - [x] b - [ ] c', '1. [ ] a; 2. [ ] b', '- [ ] 一。- [ ] 二'],
+    ...[
+      '- [x] Unit tests [ ] Integration tests',
+      '- [ ] Build API; [ ] Build UI',
+      '- [ ] In  [ ] Out',
     ],
-    ['1. a\n1. [x] b\n1. c', ['3:1 This line', '5:1 This line']],
-    ['- [ ] a\n\n⬜ b\n□ c', ['5:1 This looks', '6:1 This looks']],
-  ] as const) {
-    assert.deepEqual(
-      told('PLAN.md', `# Plan\n\n${text}\n`).map(line => line.split(' ').slice(1, 4).join(' ')),
-      places,
-      text,
-    );
+    ...['- [ ] Login [ ] Logout [ ] Reset', '- [x] Server ☐ Page', '- [ ] Server ⬜ Page ⬜ Mail'],
+    ...[
+      '- Server: [ ] users [ ] orders',
+      '- Implement login [ ]',
+      '1. **Login** [ ]',
+      '- Login ⬜',
+    ],
+    ...['### Task 2: Build [ ]', '### 2. [ ] Build', '- High: [ ] Title', '**[ ] Task**'],
+    ...['- [T001] [ ] x', '- **[T001]** [ ] x', '- #12 [ ] x', '- \u{1F680} [ ] x'],
+    ...['- [ ] a (see b), [ ] c', '- <!-- x --> [ ] x', '- ⬜ a ⬜ b'],
+  ]) {
+    const [place = ''] = placesIn(text);
+    assert.match(place, /^7:\d+ (?:A|This)$/, text);
+    const box = text.slice(Number(/:(\d+)/.exec(place)?.[1]) - 1);
+    assert.match(box, /^(?:[-*] |\d\. )?(?:\[|☐|⬜)/, text);
   }
 });
 
-test('text about checkboxes, other numbered lists, and bars of boxes are no such lines', () => {
+test('text about boxes, what explains marks, code, quotations and comments are none', () => {
   for (const text of [
-    '- [ ] Read `- [ ] a` and "- [x] b" in plans',
-    '- [ ] Turn - [ ] into - [x] as a tick',
-    '- [ ] See [x] a - [b](c) - [ ](d)',
-    '- [ ] a\n1. Open it\n2. Close it',
-    '1. [ ] a\n\nSteps:\n\n2. Open it',
-    '1. [ ] a\n## Notes\n2. Open it',
-    '1. [ ] a\n   2. Open it\n3. ~~Close it~~',
-    '1. [ ] a\n2. [ ] b\n\n6. Open it\n7. Close it',
-    '- [ ] a\n\n⬜⬜⬜ 0%\n⬜ Open\n⬜ Open, ✅ done\n■□□ a',
+    ...['- [ ] Read `- [ ] a` and "- [x] b"', '- [ ] Turn - [ ] into - [x] as a tick'],
+    ...['- [ ] Support [ ] and [x] in the parser', '- [ ] Show a dialog: [ ] Remember me'],
+    ...['- [ ] Do it <!-- - [ ] Old -->', '- [ ] a `` x - [ ] b `` c', '- [ ] See [x] a - [ ](d)'],
+    ...['- [ ] Parse `- [ ]`; then - [ ] items', '- [ ] Support lists: - [ ] open and - [x] done'],
+    ...[
+      '- [ ] Support task lists, e.g. - [ ] todo',
+      '- [ ] Parse lines like - [ ] foo and - [x] b',
+    ],
+    ...['- [ ] Fix it (see 3. [x] Login)', '- [ ] A depends on: 1. [x] B', '- [ ] a + [x] b'],
+    ...['- Use [ ] for open items', '- All items start as [ ]', '- Marks: [ ] todo, [x] done'],
+    ...['- [ ]', '- x[ ] = y', '- Items[ ] are read', 'Write [ ] here', '- [done] means finished'],
+    ...['⬜⬜⬜ 0%', '⬜ 0%', '- ⬜⬜ 0/2', '⬜ Open, ✅ done', '⬜ open ✓ done', '■□□ a'],
+    ...[
+      '⬜ Offen\n✅ Fertig\n🟨 In Arbeit',
+      '1. ☐ means open',
+      '- ⬜ not started, 🟨 half, ✅ done',
+    ],
   ]) {
-    assert.deepEqual(told('PLAN.md', `# Plan\n\n${text}\n`), [], text);
+    assert.deepEqual(placesIn(text), [], text);
+  }
+});
+
+test('a box alone at the margin is a problem, and so are words in brackets for open work', () => {
+  for (const text of [
+    ...['⬜ b', '□ c', '⬜ b 🚀', '⬜ Add © notice', '✅ a\n⬜ b', '[] d', '[  ] e'],
+    ...['- [IN PROGRESS] f', '- [pending] g', '- [not-started] h', '- [ TODO ] i', '- [open] j'],
+  ]) {
+    assert.match(placesIn(text).join(), /^[78]:1 This$/, text);
+  }
+});
+
+test('a line without a box in a numbered list of items is a problem with its line', () => {
+  for (const [text, places] of [
+    ['1. [ ] a\n\n   Text\n2. b\n3) c\n4. [ ] d\n\n5. e', ['10:1', '11:1', '14:1']],
+    ['1. a\n1. [x] b\n1. c', ['7:1', '9:1']],
+    [' 9. [ ] a\n10. b', ['8:1']],
+    ['1. [ ] a\n 2. b\n4. c', ['8:2', '9:1']],
+    ['2. [ ] b\ncontinued\n3. c', ['9:1']],
+    ['- [ ] a\n1. Open it\n2. Close it', []],
+    ['1. [ ] a\n\nSteps:\n\n2. Open it', []],
+    ['1. [ ] a\n## Notes\n2. Open it', []],
+    ['1. [ ] a\n   2. Open it\n3. ~~Close it~~\n4. **~~b~~**\n5. Removed\n6. (dropped)', []],
+    ['1. [ ] a\n2. Build\n   - [ ] c\n3. [ ] e', []],
+    ['1. [ ] a\n2. [ ] b\n\n6. Open it\n7. Close it', []],
+  ] as const) {
+    assert.deepEqual(
+      placesIn(text),
+      places.map(place => `${place} This`),
+      text,
+    );
   }
 });
 
@@ -83,7 +136,7 @@ test('what speaks of an item, groups items or has a number for another reason is
     [SPEC_KIT, '- [ ] One\n- T002 Two\n- 1.2 Three\n'],
     [OPEN_SPEC, '## 1. Shop\n- [ ] 1.1 One\n## 2. Notes\n- 16 presets\n2. Then\n'],
     [KIRO, '- [ ] 1. One\n  - 1.5 seconds at most\n  - _Requirements: 1.1_\n- 1.1\n'],
-    ['PLAN.md', '- [ ] T001 One\n- T002 Two\n'],
+    ['PLAN.md', '- [ ] T001 One\n\nLater:\n- T002 Two\n'],
   ] as const) {
     assert.deepEqual(told(path, text), [], text);
   }

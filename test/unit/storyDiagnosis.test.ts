@@ -763,20 +763,25 @@ describe('other formats', () => {
   });
 
   for (const [text, fixed] of [
-    ['- [ ] one<br>- [x] two<br/>- [ ] three', '- [ ] one\n- [x] two<br/>- [ ] three'],
+    ['- [ ] one<br>- [x] two<br/>- [ ] six', '- [ ] one\n- [x] two<br/>- [ ] six'],
+    ['- [ ] one\r\n  * [ ] 2.1 a; * [ ] 2.2 b', '- [ ] one\r\n  * [ ] 2.1 a\r\n  * [ ] 2.2 b'],
     [
-      '- [ ] one\r\n  * [ ] 2.1 two; * [ ] 2.2 three',
-      '- [ ] one\r\n  * [ ] 2.1 two\r\n  * [ ] 2.2 three',
+      '- [x] Add, [ ] Move\n- [ ] Add\n- [ ] Add all',
+      '- [x] Add\n- [ ] Move\n- [ ] Add\n- [ ] Add all',
     ],
+    ['- [ ] **one - [ ] two**', undefined],
   ] as const) {
-    test(`the second checkbox of “${text.replace('\r\n', '↵')}” gets a line of its own`, () => {
+    test(`the second box of “${text.replaceAll(/\r?\n/g, '↵')}” gets a line of its own`, () => {
       const [found] = told(text, 'PLAN.md');
-      assert.deepEqual([found?.code, found?.texts], ['notAStory', [fixed]]);
+      assert.deepEqual(
+        [found?.code, found?.texts],
+        ['notAStory', [fixed].flatMap(one => one ?? [])],
+      );
     });
   }
 
   test('a line of a numbered list with items becomes an item', () => {
-    const text = '1. [ ] one\n2. two \u2705\n3. three\n';
+    const text = '1. [ ] one\n2. two \u2705\n3. [P] three with ✓ in it\n';
     assert.deepEqual(
       told(text, 'PLAN.md').map(({ fixes, texts }) => [fixes, texts]),
       [
@@ -784,6 +789,11 @@ describe('other formats', () => {
         [['makeItem 3. [ ] …'], [text.replace('3.', '3. [ ]')]],
       ],
     );
+  });
+
+  test('an item whose title begins as that of another one becomes an item', () => {
+    const [found] = told('- [] x\n- [ ] Add\n- [ ] Add cart\n', 'PLAN.md');
+    assert.deepEqual(found?.texts, ['- [ ] x\n- [ ] Add\n- [ ] Add cart\n']);
   });
 
   test('a long line that is almost a checkbox becomes an item', () => {

@@ -1,6 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
-import { TICK } from '../formats/tasksWithoutBox.ts';
+import { numberedHead } from '../formats/numberedLines.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
@@ -15,10 +15,8 @@ const ALMOST =
 /** With a number or an id before the brackets, which stays if it is an id. */
 const LABELED =
   /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|([^\s[]{1,20}))[\t ]+\[ ?\](\*?)[\t ]+/u;
-/** In a numbered list with items, but without a box. */
-const NUMBERED = /^(\d{1,9}[.)])[\t ]+(?=\S)/;
 /** What stands between an item and a second one on its line. */
-const SEPARATOR = /(?:<br\s{0,9}\/?>|[;,]|\s){1,99}$/;
+const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
 /** With a word for the mark. */
 const WORDED = /^([-*+])[\t ]+\[(?:to[ -]?do|(done))\][\t ]+/iu;
 
@@ -32,52 +30,55 @@ interface Head {
 }
 
 /**
- * The fix that makes a line a checkbox. It was tried: with it, the list has one more item, and no other one is changed.
- * @param offset where the text of the line begins
+ * The fix that makes a line a checkbox, or gives one that stands behind another one a line of its own. It was tried: with
+ * it, the list has one more item, and no other one is changed, but for the title of an item that had both on its line.
+ * @param offset where the text of the line, or the second checkbox, begins
  */
 export function itemFix(list: StoryList, text: string, offset: number): StoryFix[] {
-  const head = headOf(text.slice(offset));
-  if (head === undefined) {
-    return [];
+  const start =
+    Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
+  const before = text.slice(start, offset);
+  for (const { item, length, rest } of headsOf(text.slice(offset))) {
+    const edits = [onOwnLine(text, before, { offset, length, content: `${item} ${rest}` })];
+    const after = parseStoryFile(list.path, applyEdits(text, edits));
+    if (after.kind === 'stories' && isOneMore(list.stories, after.stories, before)) {
+      return [{ kind: 'makeItem', values: [`${item} …`], edits, isClear: false }];
+    }
   }
-  const { item, length, rest } = head;
-  const edits = [onOwnLine(text, { offset, length, content: `${item} ${rest}` })];
-  const after = parseStoryFile(list.path, applyEdits(text, edits));
-  return after.kind === 'stories' && isOneMore(list.stories, after.stories)
-    ? [{ kind: 'makeItem', values: [`${item} …`], edits, isClear: false }]
-    : [];
+  return [];
 }
 
-function headOf(line: string): Head | undefined {
+/** What the beginning of a line may become; the first one that makes it an item is right. */
+function* headsOf(line: string): Generator<Head> {
   const almost = ALMOST.exec(line);
   if (almost !== null) {
     const [{ length }, bullet = '-', ticked, bold = '', own, boldEnd, star = ''] = almost;
     const mark = ticked === undefined ? own : 'x';
     // What is bold from here on stays bold.
     const rest = boldEnd === undefined ? bold : '';
-    return { length, item: `${bullet} [${mark ?? ' '}]${star}`, rest };
-  }
-  const [numbered, number] = NUMBERED.exec(line) ?? [];
-  if (numbered !== undefined) {
-    const mark = TICK.test(/^[^\r\n]*/.exec(line)?.[0] ?? '') ? 'x' : ' ';
-    return { length: numbered.length, item: `${number} [${mark}]`, rest: '' };
+    yield { length, item: `${bullet} [${mark ?? ' '}]${star}`, rest };
   }
   const labeled = LABELED.exec(line);
   if (labeled !== null) {
     const [{ length }, bullet = '-', id, star = ''] = labeled;
-    return { length, item: `${bullet} [ ]${star}`, rest: id === undefined ? '' : `${id} ` };
+    yield { length, item: `${bullet} [ ]${star}`, rest: id === undefined ? '' : `${id} ` };
   }
   const [worded, bullet, done] = WORDED.exec(line) ?? [];
-  return worded === undefined
-    ? undefined
-    : { length: worded.length, item: `${bullet} [${done === undefined ? ' ' : 'x'}]`, rest: '' };
+  if (worded !== undefined) {
+    yield {
+      length: worded.length,
+      item: `${bullet} [${done === undefined ? ' ' : 'x'}]`,
+      rest: '',
+    };
+  }
+  const numbered = numberedHead(line);
+  if (numbered !== undefined) {
+    yield { ...numbered, rest: '' };
+  }
 }
 
-/** Behind a comment, and behind another item, an item needs a line of its own. */
-function onOwnLine(text: string, { offset, length, content }: Edit): Edit {
-  const start =
-    Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
-  const before = text.slice(start, offset);
+/** Behind a comment, and behind another item, an item needs a line of its own. @param before on its line */
+function onOwnLine(text: string, before: string, { offset, length, content }: Edit): Edit {
   if (before.trim() === '') {
     return { offset, length, content };
   }
@@ -87,16 +88,35 @@ function onOwnLine(text: string, { offset, length, content }: Edit): Edit {
   return { offset: offset - width, length: width + length, content: eol + indent + content };
 }
 
-function isOneMore(before: readonly Story[], after: readonly Story[]): boolean {
-  // The title of an item no longer has what becomes one of its own.
-  const old = before.map((story, index) => {
-    const title = after[index]?.title ?? '';
-    return factsOf(story.title.startsWith(title) ? { ...story, title } : story);
-  });
-  const now = after.map(factsOf);
-  const added = now.findIndex((facts, index) => facts !== old[index]);
+function isOneMore(before: readonly Story[], after: readonly Story[], onLine: string): boolean {
+  const [old, now] = [before.map(factsOf), after.map(factsOf)];
+  const at = now.findIndex((facts, index) => facts !== old[index]);
+  if (now.length !== old.length + 1) {
+    return false;
+  }
+  const isSplit = isWhole(onLine) && isShorter(before[at], after[at]);
+  const added = isSplit ? at + 1 : at;
+  return now
+    .toSpliced(added, 1)
+    .every((facts, index) => facts === old[index] || (isSplit && index === at));
+}
+
+/** Whether an item is the same, without the end of its title. */
+function isShorter(old: Story | undefined, now: Story | undefined): boolean {
   return (
-    now.length === old.length + 1 && now.toSpliced(added, 1).every((facts, i) => facts === old[i])
+    old !== undefined &&
+    now !== undefined &&
+    now.title !== old.title &&
+    old.title.startsWith(now.title) &&
+    factsOf({ ...old, title: now.title }) === factsOf(now)
+  );
+}
+
+/** Whether a text in front of a second checkbox ends what it begins, such as bold words. */
+function isWhole(before: string): boolean {
+  return (
+    before.trim() !== '' &&
+    ['**', '__', '`', '<!--'].every(mark => before.split(mark).length % 2 === 1)
   );
 }
 

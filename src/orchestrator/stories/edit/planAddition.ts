@@ -1,6 +1,6 @@
 import type { Edit } from 'jsonc-parser';
 import { indentOf, type MarkdownLine, outermost } from '../formats/markdownBlocks.ts';
-import { inertLine, inertText } from './inertLine.ts';
+import { inertPlanLine, inertText } from './inertLine.ts';
 import { type NewStory, originLines, originText } from './newStory.ts';
 import type { NextItem } from './planNumber.ts';
 
@@ -31,7 +31,7 @@ export function appendItem(
   const below = `${space}${' '.repeat(mark.length + 1)}${next?.isListBelow === true ? '- ' : ''}`;
   const content = [
     `${space}${mark} [ ] ${next?.label ?? `${story.id}:`} ${inertText(story.title)}`,
-    ...origin.filter(line => line !== '').map(line => below + inertLine(line)),
+    ...origin.filter(line => line !== '').map(line => inertPlanLine(below, line)),
   ].join(eol);
   // What is below the parts of an item can belong to the item itself.
   const end = lines[Math.max(endOfItem(lines, last), endOfItem(lines, model?.index ?? last))];

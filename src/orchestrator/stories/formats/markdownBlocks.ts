@@ -62,14 +62,35 @@ function withUsualHead(text: string, head: string): string {
     .replace(OTHER_BULLET, '\u2022')
     .replace(LONG_NUMBER, '1');
   const rest = text.slice(head.length).replace(/^\uFF3D/, ']');
-  // Without a bullet, such boxes are also the parts of a bar, or of what explains the marks.
-  const isAlone = usual.trim() !== '' || !ANY_MARK.test(rest.replace(OTHER_BOX, ''));
-  return usual + (isAlone ? rest.replace(OTHER_BOX, '\u2610') : rest);
+  const [box] = OTHER_BOX.exec(rest) ?? [];
+  return (
+    usual + (box === undefined || isMarkOfMany(box, rest) ? rest : rest.replace(box, '\u2610'))
+  );
 }
 
-/** Where a second checkbox begins in the text of an item, as an index; -1 if there is none. Code and quotations are no items. */
-export function secondBox(text: string): number {
-  return text.replace(QUOTE, quote => '.'.repeat(quote.length)).search(SECOND);
+/** Whether a box is a part of a bar, or of what explains several marks. @param text that begins with it */
+function isMarkOfMany(box: string, text: string): boolean {
+  const behind = text.slice(box.length);
+  return (
+    !/^\s+(?!\s)[^\p{L}]{0,9}\p{L}/u.test(behind) ||
+    [...behind.matchAll(MARK)].some(([mark]) => !box.startsWith(mark))
+  );
+}
+
+/**
+ * The mark that a line begins with, behind a bullet too, if only a few words follow; `undefined` if it has none. Several
+ * lines with one mark each explain them. All empty boxes are one mark.
+ */
+export function markWithWords(text: string): string | undefined {
+  const [, mark, words = ''] = MARKED.exec(text) ?? [];
+  return words.trim().split(/\s+/).length <= MOST_WORDS
+    ? mark?.replace(OTHER_BOX, '\u2610')
+    : undefined;
+}
+
+/** Whether a text only explains a mark. */
+export function isLegend(text: string): boolean {
+  return LEGEND.test(text);
 }
 
 /**
@@ -152,19 +173,22 @@ const LABELED =
 const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
-const WORDED = /^[-*+][\t ]+\[(?:to[ -]?do|done)\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+const WORDED =
+  /^[-*+][\t ]+(?:\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-]started|open|planned|completed?|incomplete) ?\])[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
 const OTHER_BULLET =
   /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
 const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
-/** Other boxes and marks. */
-const ANY_MARK = /[\u25A1\u25A2\u25FB\u25FC\u25FD\u25FE\u274F-\u2752]|\p{Extended_Pictographic}/u;
-const QUOTE = /`[^`]*`|"[^"]*"|\u201C[^\u201C\u201D]*\u201D/g;
-/** A checkbox with its bullet. What a text says about checkboxes continues with a small word, but not on a new line. */
-const SECOND =
-  /(?:(?<=<br ?\/?>[\t ]{0,9})|(?<=[\s>;,.])(?!\S{1,10}[\t ]{1,9}\[[ xX]\]\*?[\t ]{1,9}(?:and|as|at|by|for|from|if|in|into|is|are|of|on|or|to|when|with|without)(?!\p{L})))(?:[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9}\[[ xX]\]\*?[\t ]{1,9}[^\s([:*=\u2192\u2013\u2014-]/u;
+/** A box, or another mark of a state. */
+const MARK =
+  /[\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}]/gu;
+/** A line that begins with one. */
+const MARKED =
+  /^[\t ]*(?:[-*+][\t ]+)?([\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}])\uFE0F?[\t ]+(.{1,99})$/u;
+/** Of what explains a mark. */
+const MOST_WORDS = 4;
 const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;
 const BOX = /^[\t ]+\[[ xX]\]\*?[\t ]+[^\s([:*=\u2192\u2013\u2014-]/;
 /** White space that is none in Markdown. */
@@ -176,11 +200,11 @@ const EMPTY = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[ xX]\][\t ]*$/;
 const BELOW =
   /^\s*(?!(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)])[\t ])(?!\[[ xX]?\]|#{1,6}\s|\{\{)[^\s<>|=\u2610\u2611](?:`[^`]*`|[^|`]|`(?![^`]*`))*$/u;
 /** Without a bullet: `[ ] text`. */
-const BARE = /^(?:\[ \]\*?|\u2610)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
+const BARE = /^(?:\[ {0,3}\]\*?|\u2610)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 /** What explains a mark, and is no work. */
 const LEGEND =
-  /^\W*(?:(?:task|item|story) )?(?:is )?(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$/iu;
+  /^\W*(?:(?:task|item|story) )?(?:is )?(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$|^\W*(?:means?|is|are)(?!\p{L})/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
 /** The end of a comment, and further ones behind it. */

@@ -141,9 +141,7 @@ function read(
       placeOf,
     ),
     ...strays,
-    ...(isNumbered ? withoutBox(markdown.lines, written) : []).filter(
-      ({ line }) => !told.has(line),
-    ),
+    ...withoutBox(markdown.lines, written).filter(({ line }) => !told.has(line)),
     ...found.flatMap(({ line }, position) => unknownMark(line, position, lines)),
   ]);
   const next = once(() =>

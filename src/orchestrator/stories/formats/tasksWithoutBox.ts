@@ -155,6 +155,11 @@ function candidateIn(line: MarkdownLine, numbering: Numbering): Candidate | unde
     : undefined;
 }
 
+/** Whether the text of a line says that its task is gone: it is struck, or begins with a word for that. */
+export function isWordOfGone(text: string): boolean {
+  return /^[*_]{0,3}~~/.test(text) || IS_ONLY_GONE.test(text.replace(/^[*_([]{1,4}/, ''));
+}
+
 /** @param rest of a line behind the id */
 function isAbout(rest: string): boolean {
   const words = rest.replace(BEFORE_WORDS, '');

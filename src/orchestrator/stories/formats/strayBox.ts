@@ -1,0 +1,136 @@
+import { isLegend } from './markdownBlocks.ts';
+import { withoutSpans } from './withoutSpans.ts';
+
+/** A box, with its bullet if it has one. */
+const BOX =
+  /(?<![\p{L}\p{N}\])\\])(?:(?<bullet>[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9})?(?:\[(?<mark>[ xX]?)\]\*?|[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?)(?=[\t ]|$)/gu;
+const HAS_BOX = /\[[ xX]?\]|[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]/u;
+const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
+/** How a line begins that may be an item: with a bullet, as a heading or in bold. A backslash makes it a text. */
+const LISTED = /^[\t ]*(?:[-*+\u2022]|\d{1,9}[.)]|#{1,6}[\t ]|\*\*)(?![\t ]{0,9}\\)/;
+/** What stands before a box that begins something new. */
+const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t)$/;
+const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
+/** Before or behind a box, of a text about boxes. */
+const ABOUT = new Set([
+  ...['and', 'as', 'at', 'by', 'for', 'from', 'if', 'in', 'into', 'is', 'are', 'of', 'on'],
+  ...[
+    'or',
+    'the',
+    'to',
+    'was',
+    'via',
+    'when',
+    'with',
+    'without',
+    'like',
+    'see',
+    'than',
+    'not',
+    'no',
+  ],
+  ...[
+    'means',
+    'use',
+    'using',
+    'e.g.',
+    'i.e.',
+    'says',
+    'pressing',
+    'render',
+    'parse',
+    'type',
+    'write',
+    'then',
+  ],
+]);
+const TEXT = /\p{L}/u;
+/** How much is looked at before a box. */
+const BEFORE = 20;
+const LAST_WORD = /([^\s,;:]{1,19})[\s:]{0,9}$/;
+const FIRST_WORD = /^[\t ]{0,9}([^\s,;:]{1,19})/;
+
+interface Box {
+  /** With its bullet. */
+  readonly start: number;
+  readonly isOpen: boolean;
+  readonly bullet: string | undefined;
+  /** The end of what stands before it. */
+  readonly before: string;
+  /** The same without the bullet of the line. */
+  readonly text: string;
+  /** Up to the next box. */
+  readonly behind: string;
+}
+
+/** The item of a line. */
+interface Own {
+  /** Where its box ends, as an index of the line. */
+  readonly end: number;
+  readonly isDone: boolean;
+}
+
+/**
+ * Where a box begins that is not read, on a line with an item or on one that may be an item: `- [ ] one<br>- [ ] two`,
+ * `- [x] one, [ ] two`, `- Do it [ ]`. What a text says about boxes is none.
+ * @returns an index of the line; -1 if there is none
+ */
+export function strayBox(line: string, own?: Own): number {
+  const from = own?.end ?? 0;
+  if (!HAS_BOX.test(line.slice(from)) || (own === undefined && !LISTED.test(line))) {
+    return -1;
+  }
+  const boxes = boxesIn(line, from);
+  if (boxes.some(isAbout)) {
+    return -1;
+  }
+  const isItem = own === undefined ? isItemItself : isNextTo(own, line, boxes);
+  return boxes.find(box => isItem(box) || BREAK.test(box.before))?.start ?? -1;
+}
+
+/** Whether a box makes its line look like an item: it is open, and a text is behind it, or in front of it at the end. */
+function isItemItself({ behind, isOpen, text }: Box): boolean {
+  return isOpen && TEXT.test(behind.trim() === '' ? text : behind);
+}
+
+/** Tells whether a box looks like one more item of a line. */
+function isNextTo(own: Own, line: string, boxes: readonly Box[]): (box: Box) => boolean {
+  const bullet = OWN_BULLET.exec(line)?.[0];
+  const open = boxes.filter(({ isOpen }) => isOpen).length;
+  return box =>
+    box.bullet === undefined
+      ? box.isOpen &&
+        TEXT.test(box.behind) &&
+        (own.isDone || open > 1 || SEPARATOR.test(box.before))
+      : isSameKind(box.bullet, bullet);
+}
+
+function boxesIn(line: string, from: number): readonly Box[] {
+  const text = ' '.repeat(from) + withoutSpans(line.slice(from));
+  const found = [...text.matchAll(BOX)];
+  const bulletEnd = LISTED.exec(line)?.[0].length ?? 0;
+  return found.map(({ 0: box, groups, index }, position) => ({
+    start: index,
+    isOpen: !/[xX]/.test(groups?.['mark'] ?? ''),
+    bullet: groups?.['bullet'],
+    before: line.slice(Math.max(0, index - BEFORE), index),
+    text: line.slice(Math.max(bulletEnd, index - BEFORE), index),
+    behind: line.slice(index + box.length, found[position + 1]?.index),
+  }));
+}
+
+function isAbout({ before, behind }: Box): boolean {
+  if (BREAK.test(before)) {
+    return false;
+  }
+  const words = [LAST_WORD.exec(before)?.[1], FIRST_WORD.exec(behind)?.[1]];
+  return (
+    words.some(word => word !== undefined && ABOUT.has(word)) ||
+    isLegend(behind.trim()) ||
+    /^[\t ]*[-=:+\u2192\u2013\u2014]/.test(behind)
+  );
+}
+
+function isSameKind(bullet: string, own: string | undefined): boolean {
+  return own !== undefined && (/\d/.test(own) ? /\d/.test(bullet) : bullet === own);
+}
