@@ -87,6 +87,8 @@ describe('open stories next to the list that is read', () => {
       [TASKS, { v2: { items: [open(2, { title: 'x' })] } }, 'v2.items 1'],
       [TASKS, { v2: [{ id: 2, title: 'x', testStrategy: 'y' }] }, 'v2 1'],
       [ALL, { testing: [{ ...unticked('Z'), acceptanceCriteria: ['a'] }] }, 'testing 1'],
+      [YAML, { milestones: [{ ...unticked('t9'), acceptanceCriteria: ['a'] }] }, 'milestones 1'],
+      [['prd'], { sideQuests: [{ title: 'z', done: false }] }, 'sideQuests 1'],
       [ALL, { audit: { login: { ...unticked('Z'), steps: ['a'] } } }, 'audit 1'],
       [YAML, { deployment: { tasks: [{ id: 't2', name: 'z' }] } }, 'deployment.tasks 1'],
       [NO_TAGS, { deployment: { tasks: [open('Z', { by: 'ops' })] } }, 'deployment.tasks 1'],
@@ -243,6 +245,17 @@ describe('open stories next to the list that is read', () => {
     ];
     for (const part of [open(3, { status: 'deferred' }), open(3, { status: 'done' }), open(2)]) {
       assert.deepEqual(parts([part]), [[], []]);
+    }
+    const undone = [{ title: 'z', done: false }];
+    assert.deepEqual(parts(undone), [['subtasks 1'], ['subtasks 1']]);
+    for (const left of [{ remainingTasks: [unticked('Z')] }, { todo: undone }]) {
+      const [key = ''] = Object.keys(left);
+      const done = { ...open(1, left), status: 'done' };
+      assert.deepEqual(strays('prd.json', { userStories: [done, open(2)] }), [`${key} 1`]);
+      assert.deepEqual(strays('o.yaml', { tasks: [done, open(2)] }), [`${key} 1`]);
+    }
+    for (const other of [{ relatedTasks: [unticked('Z')] }, { stories: ['US-7'] }]) {
+      assert.deepEqual(strays('prd.json', { userStories: [open(1, other), open(2)] }), []);
     }
     // Parts count from 1, as stories do.
     const own = [open(2, { title: 'x' }), open(3, { status: 'done' })];

@@ -21,7 +21,7 @@ const PART_KEYS = [
 
 /** Whether parts of a story may be below a key. */
 export function isKeyOfParts(key: string): boolean {
-  return PART_KEYS.some(one => one === key);
+  return PART_KEYS.some(one => one === key) || isNameOfStories(key);
 }
 
 /** A list or object in a story with parts that look like stories and are not read as such. */
@@ -39,7 +39,10 @@ export interface PartList {
  * @param known ids and titles of the stories that are read
  */
 export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()): PartList[] {
-  return PART_KEYS.flatMap(key => {
+  return Object.keys(entry).flatMap(key => {
+    if (!isKeyOfParts(key)) {
+      return [];
+    }
     const value: unknown = entry[key];
     if (typeof value !== 'object' || value === null) {
       return [];
@@ -66,7 +69,7 @@ function partsIn(
   value: object,
 ): { readonly item: Entry; readonly at?: number | string; readonly name?: string }[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item: unknown, at) => (looksLikeStory(item) ? [{ item, at }] : []));
+    return value.flatMap((item: unknown, at) => (looksLikePart(item) ? [{ item, at }] : []));
   }
   return isOneStory(value)
     ? [{ item: value }]
@@ -77,13 +80,23 @@ function partsIn(
 
 /** {@link looksLikeStory}, in the place of a list, where there may be a summary as well. */
 function isOneStory(value: unknown): value is Entry {
-  return looksLikeStory(value) && !hasCounts(value);
+  return looksLikePart(value) && !hasCounts(value);
+}
+
+/** {@link looksLikeStory}, or says in the words of its parts that it is open. */
+function looksLikePart(value: unknown): value is Entry {
+  return looksLikeStory(value) || (isEntry(value) && nameOf(value) !== '' && saysUndone(value));
 }
 
 /** Whether an object counts stories, as in `{"total": 12, "completed": 5}`. */
 export function hasCounts(entry: Entry): boolean {
   const key = doneKeyOf(entry);
   return key !== undefined && typeof entry[key] === 'number';
+}
+
+/** Whether an entry has `done: false`: in a story, this key is a typing error, elsewhere it is usual. */
+export function saysUndone(entry: Entry): boolean {
+  return entry['done'] === false;
 }
 
 /** Whether a value has a name, and says whether it is done. */

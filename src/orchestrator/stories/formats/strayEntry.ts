@@ -14,7 +14,13 @@ import {
 import { CHILD_KEYS } from './prdEpics.ts';
 import { CRITERIA_KEYS, LIST_KEYS, normaliseWord, STATE_KEYS, STATUS_KEYS } from './prdKeys.ts';
 import { HEADING_PART_KEYS } from './prdRoot.ts';
-import { hasCounts, looksLikeStory, looksLikeStoryUnder, nameOf } from './storyParts.ts';
+import {
+  hasCounts,
+  looksLikeStory,
+  looksLikeStoryUnder,
+  nameOf,
+  saysUndone,
+} from './storyParts.ts';
 
 /** What the stories that are read have in common, by which others are known. */
 export interface Likeness {
@@ -47,7 +53,7 @@ const OPEN_WORDS = new Set([
 /** Keys that Task Master has in its tasks. */
 const TASK_KEYS = ['dependencies', 'subtasks', 'testStrategy'];
 /** Keys that stories have in one file, and others have in the next. */
-const USUAL_KEYS: readonly string[] = ['id', 'title', 'name', ...STATE_KEYS];
+const USUAL_KEYS: readonly string[] = ['id', 'title', 'name', 'done', ...STATE_KEYS];
 /** Keys of criteria that are nothing else as well. */
 const OWN_CRITERIA_KEYS = CRITERIA_KEYS.filter(key => /criteria|acceptance|steps/i.test(key));
 
@@ -69,8 +75,11 @@ export function isStrayStory(item: Entry, around: Surroundings, like: Likeness):
   const { key, own } = around;
   // Below a key of work, the keys are ids, whatever their words.
   const isHolder = own !== undefined && !isNameOfWork(key) && isNameOfHolder(own);
-  if (isNameOfGroups(key) || isHolder || hasCounts(item)) {
+  if (isHolder || hasCounts(item)) {
     return false;
+  }
+  if (isNameOfGroups(key)) {
+    return hasOpenCriteria(item) && hasIdLikeStories(item, own, like);
   }
   const isOpen = own === undefined && isOpenItem(item);
   return (
@@ -171,7 +180,7 @@ function beginningOf(id: string | undefined): string | undefined {
 /** Whether the key that decides is that of true or false, and has `false`: it is said of little else than work. */
 function saysNotDone(entry: Entry): boolean {
   const key = doneKeyOf(entry);
-  return key !== undefined && entry[key] === false;
+  return key === undefined ? saysUndone(entry) : entry[key] === false;
 }
 
 /** Whether an entry has stories, or their ids, and so is a group of them. */
