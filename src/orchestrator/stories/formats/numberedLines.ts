@@ -38,17 +38,19 @@ export function numberedLines(lines: readonly MarkdownLine[]): ReadonlyMap<numbe
   };
   let isApart = false;
   lines.forEach((line, index) => {
+    const own = listedLine(line, index);
+    const last = list.at(-1);
+    if (own === undefined && last === undefined) {
+      return;
+    }
     if (line.text.trim() === '' || (line.kind === 'plain' && line.isHidden)) {
       isApart ||= line.text.trim() === '';
       return;
     }
-    const last = list.at(-1);
-    const indent = indentOf(line.text);
-    if (last !== undefined && indent >= last.indent + last.width) {
+    if (last !== undefined && indentOf(line.text) >= last.indent + last.width) {
       last.isTold ||= line.kind === 'checkbox';
       return;
     }
-    const own = line.kind === 'heading' ? undefined : listedLine(line, index, indent);
     // Markdown takes a text directly below a line of a list for a part of it.
     const isText =
       own === undefined && line.kind === 'plain' && !isApart && /^\s*[\p{L}\p{N}]/u.test(line.text);
@@ -64,12 +66,13 @@ export function numberedLines(lines: readonly MarkdownLine[]): ReadonlyMap<numbe
   return found;
 }
 
-function listedLine(line: MarkdownLine, index: number, indent: number): Listed | undefined {
+function listedLine(line: MarkdownLine, index: number): Listed | undefined {
   const [start = '', number = '', digits] = NUMBERED.exec(line.text) ?? [];
   if (digits === undefined) {
     return undefined;
   }
   const text = line.text.slice(start.length);
+  const indent = indentOf(line.text);
   const isItem = line.kind === 'checkbox' || isAlmostCheckbox(line, true);
   return {
     ...{ index, indent, isItem, width: number.length, value: Number(digits) },

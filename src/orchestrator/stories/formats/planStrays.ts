@@ -77,9 +77,8 @@ function oddBox(
 function laterBox(lines: readonly MarkdownLine[], index: number): Found | undefined {
   const line = lines[index];
   const isHidden = line === undefined || (line.kind === 'plain' && line.isHidden);
-  const at =
-    isHidden || isTableRow(lines, index) || isOfLegend(lines, index) ? -1 : strayBox(line.text);
-  return at === -1
+  const at = isHidden ? -1 : strayBox(line.text);
+  return at === -1 || isTableRow(lines, index) || isOfLegend(lines, index)
     ? undefined
     : {
         message: say(
