@@ -14,36 +14,10 @@ const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t
 const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
 /** Before or behind a box, of a text about boxes. */
 const ABOUT = new Set([
-  ...['and', 'as', 'at', 'by', 'for', 'from', 'if', 'in', 'into', 'is', 'are', 'of', 'on'],
-  ...[
-    'or',
-    'the',
-    'to',
-    'was',
-    'via',
-    'when',
-    'with',
-    'without',
-    'like',
-    'see',
-    'than',
-    'not',
-    'no',
-  ],
-  ...[
-    'means',
-    'use',
-    'using',
-    'e.g.',
-    'i.e.',
-    'says',
-    'pressing',
-    'render',
-    'parse',
-    'type',
-    'write',
-    'then',
-  ],
+  ...['and', 'are', 'as', 'at', 'by', 'e.g.', 'for', 'from', 'i.e.', 'if', 'in', 'into', 'is'],
+  ...['like', 'means', 'no', 'not', 'of', 'on', 'or', 'parse', 'pressing', 'render', 'says'],
+  ...['see', 'than', 'the', 'then', 'to', 'type', 'use', 'using', 'via', 'was', 'when', 'with'],
+  ...['without', 'write'],
 ]);
 const TEXT = /\p{L}/u;
 /** How much is looked at before a box. */
