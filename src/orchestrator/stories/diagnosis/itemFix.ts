@@ -1,5 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
+import { once } from '../../../base/once.ts';
 import { numberedHead } from '../formats/numberedLines.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
@@ -8,9 +9,12 @@ import type { StoryFix } from './storyDiagnosis.ts';
 /**
  * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one
  * (an asterisk at the bracket is none then), its mark, what is bold, and the ends of lines before its brackets and text.
+ * Made when it is needed: its classes take a millisecond.
  */
-const ALMOST =
-  /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u;
+const ALMOST = once(
+  () =>
+    /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u,
+);
 
 /** With a number or an id before the brackets, which stays if it is an id. */
 const LABELED =
@@ -50,7 +54,7 @@ export function itemFix(list: StoryList, text: string, offset: number): StoryFix
 
 /** What the beginning of a line may become; the first one that makes it an item is right. */
 function* headsOf(line: string): Generator<Head> {
-  const almost = ALMOST.exec(line);
+  const almost = ALMOST().exec(line);
   if (almost !== null) {
     const [{ length }, bullet = '-', ticked, bold = '', own, boldEnd, star = ''] = almost;
     const mark = ticked === undefined ? own : 'x';

@@ -4,7 +4,7 @@ import { findStoryProblems } from '../storyProblems.ts';
 import { priorityProblems } from './backlogPriorities.ts';
 import { type BacklogSettings, isDoneStatus, settingsProblems } from './backlogSettings.ts';
 import { isTaskName, type PlacedTask, sameId } from './backlogTask.ts';
-import { isNamedLike, misnamedKeyMessage, namesNeeds } from './fieldNames.ts';
+import { isNamedLike, isNameOfNeeds, misnamedKeyMessage } from './fieldNames.ts';
 import { type FolderPart, offsetOfBytes, TASKS } from './folderText.ts';
 import { isUnclosedMatter, listOf, valueIn } from './frontMatter.ts';
 import { plainText } from './plainText.ts';
@@ -107,11 +107,10 @@ function misnamedNeeds(
   lines: TextLines,
 ): StoryProblem[] {
   const ids = new Set(placed.map(({ task }) => sameId(task.id, prefix)));
-  const isOfNeeds = namesNeeds();
   return placed.flatMap(({ part, task: { dependencies, matter } }, position): StoryProblem[] => {
     const field = (dependencies.length > 0 ? [] : matter.fields).find(({ key }) => {
       const needs =
-        key !== NEEDS && isOfNeeds(key) ? (listOf(valueIn(matter, key) ?? []) ?? []) : [];
+        key !== NEEDS && isNameOfNeeds(key) ? (listOf(valueIn(matter, key) ?? []) ?? []) : [];
       return needs.length > 0 && needs.every(id => ids.has(sameId(id, prefix)));
     });
     return field === undefined

@@ -8,7 +8,7 @@ import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
 import { beadsReadiness, blockerIn, hasBlockers, hasOddDependencies } from './beadsReady.ts';
 import { findChoiceProblems } from './callChoice.ts';
-import { namesIds, namesIn, namesNeeds, statusFields } from './fieldNames.ts';
+import { isNameOfNeeds, namesIds, namesIn, statusFields } from './fieldNames.ts';
 import { findInexactIds } from './inexactId.ts';
 import { findInnerStories } from './innerStories.ts';
 import { appendLine, type JsonLine, lineSpans, readJsonLines } from './jsonLines.ts';
@@ -96,11 +96,10 @@ function findUnreadNeeds(
   placeOf: (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>,
 ): StoryProblem[] {
   const names = once(() => namesIn(entries));
-  const isOfNeeds = namesNeeds();
   return entries.flatMap((entry, position) => {
     const keys = isDoneWord(entry.status) || hasBlockers(entry) ? [] : Object.keys(entry);
     const other = keys.find(
-      key => key !== OWN_NEEDS && isOfNeeds(key) && namesIds(entry[key], names()),
+      key => key !== OWN_NEEDS && isNameOfNeeds(key) && namesIds(entry[key], names()),
     );
     const key = hasOddDependencies(entry) ? OWN_NEEDS : other;
     return key === undefined

@@ -1,5 +1,6 @@
 import { isAlmost } from '../../../base/editDistance.ts';
 import { once } from '../../../base/once.ts';
+import { remembered } from '../../../base/remembered.ts';
 import { type Message, say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { plainKey } from './listNames.ts';
@@ -85,8 +86,7 @@ export function misspelledStatus(
     return { key: done.key, meant: meant ?? 'passes' };
   }
   return Object.entries(entry).flatMap(([key, value]) => {
-    const name = plainKey(key);
-    const meant = STATUS_KEYS.find(known => known === name || isAlmost(name, known));
+    const meant = statusMeant(key);
     return meant !== undefined && typeof value === 'string' && isStatus(value)
       ? [{ key, meant }]
       : [];
@@ -112,31 +112,21 @@ export function misnamed(
 ): Misnamed[] {
   const found: Misnamed[] = [];
   for (const key of Object.keys(entry)) {
-    const name = plainKey(key);
     const value = entry[key];
-    if (
-      lacks.done &&
-      isAlmostIn(DONE_NAMES, name) &&
-      !isIn(DONE_KEYS, key) &&
-      yesOrNo(value) !== undefined
-    ) {
+    if (lacks.done && isNameOfDone(key) && !isIn(DONE_KEYS, key) && yesOrNo(value) !== undefined) {
       found.push({ fact: 'done', key });
-    } else if (lacks.criteria && isAlmostIn(CRITERIA_NAMES, name) && !isIn(CRITERIA_KEYS, key)) {
+    } else if (lacks.criteria && isNameOfCriteria(key) && !isIn(CRITERIA_KEYS, key)) {
       found.push({ fact: 'criteria', key });
     } else if (
       lacks.dependencies &&
-      isNameOfNeeds(name) &&
+      isNameOfNeeds(key) &&
       !isIn(DEPENDENCY_KEYS, key) &&
       namesIds(value, ids)
     ) {
       found.push({ fact: 'dependencies', key });
-    } else if (
-      lacks.priority &&
-      isOtherSpelling(key, 'priority') &&
-      readPriority(value) !== undefined
-    ) {
+    } else if (lacks.priority && isOtherPriority(key) && readPriority(value) !== undefined) {
       found.push({ fact: 'priority', key });
-    } else if (lacks.title && isOtherSpelling(key, 'title') && isText(value)) {
+    } else if (lacks.title && isOtherTitle(key) && isText(value)) {
       found.push({ fact: 'title', key });
     }
   }
@@ -167,24 +157,17 @@ export function wrongKindMessage(key: string, expected: Message): Message {
   return say('"{0}" must be {1}; the value here is ignored.', key, expected);
 }
 
-/** Tells whether a key is one with what a story waits for, however it is spelled. */
-export function namesNeeds(): (key: string) => boolean {
-  return remembered(key => isNameOfNeeds(plainKey(key)));
-}
+const isNameOfDone = remembered(key => isAlmostIn(DONE_NAMES, plainKey(key)));
+const isNameOfCriteria = remembered(key => isAlmostIn(CRITERIA_NAMES, plainKey(key)));
+const isOtherPriority = remembered(key => isOtherSpelling(key, 'priority'));
+const isOtherTitle = remembered(key => isOtherSpelling(key, 'title'));
+const statusMeant = remembered(key => STATUS_KEYS.find(known => isNamedLike(key, known)));
 
-function isNameOfNeeds(name: string): boolean {
+/** Whether a key is one with what a story waits for, however it is spelled. */
+export const isNameOfNeeds = remembered(key => {
+  const name = plainKey(key);
   return isAlmostIn(DEPENDENCY_NAMES, name) || OTHER_DEPENDENCY_NAMES.has(name);
-}
-
-/** Keys are often the same. */
-function remembered(judge: (key: string) => boolean): (key: string) => boolean {
-  const known = new Map<string, boolean>();
-  return key => {
-    const found = known.get(key) ?? judge(key);
-    known.set(key, found);
-    return found;
-  };
-}
+});
 
 /** Finds the 1-based line and column of a key of an entry. */
 type FindKey = (position: number, key: string) => Pick<StoryProblem, 'line' | 'column'>;
@@ -210,11 +193,8 @@ export function findMisnamedKeys(
     }
   }
   const keys = [...found];
-  const isOfNeeds = namesNeeds();
-  const ofNeeds = new Set(keys.filter(key => isOfNeeds(key) && !isIn(DEPENDENCY_KEYS, key)));
-  const ofOthers = new Set(
-    keys.filter(key => isOtherSpelling(key, 'priority') || isOtherSpelling(key, 'title')),
-  );
+  const ofNeeds = new Set(keys.filter(key => isNameOfNeeds(key) && !isIn(DEPENDENCY_KEYS, key)));
+  const ofOthers = new Set(keys.filter(key => isOtherPriority(key) || isOtherTitle(key)));
   const names = once(namesOf);
   return ofNeeds.size + ofOthers.size === 0
     ? []

@@ -1,4 +1,5 @@
 import { isAlmost } from '../../../base/editDistance.ts';
+import { remembered } from '../../../base/remembered.ts';
 import { DONE_WORDS, LIST_KEYS, PARKED_WORDS } from './prdKeys.ts';
 
 /** What the key of a list or an object says about its entries: the same in every format. */
@@ -96,16 +97,7 @@ interface ListName {
   readonly isOther: boolean;
 }
 
-// Files repeat their keys, but a hostile one has no two that are equal, or long ones.
-const MOST_REMEMBERED = 1_000;
-const LONGEST_REMEMBERED = 40;
-const remembered = new Map<string, ListName>();
-
-function nameOfList(key: string): ListName {
-  const known = remembered.get(key);
-  if (known !== undefined) {
-    return known;
-  }
+const nameOfList = remembered((key): ListName => {
   const words = wordsOf(key);
   const has = (set: ReadonlySet<string>) => words.some(word => set.has(word));
   const name = plainKey(key);
@@ -116,7 +108,7 @@ function nameOfList(key: string): ListName {
   const text = ` ${words.join(' ')} `;
   const isPast = PAST_PHRASES.some(phrase => text.includes(phrase)) || (has(PAST) && !isLeft);
   const isOwn = isColumn || WORK_LISTS.includes(name);
-  const found = {
+  return {
     isList,
     isWork: isList || isColumn || has(WORK),
     isStories:
@@ -128,11 +120,7 @@ function nameOfList(key: string): ListName {
     // The tasks of a release are tasks.
     isOther: has(OTHERS) && !has(STORIES) && !isOwn,
   };
-  if (key.length <= LONGEST_REMEMBERED && remembered.size < MOST_REMEMBERED) {
-    remembered.set(key, found);
-  }
-  return found;
-}
+});
 
 /** Whether a key is one of a list of work, also with a typing error. */
 export function isListOfWork(key: string): boolean {

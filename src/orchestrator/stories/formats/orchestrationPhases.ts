@@ -4,7 +4,7 @@ import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import { pairOf } from '../edit/yamlEdit.ts';
 import type { Story, StoryProblem } from '../story.ts';
-import { isNamedLike, misnamedKeyMessage, namesIds, namesIn, namesNeeds } from './fieldNames.ts';
+import { isNamedLike, isNameOfNeeds, misnamedKeyMessage, namesIds, namesIn } from './fieldNames.ts';
 import { isListOfWork } from './listNames.ts';
 import { findStrays, hasStrays } from './orchestrationStrays.ts';
 import { plainText } from './plainText.ts';
@@ -294,11 +294,10 @@ const NEEDS: ReadonlySet<string> = new Set(DEPENDENCY_KEYS);
 type IsOdd = (key: string, value: unknown) => boolean;
 
 function oddKeysOf(phases: readonly unknown[]): IsOdd {
-  const isOfNeeds = namesNeeds();
   // Others write there what must be installed, or a sentence.
   const names = once(() => new Set(phases.flatMap(namesOfPhase)));
   return (key, value) =>
-    !isVoid(value) && isOfNeeds(key) && !NEEDS.has(key) && namesIds(value, names());
+    !isVoid(value) && isNameOfNeeds(key) && !NEEDS.has(key) && namesIds(value, names());
 }
 
 /** What those that wait for a phase, or for a task of it, may call it. */
