@@ -728,6 +728,8 @@ describe('other formats', () => {
     ['- ⬜️ three', '- [ ] three'],
     ['- [TODO] three', '- [ ] three'],
     ['* [done] three', '* [x] three'],
+    ['- [IN PROGRESS] three', '- [ ] three'],
+    ['- [complete] three', '- [x] three'],
     ['1: [ ] three', '- [ ] three'],
     ['(1) [ ] three', '- [ ] three'],
     ['* T003 [ ] three', '* [ ] T003 three'],

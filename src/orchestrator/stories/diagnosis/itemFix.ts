@@ -22,7 +22,7 @@ const LABELED =
 /** What stands between an item and a second one on its line. */
 const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
 /** With a word for the mark. */
-const WORDED = /^([-*+])[\t ]+\[(?:to[ -]?do|(done))\][\t ]+/iu;
+const WORDED = /^([-*+])[\t ]+\[ ?(?:(done|completed?)|[a-z][a-z _-]{2,12}) ?\][\t ]+/iu;
 
 /** The beginning of a line that is almost an item. */
 interface Head {

@@ -174,7 +174,7 @@ const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
 const WORDED =
-  /^[-*+][\t ]+(?:\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-]started|open|planned|completed?|incomplete) ?\])[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-]started|open|planned|completed?|incomplete) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
@@ -185,8 +185,10 @@ const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F
 const MARK =
   /[\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}]/gu;
 /** A line that begins with one. */
-const MARKED =
-  /^[\t ]*(?:[-*+][\t ]+)?([\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}])\uFE0F?[\t ]+(.{1,99})$/u;
+const MARKED = new RegExp(
+  `^[\\t ]*(?:[-*+][\\t ]+)?(${MARK.source})\\u{FE0F}?[\\t ]+(.{1,99})$`,
+  'u',
+);
 /** Of what explains a mark. */
 const MOST_WORDS = 4;
 const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;

@@ -8,7 +8,8 @@ import { PARKED_WORDS } from './prdKeys.ts';
 /** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
 export const NUMBERED_TASK = /^T\d+$/;
 /** In a text: as done. */
-export const TICK = /[[\uFF3B]\s*(?:x{1,2}|done)\s*\\?[\]\uFF3D]|[\u2611\u2705\u2713\u2714]/i;
+export const TICK =
+  /[[\uFF3B]\s*(?:x{1,2}|done|completed?)\s*\\?[\]\uFF3D]|[\u2611\u2705\u2713\u2714]/i;
 
 /** A bullet or heading, and its text. */
 const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
