@@ -247,6 +247,57 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     assert.equal((await found(workspace)).length, 1);
   });
 
+  test('becomes no story in a branch that lacks what has landed, which would be a conflict there', async t => {
+    const workspace = await Workspace.create(t, {
+      prd: `${JSON.stringify({ branchName: 'ralph/q', userStories: openStories(2) }, null, 2)}\n`,
+    });
+    const run = await workspace.scriptOf(
+      { 'US-001': [reports('US-001', LIMIT)], 'US-002': [reports('US-002', ROTATE)] },
+      ...['--lanes', '2'],
+    ).finished;
+    assert.equal(run.code, 0, run.stderr + run.stdout);
+    const [limit, rotate] = await found(workspace);
+    const before = await workspace.read(PRD);
+    const accept = (code: number, { id }: { readonly id: string }) =>
+      told(workspace, code, 'discovered', 'accept', id);
+    assert.match(
+      await accept(1, limit),
+      /This work has landed on the branch ralph\/q, and main is checked out\. Go there with "git switch --no-overwrite-ignore --merge ralph\/q", then try again\./,
+    );
+    assert.equal(await workspace.read(PRD), before);
+    assert.equal((await found(workspace)).length, 2);
+    // Another list has no work there.
+    await workspace.write('other.json', '[{"id":"A","title":"Other"}]');
+    await told(workspace, 0, 'discovered', 'accept', rotate.id, '--file', 'other.json');
+
+    workspace.git('switch', '--quiet', '--no-overwrite-ignore', '--merge', 'ralph/q');
+    await accept(0, limit);
+    assert.equal((await workspace.stories()).at(-1)?.id, limit.id);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('becomes a story where the branch of its run is gone, or its list has come here', async t => {
+    for (const way of ['gone', 'merge', 'squash']) {
+      const workspace = await Workspace.create(t, {
+        prd: JSON.stringify({ branchName: 'ralph/q', userStories: openStories(1) }),
+      });
+      const run = await workspace.script([reports('US-001', LIMIT)], '--isolate').finished;
+      assert.equal(run.code, 0, run.stderr + run.stdout);
+      const [{ id }] = await found(workspace);
+      workspace.git('checkout', '--quiet', '--', '.');
+      if (way === 'gone') {
+        workspace.git('branch', '--quiet', '-D', 'ralph/q');
+      } else {
+        workspace.git('merge', '--quiet', ...(way === 'squash' ? ['--squash'] : []), 'ralph/q');
+      }
+      if (way === 'squash') {
+        workspace.git('commit', '--quiet', '-m', 'All of it');
+      }
+      await told(workspace, 0, 'discovered', 'accept', id);
+      assert.equal((await workspace.stories()).at(-1)?.id, id, way);
+    }
+  });
+
   test('reaches a plan, an orchestration, a task graph and issues in their own format', async t => {
     const files = {
       'plan.md': '# Plan\n\n- [ ] US-001: First\n\nText\n',

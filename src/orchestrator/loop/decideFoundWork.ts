@@ -87,6 +87,9 @@ async function accept(
       return { kind: 'posted' };
     }
   }
+  if (access.mayRun) {
+    await requireListHere(files, storyFile);
+  }
   // Loaded on demand: a window only needs it to write.
   const { closeRunFoundDead } = await import('./recovery.ts');
   await closeRunFoundDead(files);
@@ -181,6 +184,19 @@ async function isInFile(storyFile: string, id: string, storyId = id): Promise<bo
   const ids = stories && idsWithReports(stories);
   // A number may be that of another story by now.
   return ids === undefined || ids.has(id) || (!isNumberId(storyId) && ids.has(storyId));
+}
+
+/**
+ * A list that went on in a branch gets no story elsewhere: to go to that branch later would be a conflict.
+ * @throws {HumanError} naming the way to that branch
+ */
+async function requireListHere(files: RunFiles, storyFile: string): Promise<void> {
+  // Loaded on demand: a window needs git only here.
+  const { goToWork, listElsewhere } = await import('../workspace/landedElsewhere.ts');
+  const branch = await listElsewhere(files, storyFile);
+  if (branch !== undefined) {
+    throw await goToWork(files.workspace, branch);
+  }
 }
 
 /**

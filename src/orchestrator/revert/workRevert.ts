@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { HumanError, requireHuman } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
-import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { bringInCommand } from '../git/bringInCommand.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
@@ -19,6 +18,7 @@ import { requireBd, type TrackerAccess, tellBeads } from '../trackers/beads/bead
 import { beadsDatabase } from '../trackers/beads/beadsDatabase.ts';
 import { committedStories } from '../workspace/committedStories.ts';
 import { heldTip } from '../workspace/heldTip.ts';
+import { goToWork, landedElsewhere } from '../workspace/landedElsewhere.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { requireOwnCommits } from './mixedCommits.ts';
 import { ownFilesOf } from './ownFiles.ts';
@@ -218,23 +218,15 @@ async function requireLandedHere(
   if (last === undefined || landed.length < recorded.length) {
     return;
   }
-  const run = states.findLast(({ commits }) => commits.includes(last));
-  const branch = run?.branch ?? '';
-  const current = await new GitRepository(dir).branch();
   for (const { hash } of landed) {
     if (await isContained(dir, hash, 'HEAD')) {
       return;
     }
   }
-  if (branch !== '' && (await isContained(dir, last.hash, `refs/heads/${branch}`))) {
-    throw new HumanError(
-      say(
-        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --no-overwrite-ignore --merge {2}", then try again.',
-        shorten(branch, 200),
-        current || say('a detached HEAD'),
-        shellWord(branch),
-      ),
-    );
+  const branch = states.findLast(({ commits }) => commits.includes(last))?.branch ?? '';
+  const elsewhere = await landedElsewhere(dir, { branch, commits: landed, isolated: true });
+  if (elsewhere !== undefined) {
+    throw await goToWork(dir, elsewhere);
   }
   const tip = branch === '' ? undefined : await heldTip(dir, branch);
   if (tip !== undefined && (await isContained(dir, last.hash, tip))) {

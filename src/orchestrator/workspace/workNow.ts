@@ -18,6 +18,11 @@ export interface WorkNow {
   readonly uncommitted: RunState['uncommitted'];
 }
 
+/** What is known of work that has landed; only that of places of agents lands on a branch that is not checked out. */
+export type LandedWork = Pick<RunState, 'commits' | 'isolated'> & {
+  readonly branch?: string | undefined;
+};
+
 /**
  * Looks again at what a journal says of the work: since then, a person may have committed it, brought in what the
  * branch lacked, or cleared files out of the way.
@@ -116,7 +121,7 @@ async function stillHeld(
  */
 export async function branchOfWork(
   dir: string,
-  { branch, commits, isolated }: RunState,
+  { branch, commits, isolated }: LandedWork,
 ): Promise<string | undefined> {
   const last = commits.at(-1)?.hash;
   if (!isolated || branch === undefined || last === undefined) {

@@ -1,0 +1,61 @@
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
+import { shorten } from '../../base/text.ts';
+import { isDifferentFile } from '../git/differentFile.ts';
+import { GitRepository, HEADS } from '../git/git.ts';
+import { isContained } from '../git/isAncestor.ts';
+import { readRun } from './runCheckpoint.ts';
+import type { RunFiles } from './runFiles.ts';
+import { runIds } from './runIds.ts';
+import { branchOfWork, type LandedWork } from './workNow.ts';
+
+/**
+ * The branch that has work of lanes, if it is not checked out and HEAD lacks the work. What follows on this work, such
+ * as a revert of it or the next story of its list, belongs to that branch.
+ * @param dir absolute path of the workspace
+ */
+export async function landedElsewhere(dir: string, work: LandedWork): Promise<string | undefined> {
+  const branch = await branchOfWork(dir, work);
+  const last = work.commits.at(-1)?.hash ?? '';
+  // The branch need not have it: what has landed may be held, or somebody has reset the branch.
+  return branch !== undefined && (await isContained(dir, last, HEADS + branch))
+    ? branch
+    : undefined;
+}
+
+/**
+ * The branch that has the newest work on a list of stories, as {@link landedElsewhere}, if the list is another one
+ * there. One that git does not have, or that was brought here by other commits, is the same.
+ * @param storyFile absolute path
+ */
+export async function listElsewhere(
+  files: RunFiles,
+  storyFile: string,
+): Promise<string | undefined> {
+  const { workspace } = files;
+  for (const runId of (await runIds(files)).toReversed()) {
+    const { storyFile: named = '', ...run } = await readRun(files, runId);
+    if (run.commits.length > 0 && path.resolve(workspace, named) === storyFile) {
+      const branch = await landedElsewhere(workspace, run);
+      return branch !== undefined &&
+        (await isDifferentFile(workspace, storyFile, 'HEAD', HEADS + branch))
+        ? branch
+        : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The way to the branch that has work. */
+export async function goToWork(dir: string, branch: string): Promise<HumanError> {
+  return new HumanError(
+    say(
+      'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --no-overwrite-ignore --merge {2}", then try again.',
+      shorten(branch, 200),
+      (await new GitRepository(dir).branch()) || say('a detached HEAD'),
+      shellWord(branch),
+    ),
+  );
+}
