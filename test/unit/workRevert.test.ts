@@ -167,6 +167,15 @@ describe('reverting a story or an iteration', () => {
     assert.deepEqual((await plan(STORY_TWO)).plan.commits, commits);
   });
 
+  test('a title with its id stands once in the message', async () => {
+    await run();
+    const planned = await plan(STORY_TWO);
+    for (const title of ['US-002: Named one', 'Named one']) {
+      assert.match(revertMessage(planned, title), /^Revert US-002: Named one \(1 commit\)\n/);
+    }
+    assert.match(revertMessage(planned, 'US-002'), /^Revert US-002 \(1 commit\)\n/);
+  });
+
   test('a story in the middle: its work and tick are reverted, notes and everything else stay', async () => {
     await run();
     const progress = await read('.omc/progress.txt');

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { HumanError, requireHuman } from '../../base/humanError.ts';
 import { type Message, say, sentences } from '../../base/say.ts';
+import { titleAfterId } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { bringInCommand } from '../git/bringInCommand.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
@@ -194,8 +195,10 @@ async function reopenInBeads(
 /** The message of the reverting commit. */
 export function revertMessage({ commits, of }: WorkRevert, title: string | undefined): string {
   const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
-  const what = of.kind === 'story' ? of.storyId : `iteration ${of.iteration}`;
-  const named = title === undefined ? what : `${what}: ${title}`;
+  const named =
+    of.kind === 'story'
+      ? `${of.storyId}${titleAfterId(of.storyId, title ?? '')}`
+      : `iteration ${of.iteration}`;
   const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
   if (commits.length === 0) {
     // Its commits were taken back before, without the story file.

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
+import { idWithTitle } from '../../base/storyTitle.ts';
 import { shorten } from '../../base/text.ts';
 import { namedFiles } from '../../orchestrator/git/treeCommit.ts';
 import type { Revertible } from '../../orchestrator/revert/recordedWork.ts';
@@ -67,7 +68,7 @@ export function revertCommands(
     const title = of.kind === 'story' ? list.find(({ id }) => id === of.storyId)?.title : undefined;
     const name =
       of.kind === 'story'
-        ? shorten(`${of.storyId} ${title ?? ''}`, MAX_LINE)
+        ? shorten(idWithTitle(of.storyId, title ?? ''), MAX_LINE)
         : l10n.t('Iteration {0}', of.iteration);
     if (planned.plan.files.length === 0 && planned.reopens.length === 0) {
       throw new HumanError(l10n.t('{0}: nothing is left to revert.', name));
