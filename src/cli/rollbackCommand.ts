@@ -34,6 +34,7 @@ import { type Begin, beginOf } from './rollbackBegin.ts';
 import {
   effectOf,
   otherCommits,
+  tellOfGoneBefore,
   tellOfLandings,
   tellOfOtherCommits,
   tellOfRestored,
@@ -118,6 +119,7 @@ async function rollback(
     tellOfSettledTicks(ticks, isDryRun);
     tellOfRestored(begin, effect, isDryRun);
     tellOfLandings(begin, effect, iteration, isDryRun);
+    tellOfGoneBefore(effect);
     if (isBack) {
       tellOfOwnChanges(states, changed, `${to.slice(0, 7)} ${head}`);
     }

@@ -20,6 +20,8 @@ export interface Effect {
   readonly restored: readonly string[];
   /** Their work was there until now. */
   readonly takenBack: readonly string[];
+  /** Their work is from then or later, and had been taken back: it was not there, and still is not. */
+  readonly goneBefore: readonly string[];
   /** What has landed since, as far as it was there until now. */
   readonly landings: readonly string[];
   /** What had landed before, without what is restored. */
@@ -39,10 +41,17 @@ export async function effectOf(
   const of = (isAsked: (hash: string) => boolean) => [
     ...new Set(commits.flatMap(({ hash, storyId }) => (isAsked(hash) ? (storyId ?? []) : []))),
   ];
+  const restored = of(isBack);
+  const takenBack = of(hash => before.standing.has(hash) && !after.standing.has(hash));
+  const isKnownThen = (hash: string) => after.standing.has(hash) || after.gone.has(hash);
+  const moved = [...restored, ...takenBack];
   return {
     before,
-    restored: of(isBack),
-    takenBack: of(hash => before.standing.has(hash) && !after.standing.has(hash)),
+    restored,
+    takenBack,
+    goneBefore: of(hash => before.gone.has(hash) && !isKnownThen(hash)).filter(
+      id => !moved.includes(id),
+    ),
     landings: storiesOf(gone.filter(({ commit = '' }) => !before.gone.has(commit))),
     stays: storiesOf(stays.filter(({ commit = '' }) => !isBack(commit))),
   };
@@ -60,6 +69,13 @@ export function tellOfRestored(
     // With lanes, what is taken back is listed with its order.
     const also = isIsolated ? '' : ` ${gone}: ${namedStories(takenBack)}.`;
     print(`${back}: ${namedStories(restored)}.${also}`);
+  }
+}
+
+/** What an earlier rollback or revert had taken back is otherwise missing in the lists. */
+export function tellOfGoneBefore({ goneBefore }: Effect): void {
+  if (goneBefore.length > 0) {
+    print(`Taken back before already, which this does not change: ${namedStories(goneBefore)}.`);
   }
 }
 
@@ -82,14 +98,15 @@ export function tellOfLandings(
   );
 }
 
-/** A commit that is taken back and that no agent has made. */
+/** A commit that is taken back and that a person has made. */
 export interface OtherCommit {
   readonly hash: string;
   readonly subject: string;
 }
 
 /**
- * Commits of people between those of the agents are taken back as well.
+ * Commits of people between those of the agents are taken back as well. What our own `revert` and `rollback` did is
+ * told by its effect on the stories.
  * @param states of all runs: what they have recorded is the agents' work
  * @param head before the rollback
  */
@@ -104,7 +121,8 @@ export async function otherCommits(
   const output = await runGit(workspace, 'log', '--first-parent', format, `${to}..${head}`);
   return output.split('\x01').flatMap(entry => {
     const [hash = '', subject = '', story = ''] = entry.trim().split('\0');
-    const isOther = story.trim() === '' && !before.gone.has(hash) && !recorded.has(hash);
+    const isKnown = recorded.has(hash) || before.gone.has(hash) || before.undoing.has(hash);
+    const isOther = story.trim() === '' && !isKnown;
     return hash !== '' && isOther ? [{ hash, subject }] : [];
   });
 }

@@ -1518,6 +1518,37 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.ok((await printed(workspace, 'rollback', '2')).includes(`are ${named}`));
   });
 
+  test('names stories whose work was reverted before, and not the commit that did so', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds').finished;
+    await printed(workspace, 'revert', 'US-002');
+    const file = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/prd.json', file.replaceAll('"passes": false', '"passes": true'));
+    await workspace.write('mine.txt', 'mine\n');
+    await git(workspace, 'add', '-A');
+    await git(workspace, 'commit', '--quiet', '-m', 'Mine');
+    const hash = (await git(workspace, 'rev-parse', 'HEAD')).trim();
+    assert.match(await printed(workspace, 'revert', 'US-002'), /^Reopened: US-002$/m);
+    assert.match(await git(workspace, 'log', '-1', '--format=%s'), /^Reopen US-002/);
+    const to = async (iteration: string, others: unknown[] = [{ hash, subject: 'Mine' }]) => {
+      const said = await printed(workspace, 'rollback', iteration, '--dry-run');
+      const { otherCommits } = await json(workspace, 'rollback', iteration, '--dry-run');
+      assert.deepEqual(otherCommits, others);
+      return said;
+    };
+    // Its work is neither there now, nor then.
+    assert.match(
+      await to('1'),
+      /^Taken back before already, which this does not change: US-002\.$/m,
+    );
+    assert.doesNotMatch(await to('3'), /before already/);
+    const said = await printed(workspace, 'rollback', '3');
+    assert.match(said, /^Restored: US-002\. Taken back: US-003\.$/m);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    // Nor is the rollback the commit of a person.
+    assert.match(await to('1', []), /^Taken back before already, .*: US-003\.$/m);
+  });
+
   test('goes back with a new commit, including the stories, and loses nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;

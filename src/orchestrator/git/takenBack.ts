@@ -7,8 +7,10 @@ const MAX_COMMITS = 20_000;
 const REVERTS = /^This reverts commit ([0-9a-f]{40,64})/gm;
 const TAKES_BACK = /^Revert [^\0]*^This takes back:\r?\n((?:[0-9a-f]{40,64} .*(?:\r?\n|$))+)/m;
 const GOES_BACK = /^Go back to before iteration [^\0]*^Of run \S+, at ([0-9a-f]{40,64})\.$/m;
+/** Of our `revert`, when the commits had been taken back before, and only their story was still marked as done. */
+export const ONLY_REOPENS = 'The work was taken back before.';
 /** How the lines begin that say so. */
-const WORDS = ['This reverts commit ', 'This takes back:', 'Of run '];
+const WORDS = ['This reverts commit ', 'This takes back:', 'Of run ', ONLY_REOPENS];
 
 interface TreeOf {
   readonly hash: string;
@@ -34,6 +36,8 @@ export interface CommitLine {
   readonly gone: ReadonlySet<string>;
   /** Their work is there. */
   readonly standing: ReadonlySet<string>;
+  /** Those of our own `revert` and `rollback`. */
+  readonly undoing: ReadonlySet<string>;
 }
 
 /**
@@ -72,7 +76,17 @@ export async function commitLine(dir: string, head: string): Promise<CommitLine>
     };
   });
   const gone = takenBack(line);
-  return { gone, standing: new Set(line.flatMap(({ hash }) => (gone.has(hash) ? [] : [hash]))) };
+  const isUndoing = ({ goesBackTo, hash, takesBack = [] }: TreeOf) =>
+    goesBackTo !== undefined ||
+    takesBack.length > 0 ||
+    (messages.get(hash) ?? '').trimEnd().endsWith(`\n\n${ONLY_REOPENS}`);
+  const hashesOf = (isAsked: (commit: TreeOf) => boolean) =>
+    new Set(line.filter(isAsked).map(({ hash }) => hash));
+  return {
+    gone,
+    standing: hashesOf(({ hash }) => !gone.has(hash)),
+    undoing: hashesOf(isUndoing),
+  };
 }
 
 /** Pure. @param line the oldest first */

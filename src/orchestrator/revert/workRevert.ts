@@ -7,6 +7,7 @@ import { bringInCommand } from '../git/bringInCommand.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
+import { ONLY_REOPENS } from '../git/takenBack.ts';
 import { type RecordedCommit, type RunState, storyNotes } from '../journal/runState.ts';
 import { exclusively } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
@@ -202,7 +203,7 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
   const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
   if (commits.length === 0) {
     // Its commits were taken back before, without the story file.
-    return `Reopen ${shorten(named, 200)}`;
+    return `Reopen ${shorten(named, 200)}\n\n${ONLY_REOPENS}`;
   }
   return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
 }
