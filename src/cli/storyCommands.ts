@@ -16,11 +16,11 @@ import { closedTaskOf, closedTasks } from '../orchestrator/stories/asideReason.t
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { isParkedWord } from '../orchestrator/stories/formats/prdKeys.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
-import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
+import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { readFoundWork } from '../orchestrator/workspace/foundWork.ts';
 import { runsAbout } from '../orchestrator/workspace/history.ts';
-import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
+import { isItsLoopRunning, livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { nextFound, type StoryListData, storyListData } from '../presentation/storyListData.ts';
 import { fileFlags, nextText, storyListText } from '../presentation/storyListText.ts';
@@ -28,7 +28,7 @@ import { runsOnFile } from '../presentation/storyState.ts';
 import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson, tell } from './print.ts';
 import { filesForTicks } from './runs.ts';
 import {
   AllListsDone,
@@ -170,6 +170,8 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
   const access = { mayRun: true, env: process.env };
   if (!(await tickStory(files, file, { id }, done, { onWritten, access }))) {
     print(`Already ${words}: ${about}`);
+  } else if ((await livingRun(files)) === undefined) {
+    await warnOfOtherBranch(files, file, { done, id }, fileFlags(named));
   }
   if (!done) {
     const why = whyNotWorkedOn(
@@ -185,6 +187,28 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
   const left = leftOf(requireReadable(await readStoryFileOrThrow(file)), id, fileFlags(named));
   if (left !== undefined) {
     print(left);
+  }
+}
+
+/** When a person goes to the branch later, git merges two lists, and does not know what a mark means. */
+async function warnOfOtherBranch(
+  files: RunFiles,
+  file: string,
+  { done, id }: Pick<Story, 'done' | 'id'>,
+  flags: string,
+): Promise<void> {
+  // Loaded on demand: most marks need no git.
+  const { goToWork, listElsewhere, storyOnBranch } = await import(
+    '../orchestrator/workspace/landedElsewhere.ts'
+  );
+  const branch = await listElsewhere(files, file);
+  const there = branch === undefined ? undefined : await storyOnBranch(file, branch, id);
+  if (branch !== undefined && there !== undefined && there.done !== done) {
+    const { message } = await goToWork(files.workspace, branch);
+    const undo = `ralph-fresh ${done ? 'untick' : 'tick'}${flags} ${shellWord(id)}`;
+    tell(
+      `This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back: ${undo}. ${message}`,
+    );
   }
 }
 

@@ -266,6 +266,13 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     );
     assert.equal(await workspace.read(PRD), before);
     assert.equal((await found(workspace)).length, 2);
+    // A mark is made, but git would lose it.
+    assert.match(
+      await told(workspace, 0, 'untick', 'US-001'),
+      /may get lost, .*first take it back: ralph-fresh tick US-001\. .* on the branch ralph\/q, and main/,
+    );
+    assert.doesNotMatch(await told(workspace, 0, 'tick', 'US-001'), /branch/);
+    assert.equal(await workspace.read(PRD), before);
     // Another list has no work there.
     await workspace.write('other.json', '[{"id":"A","title":"Other"}]');
     await told(workspace, 0, 'discovered', 'accept', rotate.id, '--file', 'other.json');

@@ -6,6 +6,8 @@ import { shorten } from '../../base/text.ts';
 import { isDifferentFile } from '../git/differentFile.ts';
 import { GitRepository, HEADS } from '../git/git.ts';
 import { isContained } from '../git/isAncestor.ts';
+import type { Story } from '../stories/story.ts';
+import { committedList } from './committedStories.ts';
 import { readRun } from './runCheckpoint.ts';
 import type { RunFiles } from './runFiles.ts';
 import { runIds } from './runIds.ts';
@@ -38,7 +40,8 @@ export async function listElsewhere(
   for (const runId of (await runIds(files)).toReversed()) {
     const { storyFile: named = '', ...run } = await readRun(files, runId);
     if (run.commits.length > 0 && path.resolve(workspace, named) === storyFile) {
-      const branch = await landedElsewhere(workspace, run);
+      // If git cannot tell, as without its folder, no other list is known.
+      const branch = await landedElsewhere(workspace, run).catch(() => undefined);
       return branch !== undefined &&
         (await isDifferentFile(workspace, storyFile, 'HEAD', HEADS + branch))
         ? branch
@@ -46,6 +49,17 @@ export async function listElsewhere(
     }
   }
   return undefined;
+}
+
+/** A story as the list on a branch has it. @param storyFile absolute path */
+export async function storyOnBranch(
+  storyFile: string,
+  branch: string,
+  id: string,
+): Promise<Story | undefined> {
+  const root = await new GitRepository(path.dirname(storyFile)).root();
+  const list = root && (await committedList(root, HEADS + branch, storyFile));
+  return list ? list.stories.find(story => story.id === id) : undefined;
 }
 
 /** The way to the branch that has work. */
