@@ -174,29 +174,6 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
   };
 }
 
-/** Short commands start no process, and loading what starts one takes Node longer than all else that it loads for them. */
-const childProcessByFirstCall: Plugin = {
-  name: 'lazy-child-process',
-  setup({ onLoad, onResolve }) {
-    const namespace = 'lazy-child-process';
-    onResolve({ filter: /^node:child_process$/ }, ({ namespace: from }) =>
-      from === namespace
-        ? { path: 'node:child_process', external: true }
-        : { path: 'child_process', namespace },
-    );
-    onLoad({ filter: /.*/, namespace }, () => ({
-      contents: [
-        `const load = () => require('node:child_process');`,
-        ...['execFile', 'spawn', 'spawnSync'].map(
-          name => `export const ${name} = (...args) => load().${name}(...args);`,
-        ),
-        'export default { spawn };',
-      ].join('\n'),
-      resolveDir: root,
-    }));
-  },
-};
-
 /**
  * Replaces two dependencies of proper-lockfile: graceful-fs by Node's own functions, which do not run out of files when
  * one folder is created, and an old signal-exit that loads Node's assertions.
@@ -297,7 +274,6 @@ const bundles: BuildOptions[] = [
     ...quickStart,
     plugins: [
       ...[YAML, PLAIN_YAML, JSONC, ZOD, PARSERS, EXECA, OCTOKIT].map(loadedByFirstCall),
-      childProcessByFirstCall,
       lightLock,
       onlyVersion,
     ],

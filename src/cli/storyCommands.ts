@@ -202,8 +202,9 @@ async function warnOfOtherBranch(
     '../orchestrator/workspace/landedElsewhere.ts'
   );
   const branch = await listElsewhere(files, file);
-  const there = branch === undefined ? undefined : await storyOnBranch(file, branch, id);
-  if (branch !== undefined && there !== undefined && there.done !== done) {
+  // If git cannot tell, as while its files are locked, the mark is made all the same.
+  const there = branch && (await storyOnBranch(file, branch, id).catch(() => undefined));
+  if (branch && there && there.done !== done) {
     const { message } = await goToWork(files.workspace, branch);
     const undo = `ralph-fresh ${done ? 'untick' : 'tick'}${flags} ${shellWord(id)}`;
     tell(

@@ -299,6 +299,12 @@ describe('work that agents discover', { concurrency: 2 }, () => {
       }
       if (way === 'squash') {
         workspace.git('commit', '--quiet', '-m', 'All of it');
+        // From here on, the list of the branch is an old one.
+        await workspace.write(
+          '.omc/prd.json',
+          (await workspace.read('.omc/prd.json')).replace('First', 'Next'),
+        );
+        workspace.git('commit', '--quiet', '-am', 'Say it better');
       }
       await told(workspace, 0, 'discovered', 'accept', id);
       assert.equal((await workspace.stories()).at(-1)?.id, id, way);

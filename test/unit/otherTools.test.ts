@@ -865,7 +865,7 @@ test('other spellings of a checkbox are problems with their lines, and legends a
         '- [todo]: https://a.example',
         '  - [done] note',
       ],
-      ...['- [WIP] text', '[TODO] text', '- [TODO]', '- [done] = finished', '- [todo]text'],
+      ...['- [ok] text', '[TODO] text', '- [TODO]', '- [done] = finished', '- [todo]text'],
       ...['- [ ]: https://a.example', '- [ ]: not done', '- [x]: done', '- ［注］ text'],
       ...['⬜⬜⬜ 30%', '⬜ ⬜ 30%', '- ⬜ Not started', '- □', '● [ ] open', '● text', '- ■ text'],
       ...['1: [x] output', '(see) [ ] text', 'T001 [x] text', '- T001 [link](a)', '- x = [ ] + y'],

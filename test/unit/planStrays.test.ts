@@ -51,7 +51,7 @@ test('a box that is not at the start of a line is a problem with its place', () 
     ...[
       '- [x] Unit tests [ ] Integration tests',
       '- [ ] Build API; [ ] Build UI',
-      '- [ ] In  [ ] Out',
+      '- [ ] Login  [ ] Logout',
     ],
     ...['- [ ] Login [ ] Logout [ ] Reset', '- [x] Server ☐ Page', '- [ ] Server ⬜ Page ⬜ Mail'],
     ...[
@@ -83,6 +83,24 @@ test('text about boxes, what explains marks, code, quotations and comments are n
     ],
     ...['- [ ] Fix it (see 3. [x] Login)', '- [ ] A depends on: 1. [x] B', '- [ ] a + [x] b'],
     ...['- Use [ ] for open items', '- All items start as [ ]', '- Marks: [ ] todo, [x] done'],
+    ...['**Legend:** ⬜ Not started · 🔄 In progress · ✅ Done', '**Marks:** ☐ Todo | ☑ Done'],
+    ...['**Legende**: [ ] offen · [~] in Arbeit · [x] erledigt', '**凡例：** ⬜ 未着手 / ✅ 完了'],
+    ...['**Phase 2** ⬜\n\n- [ ] a', '- **Phase 2** ⬜\n  - [ ] a', '- Log: T1 [x], T2 [ ]'],
+    ...[
+      '- Phase 2: Core ⬜\n\n## Phase 2: Core\n\n- [ ] a',
+      '- Progress: ⬛⬛⬜',
+      '**Status**: ⬜',
+    ],
+    ...['- What about [ ] inside a cell?', '- text\n  [ ] wrapped'],
+    ...['## Phase 2: Core ⬜\n\n- [ ] a', '### Task 1: Setup [ ]\n- [ ] a', '- **Needs:** []'],
+    ...['- [x] Filter returns [] not null', '- Lists return []', '- **Type**: [ ] Bug [x] Feature'],
+    ...[
+      '- Owner: [ ]',
+      '- [x] Support [ ] checkboxes',
+      '- A checkbox [ ] that you tick',
+      '- Use [ ] b',
+    ],
+    ...['* [ ] **Empty list** [ ] handled', '- [open] tickets are listed'],
     ...['- [ ]', '- x[ ] = y', '- Items[ ] are read', 'Write [ ] here', '- [done] means finished'],
     ...['⬜⬜⬜ 0%', '⬜ 0%', '- ⬜⬜ 0/2', '⬜ Open, ✅ done', '⬜ open ✓ done', '■□□ a'],
     ...[
@@ -98,10 +116,22 @@ test('text about boxes, what explains marks, code, quotations and comments are n
 test('a box alone at the margin is a problem, and so are words in brackets for open work', () => {
   for (const text of [
     ...['⬜ b', '□ c', '⬜ b 🚀', '⬜ Add © notice', '✅ a\n⬜ b', '[] d', '[  ] e'],
-    ...['- [IN PROGRESS] f', '- [pending] g', '- [not-started] h', '- [ TODO ] i', '- [open] j'],
+    ...[
+      '- [WIP] k',
+      '- [NOT DONE] l',
+      '- [BLOCKED] m',
+      '- [IN PROGRESS] f',
+      '- [pending] g',
+      '- [not-started] h',
+      '- [ TODO ] i',
+    ],
   ]) {
     assert.match(placesIn(text).join(), /^[78]:1 This$/, text);
   }
+});
+
+test('several boxes without bullets below an item are problems', () => {
+  assert.deepEqual(placesIn('- [ ] a\n  [ ] b\n  [x] c\n  [ ] d'), ['8:3 This', '10:3 This']);
 });
 
 test('a line without a box in a numbered list of items is a problem with its line', () => {
@@ -116,6 +146,7 @@ test('a line without a box in a numbered list of items is a problem with its lin
     ['1. [ ] a\n## Notes\n2. Open it', []],
     ['1. [ ] a\n   2. Open it\n3. ~~Close it~~\n4. **~~b~~**\n5. Removed\n6. (dropped)', []],
     ['1. [ ] a\n2. Build\n   - [ ] c\n3. [ ] e', []],
+    ['1. [ ] a\n2. Note: b\n3. \u2014 none \u2014\n4. ...', []],
     ['1. [ ] a\n2. [ ] b\n\n6. Open it\n7. Close it', []],
   ] as const) {
     assert.deepEqual(

@@ -771,7 +771,12 @@ describe('other formats', () => {
       '- [x] Add, [ ] Move\n- [ ] Add\n- [ ] Add all',
       '- [x] Add\n- [ ] Move\n- [ ] Add\n- [ ] Add all',
     ],
+    ['- [ ] one\n- **Login** [ ] form', '- [ ] one\n- **Login**\n- [ ] form'],
     ['- [ ] **one - [ ] two**', undefined],
+    // What is below it would become part of the second one.
+    ['- [x] one, [ ] two\n  - [ ] three', undefined],
+    ['- [ ] one\n- Do it [ ]\n\n## Notes\n', undefined],
+    ['- [ ] one\n- Do it [ ]\n```sh\nls\n```\n', undefined],
   ] as const) {
     test(`the second box of “${text.replaceAll(/\r?\n/g, '↵')}” gets a line of its own`, () => {
       const [found] = told(text, 'PLAN.md');
@@ -783,7 +788,7 @@ describe('other formats', () => {
   }
 
   test('a line of a numbered list with items becomes an item', () => {
-    const text = '1. [ ] one\n2. two \u2705\n3. [P] three with ✓ in it\n';
+    const text = '1. [ ] one\n2. two \u2705\n3. [P] three with ✓ in it\n\n## All \u2705\n';
     assert.deepEqual(
       told(text, 'PLAN.md').map(({ fixes, texts }) => [fixes, texts]),
       [

@@ -254,7 +254,10 @@ describe('open stories next to the list that is read', () => {
       assert.deepEqual(strays('prd.json', { userStories: [done, open(2)] }), [`${key} 1`]);
       assert.deepEqual(strays('o.yaml', { tasks: [done, open(2)] }), [`${key} 1`]);
     }
-    for (const other of [{ relatedTasks: [unticked('Z')] }, { stories: ['US-7'] }]) {
+    for (const other of [
+      { relatedTasks: [unticked('Z')], blockedStories: [unticked('Y')] },
+      { stories: ['US-7'], parentStories: [unticked('X')] },
+    ]) {
       assert.deepEqual(strays('prd.json', { userStories: [open(1, other), open(2)] }), []);
     }
     // Parts count from 1, as stories do.

@@ -3,8 +3,8 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
-import { isDifferentFile } from '../git/differentFile.ts';
 import { GitRepository, HEADS } from '../git/git.ts';
+import { hadFile } from '../git/hadFile.ts';
 import { isContained } from '../git/isAncestor.ts';
 import type { Story } from '../stories/story.ts';
 import { committedList } from './committedStories.ts';
@@ -28,8 +28,8 @@ export async function landedElsewhere(dir: string, work: LandedWork): Promise<st
 }
 
 /**
- * The branch that has the newest work on a list of stories, as {@link landedElsewhere}, if the list is another one
- * there. One that git does not have, or that was brought here by other commits, is the same.
+ * The branch that has the newest work on a list of stories, as {@link landedElsewhere}, if HEAD never had the list of
+ * that branch. One that git does not have is no other list; one that was squashed here may have changed since.
  * @param storyFile absolute path
  */
 export async function listElsewhere(
@@ -42,8 +42,7 @@ export async function listElsewhere(
     if (run.commits.length > 0 && path.resolve(workspace, named) === storyFile) {
       // If git cannot tell, as without its folder, no other list is known.
       const branch = await landedElsewhere(workspace, run).catch(() => undefined);
-      return branch !== undefined &&
-        (await isDifferentFile(workspace, storyFile, 'HEAD', HEADS + branch))
+      return branch !== undefined && !(await hadFile(workspace, storyFile, 'HEAD', HEADS + branch))
         ? branch
         : undefined;
     }

@@ -1,6 +1,7 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
+import { indentOf } from '../formats/markdownBlocks.ts';
 import { numberedHead } from '../formats/numberedLines.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
@@ -42,7 +43,16 @@ export function itemFix(list: StoryList, text: string, offset: number): StoryFix
   const start =
     Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
   const before = text.slice(start, offset);
-  for (const { item, length, rest } of headsOf(text.slice(offset))) {
+  // Only at the start of a line, what is below may be the text of an item.
+  const isLater = before.trim() !== '';
+  const line = isLater ? (/^[^\r\n]*/.exec(text.slice(offset))?.[0] ?? '') : text.slice(offset);
+  if (isLater && hasLinesBelow(text, start)) {
+    return [];
+  }
+  for (const { item, length, rest } of headsOf(line)) {
+    if (isLater && length === line.length) {
+      continue;
+    }
     const edits = [onOwnLine(text, before, { offset, length, content: `${item} ${rest}` })];
     const after = parseStoryFile(list.path, applyEdits(text, edits));
     if (after.kind === 'stories' && isOneMore(list.stories, after.stories, before)) {
@@ -50,6 +60,13 @@ export function itemFix(list: StoryList, text: string, offset: number): StoryFix
     }
   }
   return [];
+}
+
+/** Whether what follows a line is indented below it: it would belong to another item then. */
+function hasLinesBelow(text: string, start: number): boolean {
+  const [, indent = '', below] =
+    /^([\t ]*)[^\r\n]*(?:\r\n|\n|\r)([\t ]*)\S/.exec(text.slice(start)) ?? [];
+  return below !== undefined && indentOf(below) > indentOf(indent);
 }
 
 /** What the beginning of a line may become; the first one that makes it an item is right. */

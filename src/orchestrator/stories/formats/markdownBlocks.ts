@@ -88,6 +88,11 @@ export function markWithWords(text: string): string | undefined {
     : undefined;
 }
 
+/** Whether a text has boxes, and marks that are none: of a legend, or of a bar. */
+export function hasOtherMarks(text: string): boolean {
+  return [...text.matchAll(MARK)].some(([mark]) => mark !== '\u2610' && !OTHER_BOX.test(mark));
+}
+
 /** Whether a text only explains a mark. */
 export function isLegend(text: string): boolean {
   return LEGEND.test(text);
@@ -174,7 +179,7 @@ const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
 const WORDED =
-  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-]started|open|planned|completed?|incomplete) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-](?:started|done)|completed?|incomplete|wip|blocked|partial) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */

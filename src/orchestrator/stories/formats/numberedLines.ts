@@ -1,6 +1,9 @@
 import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
 import { isWordOfGone, TICK } from './tasksWithoutBox.ts';
 
+/** A text that is more than a note. */
+const WORK = /^(?!\W*(?:note|none|n\/a)(?!\p{L}))(?=.*\p{L})/iu;
+
 /** A line without a checkbox in a numbered list that has items. */
 export interface NumberedLine {
   /** What an item begins with there, such as `3. [ ]`. */
@@ -19,7 +22,7 @@ interface Listed extends NumberedLine {
 }
 
 const NUMBERED = /^[\t ]*((\d{1,9})[.)])[\t ]+(?=\S)/;
-const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'im');
+const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'i');
 
 /**
  * The lines without a checkbox in numbered lists that have items, by index. Numbers of one list count on, or are all the
@@ -77,18 +80,24 @@ function listedLine(line: MarkdownLine, index: number): Listed | undefined {
   return {
     ...{ index, indent, isItem, width: number.length, value: Number(digits) },
     item: itemOf(number, text),
-    isTold: isItem || isWordOfGone(text),
+    isTold: isItem || isWordOfGone(text) || !WORK.test(text),
   };
 }
 
-/** The head of a line that begins with a number, up to its text, and what an item begins with there. */
+/**
+ * The head of a line that begins with a number, up to its text, and what an item begins with there.
+ * @param line with what follows it
+ */
 export function numberedHead(
   line: string,
 ): { readonly length: number; readonly item: string } | undefined {
   const [start = '', number] = NUMBERED.exec(line) ?? [];
   return number === undefined
     ? undefined
-    : { length: start.length, item: itemOf(number, line.slice(start.length)) };
+    : {
+        length: start.length,
+        item: itemOf(number, /^.*/.exec(line.slice(start.length))?.[0] ?? ''),
+      };
 }
 
 /** A tick in the middle of a text belongs to the text. */

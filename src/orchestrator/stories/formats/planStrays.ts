@@ -1,6 +1,8 @@
+import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import {
+  indentOf,
   isAlmostCheckbox,
   isBehindComment,
   isBoxBelow,
@@ -10,18 +12,24 @@ import {
 } from './markdownBlocks.ts';
 import { type NumberedLine, numberedLines } from './numberedLines.ts';
 import { strayBox } from './strayBox.ts';
-import { TICK } from './tasksWithoutBox.ts';
+import { TICK, withoutItems } from './tasksWithoutBox.ts';
 import { isTicked } from './tickMark.ts';
 
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   const numbers = numberedLines(lines);
+  const headings: Headings = {
+    empty: once(() => withoutItems(lines)),
+    names: once(
+      () => new Set(lines.flatMap(line => (line.kind === 'heading' ? nameIn(line.title) : []))),
+    ),
+  };
   return lines.flatMap((line, index): StoryProblem[] => {
     const found =
       line.kind === 'checkbox'
         ? secondOn(line)
         : (oddBox(lines, index, hasCheckboxes) ??
-          laterBox(lines, index) ??
+          laterBox(lines, index, headings) ??
           numberedWithoutBox(line, numbers.get(index)));
     return found === undefined ? [] : [{ code: 'notAStory', line: line.line, ...found }];
   });
@@ -54,7 +62,7 @@ function oddBox(
   const isHidden = line.kind === 'plain' && line.isHidden;
   const isItem = isHidden
     ? isBehindComment(line)
-    : (isBelow || isApart || isAlmostCheckbox(line, hasCheckboxes)) &&
+    : (isBelow || isApart || isAlmostCheckbox(line, hasCheckboxes) || isOneOfBare(lines, index)) &&
       !isTableRow(lines, index) &&
       !isOfLegend(lines, index);
   if (!isItem) {
@@ -74,11 +82,39 @@ function oddBox(
   };
 }
 
-function laterBox(lines: readonly MarkdownLine[], index: number): Found | undefined {
+const INDENTED = /^[\t ]+\[[ xX]\]\*?[\t ]+\p{L}/u;
+
+/** Whether a line is one of several boxes without bullets that stand indented: one alone may be a text that is wrapped. */
+function isOneOfBare(lines: readonly MarkdownLine[], index: number): boolean {
+  const isBare = (at: number) => {
+    const line = lines[at];
+    return line?.kind === 'plain' && !line.isHidden && INDENTED.test(line.text);
+  };
+  const isOpen = /^[\t ]+\[ /.test(lines[index]?.text ?? '');
+  return isOpen && isBare(index) && (isBare(index - 1) || isBare(index + 1));
+}
+
+/** The headings of a plan. */
+interface Headings {
+  /** Those below which no item stands, by index: the mark of another one is that of its items. */
+  readonly empty: () => ReadonlySet<number>;
+  /** As {@link nameIn} has them. */
+  readonly names: () => ReadonlySet<string>;
+}
+
+function laterBox(
+  lines: readonly MarkdownLine[],
+  index: number,
+  headings: Headings,
+): Found | undefined {
   const line = lines[index];
   const isHidden = line === undefined || (line.kind === 'plain' && line.isHidden);
   const at = isHidden ? -1 : strayBox(line.text);
-  return at === -1 || isTableRow(lines, index) || isOfLegend(lines, index)
+  const isOther = () =>
+    isTableRow(lines, index) ||
+    isOfLegend(lines, index) ||
+    (line?.kind === 'heading' ? !headings.empty().has(index) : isGroup(lines, index, headings));
+  return at === -1 || isOther()
     ? undefined
     : {
         message: say(
@@ -87,6 +123,20 @@ function laterBox(lines: readonly MarkdownLine[], index: number): Found | undefi
         ),
         column: at + 1,
       };
+}
+
+/** Whether a line names items: they follow below it, or it is in a list of the headings that have them. */
+function isGroup(lines: readonly MarkdownLine[], index: number, { names }: Headings): boolean {
+  const text = lines[index]?.text ?? '';
+  const next = lines.slice(index + 1, index + 3).find(line => line.text.trim() !== '');
+  const isAbove =
+    next?.kind === 'checkbox' && (/^\*\*/.test(text) || next.checkbox.indent > indentOf(text));
+  return isAbove || names().has(nameIn(text));
+}
+
+/** The letters and digits of a text. */
+function nameIn(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 function numberedWithoutBox({ text }: MarkdownLine, found?: NumberedLine): Found | undefined {

@@ -19,9 +19,12 @@ const PART_KEYS = [
   ...['stories', 'userStories', 'user_stories', 'tasks', 'features', 'items'],
 ] as const;
 
+/** How keys of stories begin that a story is only related to. */
+const OF_OTHERS = /^(?:blocked|blocking|depend|parent|known|upstream|downstream|previous|next)/i;
+
 /** Whether parts of a story may be below a key. */
 export function isKeyOfParts(key: string): boolean {
-  return PART_KEYS.some(one => one === key) || isNameOfStories(key);
+  return PART_KEYS.some(one => one === key) || (isNameOfStories(key) && !OF_OTHERS.test(key));
 }
 
 /** A list or object in a story with parts that look like stories and are not read as such. */

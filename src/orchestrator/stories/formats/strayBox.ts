@@ -1,9 +1,13 @@
-import { isLegend } from './markdownBlocks.ts';
+import { hasOtherMarks, isLegend } from './markdownBlocks.ts';
 import { withoutSpans } from './withoutSpans.ts';
 
 /** A box, with its bullet if it has one. */
 const BOX =
-  /(?<![\p{L}\p{N}\])\\])(?:(?<bullet>[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9})?(?:\[(?<mark>[ xX]?)\]\*?|[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?)(?=[\t ]|$)/gu;
+  /(?<![\p{L}\p{N}\])\\])(?:(?<![*+-])(?<bullet>[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9})?(?:\[(?<mark>[ xX]?)\]\*?|[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?)(?=[\t ]|$)/gu;
+/** A line that explains marks. */
+const KEY = /^\W*(?:legend|key|status key|marks?|symbols?|legende|\u51E1\u4F8B)(?!\p{L})/iu;
+/** A text in front of a box that asks for an entry: `Owner: [ ]`. */
+const LABEL = /:[*_]{0,3}[\t ]*$/;
 /** What may be a box that is one character. */
 const SYMBOL = /[\u25A0-\uDFFF]/;
 const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
@@ -14,10 +18,38 @@ const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t
 const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
 /** Before or behind a box, of a text about boxes. */
 const ABOUT = new Set([
-  ...['and', 'are', 'as', 'at', 'by', 'e.g.', 'for', 'from', 'i.e.', 'if', 'in', 'into', 'is'],
-  ...['like', 'means', 'no', 'not', 'of', 'on', 'or', 'parse', 'pressing', 'render', 'says'],
-  ...['see', 'than', 'the', 'then', 'to', 'type', 'use', 'using', 'via', 'was', 'when', 'with'],
-  ...['without', 'write'],
+  ...[
+    'about',
+    'and',
+    'are',
+    'as',
+    'at',
+    'box',
+    'boxes',
+    'by',
+    'checkbox',
+    'checkboxes',
+    'does',
+    'e.g.',
+    'for',
+  ],
+  ...[
+    'from',
+    'glyph',
+    'i.e.',
+    'icon',
+    'icons',
+    'if',
+    'in',
+    'inside',
+    'instead',
+    'into',
+    'is',
+    'like',
+  ],
+  ...['matches', 'means', 'no', 'not', 'of', 'on', 'once', 'or', 'parse', 'pressing', 'rather'],
+  ...['render', 'says', 'see', 'syntax', 'than', 'that', 'the', 'then', 'to', 'too', 'type'],
+  ...['use', 'using', 'via', 'was', 'when', 'with', 'without', 'write'],
 ]);
 const TEXT = /\p{L}/u;
 /** How much is looked at before a box. */
@@ -56,7 +88,7 @@ export function strayBox(line: string, own?: Own): number {
     return -1;
   }
   const boxes = boxesIn(line, from);
-  if (boxes.some(isAbout)) {
+  if (boxes.some(isAbout) || (own === undefined && isKey(line, boxes))) {
     return -1;
   }
   const isItem = own === undefined ? isItemItself : isNextTo(own, line, boxes);
@@ -68,9 +100,17 @@ function mayHaveBox(line: string, from: number): boolean {
   return line.includes('[', from) || SYMBOL.test(line);
 }
 
+/** Whether a line without an item explains marks, or tells of several things: one of its boxes has a mark. */
+function isKey(line: string, boxes: readonly Box[]): boolean {
+  const hasSymbol = boxes.some(({ start }) => SYMBOL.test(line.slice(start, start + 2)));
+  return KEY.test(line) || (hasSymbol && hasOtherMarks(line)) || /\[[xX~]\]/.test(line);
+}
+
 /** Whether a box makes its line look like an item: it is open, and a text is behind it, or in front of it at the end. */
 function isItemItself({ behind, isOpen, text }: Box): boolean {
-  return isOpen && TEXT.test(behind.trim() === '' ? text : behind);
+  return (
+    isOpen && (behind.trim() === '' ? TEXT.test(text) && !LABEL.test(text) : TEXT.test(behind))
+  );
 }
 
 /** Tells whether a box looks like one more item of a line. */
@@ -87,7 +127,11 @@ function isNextTo(own: Own, line: string, boxes: readonly Box[]): (box: Box) => 
 
 function boxesIn(line: string, from: number): readonly Box[] {
   const text = ' '.repeat(from) + withoutSpans(line.slice(from));
-  const found = [...text.matchAll(BOX)];
+  // Without a bullet, `[]` is rather an empty list.
+  const found = [...text.matchAll(BOX)].filter(
+    ({ 0: box, index }) =>
+      box !== '[]' || BREAK.test(line.slice(Math.max(0, index - BEFORE), index)),
+  );
   const bulletEnd = LISTED.exec(line)?.[0].length ?? 0;
   return found.map(({ 0: box, groups, index }, position) => ({
     start: index,
@@ -105,7 +149,7 @@ function isAbout({ before, behind }: Box): boolean {
   }
   const words = [LAST_WORD.exec(before)?.[1], FIRST_WORD.exec(behind)?.[1]];
   return (
-    words.some(word => word !== undefined && ABOUT.has(word)) ||
+    words.some(word => word !== undefined && ABOUT.has(word.toLowerCase())) ||
     isLegend(behind.trim()) ||
     /^[\t ]*[-=:+\u2192\u2013\u2014]/.test(behind)
   );

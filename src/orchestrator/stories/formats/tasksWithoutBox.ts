@@ -253,7 +253,7 @@ function groupless(
 }
 
 /** The headings below which no item stands, up to the next one of their level or a higher one. */
-function withoutItems(lines: readonly MarkdownLine[]): ReadonlySet<number> {
+export function withoutItems(lines: readonly MarkdownLine[]): ReadonlySet<number> {
   const found = new Set<number>();
   /** The levels of headings that would have an item. */
   let having = new Set<number>();
