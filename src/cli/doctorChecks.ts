@@ -41,9 +41,7 @@ const SETTINGS = 'settings';
 
 /** Valid values of {@link DiagnosedWorkspace.only}. */
 export const CHECK_IDS: readonly string[] = [
-  ...CHECKS.map(([id]) => id),
-  ...PRECONDITION_IDS,
-  SETTINGS,
+  ...new Set([...CHECKS.map(([id]) => id), ...PRECONDITION_IDS, SETTINGS]),
 ];
 
 /**

@@ -391,6 +391,31 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     assert.doesNotMatch(right.stdout, /second try/);
   });
 
+  test('doctor, --dry-run and run warn of a check that cannot pass', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const broken = ['--verify', 'nosuchprogram', '--verify', 'npm test'];
+    const words = [
+      'The check "nosuchprogram" cannot pass: there is no program "nosuchprogram" in PATH.',
+      'The check "npm test" cannot pass: there is no package.json.',
+    ];
+    const all = await workspace.cli('doctor', ...AGENT, ...broken, '--only', 'verify').finished;
+    for (const line of words) {
+      assert.ok(all.stdout.includes(`! ${line}`), all.stdout);
+    }
+    assert.doesNotMatch(all.stdout, /✓ Checks/);
+    const dryRun = await workspace.script([['work']], ...broken, '--dry-run').finished;
+    const few = [...broken, '--max-iterations', '1'];
+    const run = await workspace.script([['work']], ...few).finished;
+    for (const line of words) {
+      assert.ok(dryRun.stdout.includes(line), dryRun.stdout);
+      assert.ok(run.stdout.split('=== Iteration 1')[0]?.includes(line), run.stdout);
+    }
+    await workspace.write('package.json', '{"scripts": {"test": "exit 0"}}');
+    const flags = [...AGENT, '--verify', 'npm test', '--only', 'verify'];
+    const right = await workspace.cli('doctor', ...flags).finished;
+    assert.match(right.stdout, /^✓ Checks that must pass before a story is done: npm test$/m);
+  });
+
   test('a run says at its start and at its end that a story waits for one that the file does not have', async t => {
     const [first, second, third] = openStories(3);
     const write = async (...userStories: readonly object[]) => {

@@ -1,20 +1,15 @@
 import { proposeVerifyCommands } from '../../orchestrator/proof/checks/verifyProposals.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
-import { good, some, warn } from './findings.ts';
+import { some, warn } from './findings.ts';
 
-/** Which commands verify that a story is done; without any, those that the project seems to have. */
+/** That nothing verifies that a story is done, and what could. Of set checks, the preconditions of a run speak. */
 export async function verifyCheck({
   files,
   settings,
 }: ConfiguredWorkspace): Promise<readonly Finding[]> {
   if (settings.verify.length > 0) {
-    return [
-      good(
-        'verify',
-        `Checks that must pass before a story is done: ${some(settings.verify, ', ')}`,
-      ),
-    ];
+    return [];
   }
   const commands = (await proposeVerifyCommands(files.workspace)).map(({ command }) => command);
   return [

@@ -5,6 +5,7 @@ import { systemRefusal } from '../../base/systemRefusal.ts';
 import { shorten } from '../../base/text.ts';
 import { beads } from './beads.ts';
 import { branch } from './branch.ts';
+import { checks } from './checks.ts';
 import { disk } from './disk.ts';
 import { doneElsewhere } from './doneElsewhere.ts';
 import { flakyChecks } from './flakyChecks.ts';
@@ -48,6 +49,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   unread,
   template,
   progress,
+  checks,
   flakyChecks,
   program,
   reviewer,

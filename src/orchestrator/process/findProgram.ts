@@ -31,6 +31,22 @@ export async function findProgram(
   return firstProgram([...pathFolders(options), ...usualFolders(options)], name, options);
 }
 
+/**
+ * Whether a shell in a folder finds a program by its name alone: also below relative folders of `PATH`, and on Windows
+ * in the folder itself.
+ */
+export function isOnPath(
+  name: string,
+  { cwd, env, platform }: Pick<FindProgramOptions, 'env' | 'platform'> & { readonly cwd: string },
+): boolean {
+  const ofPath = (variable(env, 'PATH', platform) ?? '').split(platform === 'win32' ? ';' : ':');
+  const folders = platform === 'win32' ? [cwd, ...ofPath] : ofPath;
+  const names = fileNames(name, { env, platform });
+  return folders.some(folder =>
+    names.some(file => isProgram(path.resolve(cwd, folder, file), platform)),
+  );
+}
+
 async function findSetting(
   name: string,
   setting: string,
@@ -80,7 +96,10 @@ async function firstProgram(
   return undefined;
 }
 
-function fileNames(name: string, { env, platform }: FindProgramOptions): string[] {
+function fileNames(
+  name: string,
+  { env, platform }: Pick<FindProgramOptions, 'env' | 'platform'>,
+): string[] {
   if (platform !== 'win32') return [name];
   const extensions = (variable(env, 'PATHEXT', platform) ?? '.COM;.EXE;.BAT;.CMD')
     .toLowerCase()
