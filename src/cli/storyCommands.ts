@@ -10,6 +10,7 @@ import {
   type RunState,
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
+import { proposeVerifyCommands } from '../orchestrator/proof/checks/verifyProposals.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { closedTaskOf, closedTasks } from '../orchestrator/stories/asideReason.ts';
@@ -123,7 +124,8 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   if (json) {
     printJson(data);
   } else {
-    print(storyListText(data));
+    const [found] = await proposeVerifyCommands(files.workspace);
+    print(storyListText(data, { check: found?.command, file: named }));
   }
   return list.kind === 'stories' ? 0 : EXIT_FAILURE;
 }

@@ -61,7 +61,7 @@ function checks(
 
 function noChecks(t: Translate, door: Door): string {
   return door === 'terminal'
-    ? t('Checks: none, so the agents\' claims are trusted. Set one with --verify "npm test".')
+    ? t('Checks: none, so the agents\' claims are trusted. Set one with --verify "<command>".')
     : t("Checks: none, so the agents' claims are trusted. Set one in {0}.", 'ralphFresh.verify');
 }
 

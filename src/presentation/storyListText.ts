@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assertNever.ts';
 import { englishOf, sentences } from '../base/say.ts';
-import { shellWord } from '../base/shellWord.ts';
+import { shellText, shellWord } from '../base/shellWord.ts';
 import { titleNextTo } from '../base/storyTitle.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
@@ -23,15 +23,16 @@ const MAX_NAMED = 5;
 /** Maximum number of hints on the format of the file. */
 const MAX_HINTS = 5;
 
-const STATE_LINES = {
-  claimed:
-    'its agent marked the story as done, and nobody else has checked it. To have work checked, run with --verify "npm test".',
-  unjudged:
-    'its agent marked the story as done, but the run ended before that was judged. "ralph-fresh run" does that first.',
-};
+/** What suggested commands contain. */
+interface Advice {
+  /** A check that the project has. */
+  readonly check?: string | undefined;
+  /** The list, as it was named with `--file`. */
+  readonly file?: string | undefined;
+}
 
 /** Stories as lines for a terminal, with the problems of their file below. */
-export function storyListText(data: StoryListData): string {
+export function storyListText(data: StoryListData, advice: Advice = {}): string {
   const { discovered, moreProblems, problems, source, stories } = data;
   const done = stories.filter(countsAsDone).length;
   const aside = stories.filter(({ state }) => state === 'parked').length;
@@ -51,7 +52,7 @@ export function storyListText(data: StoryListData): string {
     ].join(' · '),
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...stories.flatMap(questionLine),
-    ...stateLines(stories),
+    ...stateLines(stories, advice),
     ...problemLines(problems),
     ...(moreProblems > 0
       ? [`…and ${moreProblems} more ${moreProblems === 1 ? 'problem' : 'problems'}`]
@@ -95,8 +96,15 @@ function questionLine({ id, question }: StoryData): string[] {
 }
 
 /** What states mean whose words do not say it. */
-function stateLines(stories: readonly StoryData[]): string[] {
-  return Object.entries(STATE_LINES).flatMap(([kind, meaning]) =>
+function stateLines(stories: readonly StoryData[], { check, file }: Advice): string[] {
+  const flags = fileFlags(file);
+  const verify = `--verify ${check === undefined ? '"<command>"' : shellText(check)}`;
+  const meanings = {
+    // A run leaves alone what is done.
+    claimed: `its agent marked the story as done, and nobody else has checked it. With ${verify}, the next run checks its stories; one that is done must be reopened first: ralph-fresh untick${flags} ID, then: ralph-fresh run${flags} ${verify}`,
+    unjudged: `its agent marked the story as done, but the run ended before that was judged. "ralph-fresh run${flags}" does that first.`,
+  };
+  return Object.entries(meanings).flatMap(([kind, meaning]) =>
     stories.some(({ state }) => state === kind) ? [`${kind}: ${meaning}`] : [],
   );
 }

@@ -88,6 +88,20 @@ test('a run may know more of a story than its file', () => {
   sameValue(states('severalStories')[2], ['claimed', null]);
 });
 
+test('what a claim needs to be checked is told with a check of the project, if it has one', () => {
+  const run = living('severalStories', { type: 'run.ended' });
+  const userStories = [{ id: 'US-003', title: 'Story number 3', passes: true }];
+  const file = parseStoryFile('prd.json', JSON.stringify({ userStories }));
+  const data = storyListData(file, { run, states: [run.state] });
+  const ways = (advice?: Parameters<typeof storyListText>[1]) =>
+    /reopened first: (.*), then: (.*)$/m.exec(storyListText(data, advice))?.slice(1);
+  sameValue(ways(), ['ralph-fresh untick ID', 'ralph-fresh run --verify "<command>"']);
+  sameValue(ways({ check: 'npm run lint', file: 'a.json' }), [
+    'ralph-fresh untick --file a.json ID',
+    'ralph-fresh run --file a.json --verify "npm run lint"',
+  ]);
+});
+
 test('a story put aside in the file is neither ready nor next', () => {
   const file = parseStoryFile('i.jsonl', '{"id":"a","title":"t","status":"tombstone"}');
   assert.equal(storyListData(file).stories[0]?.state, 'parked');
