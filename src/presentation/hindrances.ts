@@ -151,11 +151,14 @@ function limitOf(kind: string | undefined): { readonly limit?: Limit } {
   return kind === 'hardLimit' || kind === 'idleLimit' ? { limit: kind } : {};
 }
 
-/** One sentence for each of the first stories; `undefined` if nothing is known of any of them. */
+/**
+ * One sentence for each of the first stories; `undefined` if nothing is known of any of them.
+ * @param resume flags of `run` with which the run continues
+ */
 export function hindranceWords(
   all: readonly Hindrance[],
   t: Translate,
-  { withSkipped }: { readonly withSkipped: boolean },
+  { resume, withSkipped }: { readonly withSkipped: boolean; readonly resume?: string },
 ): string | undefined {
   const hindrances = all.filter(({ kind }) => withSkipped || kind !== 'skipped');
   if (hindrances.length === 0) {
@@ -163,12 +166,17 @@ export function hindranceWords(
   }
   const named = hindrances
     .slice(0, MAX_NAMED)
-    .map(hindrance => words(hindrance, t, withSkipped ? 'window' : 'terminal'));
+    .map(hindrance => words(hindrance, t, withSkipped ? 'window' : 'terminal', resume));
   const more = hindrances.length - named.length;
   return [...named, ...(more > 0 ? [t('And {0} more.', more)] : [])].join(' ');
 }
 
-function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'): string {
+function words(
+  hindrance: Hindrance,
+  t: Translate,
+  door: 'window' | 'terminal',
+  resume = '--resume',
+): string {
   const id = shorten(hindrance.storyId, MAX_ID);
   switch (hindrance.kind) {
     case 'skipped':
@@ -176,7 +184,7 @@ function words(hindrance: Hindrance, t: Translate, door: 'window' | 'terminal'):
     case 'reset':
       return door === 'window'
         ? t('{0} gets another chance when you start again.', id)
-        : t('{0} gets another chance with "{1}".', id, 'ralph-fresh run --resume');
+        : t('{0} gets another chance with "{1}".', id, `ralph-fresh run ${resume}`);
     case 'gone':
       return t('{0} is gone from the story file. Put it back, or run again without it.', id);
     case 'aside': {

@@ -1,18 +1,18 @@
 import { assertNever } from '../base/assertNever.ts';
 import { englishOf, type Words } from '../base/say.ts';
-import { shellWord } from '../base/shellWord.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { lackOf } from '../orchestrator/journal/runStanding.ts';
 import { openQuestions, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
+import { iterationsToResume } from '../orchestrator/loop/resumeLimit.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
-import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { unreadEntries } from '../orchestrator/stories/unreadParts.ts';
 import type { Door } from './door.ts';
 import { heldSentence } from './heldWords.ts';
 import { fruitlessOf, type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
+import { fix, notReady } from './notReadyWords.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { costWords, dollars, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -40,6 +40,8 @@ export interface RunEnd {
   readonly circle?: readonly string[] | undefined;
   /** Why none of them was ready. */
   readonly hindrances?: readonly Hindrance[] | undefined;
+  /** If the run has no iteration left to continue with: how many to allow. */
+  readonly moreIterations?: number | undefined;
   /** Ids of the stories that the run skips until the skip is withdrawn. */
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since the event that ended the run. */
@@ -115,6 +117,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     uncommitted,
     held,
     putAside: state.putAside,
+    moreIterations: iterationsToResume(state),
   };
 }
 
@@ -204,15 +207,6 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         ? t('The agent asked: {0} That is settled; run again to continue.', sentence(detail))
         : needsYou(end, t, door);
     case 'noReadyStory':
-      if (end.circle !== undefined) {
-        const circular = t(
-          'No story is ready: {0}. These wait for each other, so none of them can start: {1}. Remove one of these dependencies. {2}',
-          detail,
-          circleWords(end.circle),
-          door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
-        );
-        return withAside(circular, end.putAside ?? 0, t);
-      }
       return withAside(notReady(end, t, door), end.putAside ?? 0, t);
     case 'stuck':
       // The story's id; without stories, the number of iterations.
@@ -220,9 +214,9 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         ? t(
             'Stuck: no progress for {0}. {1}',
             iterationCount(Number(detail), t),
-            fix('task', t, door),
+            fix('task', end, t, door),
           )
-        : t('Stuck: no progress on {0}. {1}', detail, fix('story', t, door));
+        : t('Stuck: no progress on {0}. {1}', detail, fix('story', end, t, door));
     case 'stopped':
       return t('Stopped. State saved; run again to continue.');
     case 'error':
@@ -324,73 +318,6 @@ function raise(flag: string, setting: string, t: Translate, door: Door): string 
   return door === 'terminal'
     ? t('Raise the limit with {0} and run with --resume.', flag)
     : t('Start again for another run with the same limit, or change {0} first.', setting);
-}
-
-function fix(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string {
-  const inTerminal = door === 'terminal';
-  const words: Readonly<Record<typeof what, string>> = {
-    cause: inTerminal
-      ? t('Fix the cause, then run with --resume.')
-      : t('Fix the cause, then start again to continue.'),
-    task: inTerminal
-      ? t('Make the task smaller or clearer, then run with --resume.')
-      : t('Make the task smaller or clearer, then start again to continue.'),
-    story: inTerminal
-      ? t('Make the story smaller or clearer, then run with --resume.')
-      : t('Make the story smaller or clearer, then start again to continue.'),
-  };
-  return words[what];
-}
-
-function notReady(end: RunEnd, t: Translate, door: Door): string {
-  const detail = englishOf(end.detail ?? '');
-  const next = door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door);
-  // In the terminal, the next step names skipped stories.
-  const causes =
-    end.hindrances && hindranceWords(end.hindrances, t, { withSkipped: door === 'window' });
-  if (causes === undefined) {
-    // If all of them are skipped, the next step names them.
-    return door === 'terminal' && leftSkipped(end).all
-      ? `${t('No story is ready.')} ${next}`
-      : t(
-          'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
-          detail,
-          next,
-        );
-  }
-  return end.hindrances?.every(({ kind }) => kind === 'reset' || kind === 'gone')
-    ? `${t('No story was ready: {0}.', detail)} ${causes}`
-    : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
-}
-
-/** The skipped stories among the open ones, in the order of the file. */
-function leftSkipped({ detail = '', open: ids, skipped = [] }: RunEnd): {
-  readonly left: readonly string[];
-  readonly all: boolean;
-} {
-  // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
-  const open = ids ?? englishOf(detail).split(', ');
-  const left = open.filter(id => skipped.includes(id));
-  return { left, all: left.length === open.length };
-}
-
-/** A skipped story remains skipped when the run continues. */
-function fixNotReady(end: RunEnd, t: Translate): string {
-  const { all, left } = leftSkipped(end);
-  const [first] = left;
-  if (first === undefined) {
-    return fix('cause', t, 'terminal');
-  }
-  const undo =
-    left.length === 1
-      ? t('{0} is skipped; "ralph-fresh skip {1} --undo" undoes that.', first, shellWord(first))
-      : t(
-          '{0} are skipped; "ralph-fresh skip ID --undo" undoes that for one of them.',
-          left.join(', '),
-        );
-  return all
-    ? `${undo} ${t('Then run with --resume.')}`
-    : `${undo} ${t('Fix what else is in the way, then run with --resume.')}`;
 }
 
 /** That a person rolled the files back, and how far. */

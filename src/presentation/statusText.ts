@@ -164,7 +164,7 @@ function pastEnd(end: RunEnd): string {
     maxIterations: `Max iterations reached (${end.iterations}).`,
     budget: detail === '' ? 'The budget was used up.' : sentence(detail),
     needsHuman: `The agent asked: ${sentence(detail)}`,
-    noReadyStory: `No story was ready: ${sentence(detail)}`,
+    noReadyStory: `No story was ready. Left: ${sentence(detail)}`,
     stuck: `Stuck: no progress on ${sentence(detail)}`,
     stopped: 'Stopped.',
     error: `The run could not continue: ${sentence(detail)}`,

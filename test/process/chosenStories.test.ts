@@ -84,7 +84,7 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.equal(resumed.code, 1);
     assert.match(resumed.stdout, words);
     assert.doesNotMatch(resumed.stdout, /US-078|More of these/);
-    assert.match(resumed.stdout, /No story is ready: US-001.* waits for US-077, which /);
+    assert.match(resumed.stdout, /No story is ready\. Left: US-001.* waits for US-077, which /);
   });
 
   test('a story that is put aside is refused, and not called complete', async t => {

@@ -683,7 +683,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.match(await printed(workspace, 'skip', '--undo'), /US-001 gets another chance/);
     assert.match(
       await printed(workspace, 'status'),
-      /No story was ready: US-001\. US-001 gets another chance with "ralph-fresh run --resume"\.$/m,
+      /No story was ready\. Left: US-001\. US-001 gets another chance with "ralph-fresh run --resume"\.$/m,
     );
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });

@@ -677,7 +677,7 @@ describe('what lanes share', () => {
       assert.match(stdout, /Gone from the story file without being done, so still open: US-003/);
       assert.match(
         stdout,
-        /No story was ready: US-003\. US-003 is gone from the story file\. Put it back, or run again without it\.$/m,
+        /No story was ready\. Left: US-003\. US-003 is gone from the story file\. Put it back, or run again without it\.$/m,
       );
       const again = await workspace.scriptOf({}, '--lanes', '2').finished;
       assert.equal(again.code, 0, again.stdout);

@@ -435,7 +435,7 @@ describe('preconditions of a run', { concurrency: 3 }, () => {
     const run = await workspace.script([['work']]).finished;
     const [start = '', end = ''] = run.stdout.split('=== Iteration 1');
     assert.ok(start.includes(words), run.stdout);
-    assert.ok(end.includes(`No story is ready: US-002. ${words} Fix the cause`), run.stdout);
+    assert.ok(end.includes(`No story is ready. Left: US-002. ${words} Fix the cause`), run.stdout);
     const status = await workspace.cli('status').finished;
     assert.ok(status.stdout.includes(words), status.stdout);
 

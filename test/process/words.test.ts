@@ -253,19 +253,25 @@ describe('a run that is over', { concurrency: 3 }, () => {
   test('does not advise what a person has done since, and says what holds now', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.script([blocked, blocked]).finished;
-    assert.match(await printed(workspace, 'status'), /^No story is ready: .*run with --resume\.$/m);
+    assert.match(
+      await printed(workspace, 'status'),
+      /^No story is ready\. Left: .*run with --resume\.$/m,
+    );
     await printed(workspace, 'tick', 'US-001');
-    assert.match(await printed(workspace, 'status'), /^No story is ready: .* US-002 is blocked/m);
+    assert.match(
+      await printed(workspace, 'status'),
+      /^No story is ready\. Left: .* US-002 is blocked/m,
+    );
     await printed(workspace, 'untick', 'US-001');
     assert.match(
       await printed(workspace, 'status'),
-      /^No story was ready: US-001, US-002\.\nOpen now: US-001, US-002\. Work on them with "/,
+      /^No story was ready\. Left: US-001, US-002\.\nOpen now: US-001, US-002\. Work on them with "/,
     );
     await printed(workspace, 'tick', 'US-001');
     await printed(workspace, 'tick', 'US-002');
     assert.match(
       await printed(workspace, 'status'),
-      /^No story was ready: US-001, US-002\.\nAll stories are done now\.\n2\/2 stories complete/,
+      /^No story was ready\. Left: US-001, US-002\.\nAll stories are done now\.\n2\/2 stories complete/,
     );
   });
 

@@ -186,7 +186,7 @@ test.describe('in one window', () => {
       expect(await workbench.notifications()).toEqual([]);
     });
     await run.release('go');
-    await expect(workbench.notification(/No story is ready: US-001/)).toBeVisible(RUN_LIMIT);
+    await expect(workbench.notification(/No story is ready\. Left: US-001/)).toBeVisible(RUN_LIMIT);
     expect(workbench.consoleErrors()).toEqual([]);
   });
 

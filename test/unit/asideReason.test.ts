@@ -261,7 +261,7 @@ test('a run without a ready story names only what is not put aside', () => {
   assert.deepEqual(end.open, ['4']);
   assert.equal(end.putAside, 2);
   const { text } = outcomeSentence({ ...runEnd(INITIAL_RUN_STATE, end.outcome), ...end }, english);
-  assert.match(text, /^No story is ready: 4\. /);
+  assert.match(text, /^No story is ready\. Left: 4\. /);
   assert.match(text, / No agent works on what the story file has put aside: 2 stories\.$/);
 });
 

@@ -37,6 +37,21 @@ test('a killed loop is described with where it was killed', () => {
   assert.match(said({ type: 'iteration.ended', iteration: 1 }), /killed after iteration 1\./);
 });
 
+test('a run without a ready story or an iteration is continued with more of them', () => {
+  const { state } = over('failed');
+  const said = (used: Partial<typeof state>) => {
+    const end = runEnd({ ...state, ...used }, 'noReadyStory');
+    return outcomeSentence(end, english).text;
+  };
+  const left = /^No story is ready\. Left: US-001\. US-001 has failed/;
+  assert.match(said({ maxIterations: state.iteration + 1 }), left);
+  assert.match(said({ maxIterations: state.iteration + 1 }), / then run with --resume\.$/);
+  assert.match(
+    said({ maxIterations: state.iteration }),
+    new RegExp(` then run with --resume --max-iterations ${state.iteration + 20}\\.$`),
+  );
+});
+
 test('a start with nothing to run says which entries are not read as stories', () => {
   const words = (text: string) => {
     const { file } = parseStoryText('/p/tasks.md', text);

@@ -10,6 +10,7 @@ import type { RunState } from '../journal/runState.ts';
 import type { Preparation } from '../planner/preparation.ts';
 import { newRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { newestRunId } from '../workspace/runIds.ts';
+import { isLeftOpen, iterationsToResume, MORE_ITERATIONS } from './resumeLimit.ts';
 import type { RunChoice } from './runChoice.ts';
 import { isSameTask, otherWork } from './sameWork.ts';
 
@@ -29,21 +30,18 @@ export interface ChosenRun {
   readonly earlier?: EarlierRun;
 }
 
-/** Suggested number of additional iterations. */
-const MORE_ITERATIONS = 20;
-
 /**
  * The command that continues an ended run, with the necessary options.
  * @returns `undefined` if the run is complete, so only a new one can follow
  */
 export function resumeCommand(state: RunState): string | undefined {
-  const { iteration, maxIterations, outcome } = state;
-  if (outcome === 'completed') {
+  if (state.outcome === 'completed') {
     return undefined;
   }
-  return iteration >= maxIterations && !isLeftOpen(state)
-    ? `ralph-fresh run --resume --max-iterations ${iteration + MORE_ITERATIONS}`
-    : 'ralph-fresh run --resume';
+  const more = iterationsToResume(state);
+  return more === undefined
+    ? 'ralph-fresh run --resume'
+    : `ralph-fresh run --resume --max-iterations ${more}`;
 }
 
 /** `--resume` with other work than the run's. */
@@ -175,17 +173,6 @@ export function continuesLast(choice: RunChoice, state: RunState): boolean {
     // If its stories have not been created yet, this is only done when requested again.
     (choice.prepare !== undefined || pendingPreparation(state) === undefined) &&
     (isLeftOpen(state) || state.iteration < (choice.maxIterations ?? state.maxIterations))
-  );
-}
-
-/**
- * A person has solved the problem that prevented the judgment, and was asked to run again, or finished work waits to
- * land: that takes no new iteration.
- */
-function isLeftOpen({ cutOff, lostCommits, outcome, running }: RunState): boolean {
-  return (
-    [...cutOff, ...running].some(({ queued }) => queued) ||
-    (outcome === 'error' && (cutOff.length > 0 || lostCommits !== undefined))
   );
 }
 
