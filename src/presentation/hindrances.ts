@@ -8,7 +8,7 @@ import { MANY_UNCLAIMED } from '../orchestrator/journal/storyRecord.ts';
 import type { WaitsAside } from '../orchestrator/stories/asideReason.ts';
 import { unknownWords } from '../orchestrator/stories/unknownNeeds.ts';
 import { warningWords } from './runLines.ts';
-import { openStatus } from './storyState.ts';
+import { leftQueued, openStatus } from './storyState.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
 /** Maximum number of stories that are named with their reason. */
@@ -30,6 +30,8 @@ export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'unclaimed'; readonly iterations: number; readonly isShared?: boolean }
   /** It is not in the story file any more. */
   | { readonly kind: 'gone' }
+  /** A person has settled its conflict since: its work lands when the run continues. */
+  | { readonly kind: 'queued' }
   | { readonly kind: 'aside'; readonly on: string; readonly status?: string | undefined }
   /** It waits for a story that the file does not have. */
   | { readonly kind: 'unknown'; readonly words: Message }
@@ -55,12 +57,23 @@ type Limit = 'hardLimit' | 'idleLimit';
 export function hindrancesOf(
   state: Pick<
     RunState,
-    'aside' | 'gone' | 'open' | 'storyFile' | 'storyNotes' | 'storyRecords' | 'unknown'
+    | 'aside'
+    | 'cutOff'
+    | 'gone'
+    | 'open'
+    | 'running'
+    | 'storyFile'
+    | 'storyNotes'
+    | 'storyRecords'
+    | 'unknown'
   >,
 ): readonly Hindrance[] {
   return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
     if (state.gone?.includes(storyId)) {
       return [{ storyId, kind: 'gone' }];
+    }
+    if (leftQueued(storyId, state) !== undefined) {
+      return [{ storyId, kind: 'queued' }];
     }
     const record = state.storyRecords.get(storyId);
     const status = record && openStatus(record, 0);
@@ -187,6 +200,8 @@ function words(
         : t('{0} gets another chance with "{1}".', id, `ralph-fresh run ${resume}`);
     case 'gone':
       return t('{0} is gone from the story file. Put it back, or run again without it.', id);
+    case 'queued':
+      return t('{0} waits to land, first when the run continues.', id);
     case 'aside': {
       const { on, status } = hindrance;
       return asideWords({ id: hindrance.storyId, on, status }, t);

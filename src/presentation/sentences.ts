@@ -11,8 +11,8 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { unreadEntries } from '../orchestrator/stories/unreadParts.ts';
 import type { Door } from './door.ts';
 import { heldSentence } from './heldWords.ts';
-import { fruitlessOf, type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
-import { fix, notReady } from './notReadyWords.ts';
+import { fruitlessOf, type Hindrance, hindranceWords } from './hindrances.ts';
+import { fix, leftOpen, notReady } from './notReadyWords.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { costWords, dollars, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -82,7 +82,7 @@ export function killedStories({ cutOff, running }: Pick<RunState, 'cutOff' | 'ru
 
 /** The end of a run, from its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
-  const { iteration: iterations, stories, onlyStories, detail, open, circle } = state;
+  const { iteration: iterations, stories, onlyStories, detail, circle } = state;
   const { budgetUsd, costUsd, costEstimated, costUnknown } = state;
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
   const isAnswered =
@@ -93,19 +93,16 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     iterations,
     stories,
     onlyStories,
-    detail,
     skipped,
     isAnswered,
     isSettled,
-    open,
     circle,
   };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
   const { held, uncommitted } = state;
-  const hindrances = hindrancesOf(state);
   return {
     ...known,
-    hindrances,
+    ...leftOpen(state),
     fruitless: outcome === 'maxIterations' ? fruitlessOf(state) : undefined,
     questions: openQuestions(state),
     budgetUsd,

@@ -18,6 +18,7 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import { bringInWords, heldWords } from './heldWords.ts';
+import type { Hindrance } from './hindrances.ts';
 import { laneLines } from './laneLines.ts';
 import { outcomeSentence, type RunEnd, rolledBackWords, runEnd } from './sentences.ts';
 import { type PlanStatus, readStatus } from './statusFacts.ts';
@@ -150,8 +151,13 @@ function endLines(state: RunState, outcome: RunOutcome, open: OpenNow | undefine
     ];
   }
   const { hindrances = [] } = end;
-  const isReset = hindrances.length > 0 && hindrances.every(({ kind }) => kind === 'reset');
-  return outcome === 'noReadyStory' && open.isReady && !isReset
+  const isAll = (kind: Hindrance['kind']) =>
+    hindrances.length > 0 && hindrances.every(hindrance => hindrance.kind === kind);
+  if (outcome === 'noReadyStory' && isAll('queued')) {
+    // Another line says of these stories when they land.
+    return [pastEnd(end), ...rolledBack];
+  }
+  return outcome === 'noReadyStory' && open.isReady && !isAll('reset')
     ? [pastEnd(end), ...rolledBack, openWords]
     : [text, ...rolledBack];
 }

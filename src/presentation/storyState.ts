@@ -206,12 +206,18 @@ function workStatus(current: CurrentIteration, state: RunState): StoryStatus {
 }
 
 /** The iteration of a story whose work was still waiting to land when the run ended or was killed. */
-function leftQueued(id: string, state: RunState): CurrentIteration | undefined {
+export function leftQueued(
+  id: string,
+  state: Pick<RunState, 'cutOff' | 'running'>,
+): CurrentIteration | undefined {
   return cutOffIn(state).findLast(({ queued, storyId }) => queued && storyId === id);
 }
 
 /** The iterations that the end of an inactive run has cut off: a loop that was killed wrote none. */
-function cutOffIn({ cutOff, running }: RunState): readonly CurrentIteration[] {
+function cutOffIn({
+  cutOff,
+  running,
+}: Pick<RunState, 'cutOff' | 'running'>): readonly CurrentIteration[] {
   return [...cutOff, ...running];
 }
 

@@ -30,6 +30,19 @@ async function conflict(
   t: Parameters<typeof Workspace.create>[0],
   { args = [], next = [] }: { args?: readonly string[]; next?: readonly Step[] } = {},
 ): Promise<Conflict> {
+  const found = await untilConflict(t, args, [
+    [{ text: 'I begin again.' }, ...next, { wait: 'again' }, ...writes('US-002', 'AGAIN')],
+  ]);
+  await heard(found.workspace, 'I begin again.');
+  return found;
+}
+
+/** The same, with these further agents of US-002. */
+async function untilConflict(
+  t: Parameters<typeof Workspace.create>[0],
+  args: readonly string[],
+  further: readonly (readonly Step[])[],
+): Promise<Conflict> {
   const workspace = await Workspace.create(t, { stories: openStories(2) });
   await workspace.write('shared.txt', 'one\ntwo\nthree\n');
   workspace.git('add', '-A');
@@ -39,7 +52,7 @@ async function conflict(
       'US-001': [[{ wait: 'first' }, ...writes('US-001', 'FIRST')]],
       'US-002': [
         [{ text: 'I begin US-002.' }, { wait: 'second' }, ...writes('US-002', 'SECOND')],
-        [{ text: 'I begin again.' }, ...next, { wait: 'again' }, ...writes('US-002', 'AGAIN')],
+        ...further,
       ],
     },
     ...['--lanes', '2', ...args],
@@ -48,7 +61,6 @@ async function conflict(
   await workspace.note('first');
   await workspace.event('landing.landed');
   await workspace.note('second');
-  await heard(workspace, 'I begin again.');
   return { workspace, loop };
 }
 
@@ -367,6 +379,25 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     await requireLanded(workspace);
     assert.equal((await workspace.agents()).length, 3, 'no further agent');
     assert.match(await told(workspace, 0, 'places'), /Nothing is kept that has not landed\./);
+  });
+
+  test('is not said to have failed any more once it waits to land', async t => {
+    const { loop, workspace } = await untilConflict(t, ['--fail-threshold', '1'], []);
+    const { code, stdout } = await loop.finished;
+    assert.equal(code, 1, stdout);
+    const failed = /No story is ready\. Left: US-002\. US-002 has failed: .*shared\.txt/;
+    assert.match(stdout, failed);
+    assert.match(await told(workspace, 0, 'status'), failed);
+    const { place } = await settle(workspace);
+    await solve(place);
+    await told(workspace, 0, 'land', 'US-002');
+    const status = await told(workspace, 0, 'status');
+    assert.match(status, /^No story was ready\. Left: US-002\.\n/);
+    assert.match(status, /^Waits to land, first when the run continues .*: US-002$/m);
+    assert.doesNotMatch(status, /has failed|Fix the cause/);
+    const second = await workspace.scriptOf({}, '--resume', '--lanes', '2').finished;
+    assert.equal(second.code, 0, second.stdout + second.stderr);
+    await requireLanded(workspace);
   });
 
   test('is refused with the stories that there are if the id is mistyped', async t => {

@@ -115,11 +115,34 @@ test('a story whose work conflicts again and again is left alone with the files 
   const [storyId = '', notes] = [...state.storyNotes].find(([, note]) => note.conflict) ?? [];
   const storyRecords = new Map([[storyId, { ...storyRecord(state, storyId), failures: 3 }]]);
   assert.equal(
-    hindranceWords(hindrancesOf({ ...state, open: [storyId], storyRecords }), english, {
-      withSkipped: false,
-    }),
+    hindranceWords(
+      hindrancesOf({ ...state, running: [], open: [storyId], storyRecords }),
+      english,
+      {
+        withSkipped: false,
+      },
+    ),
     `${storyId} has failed 3 times in a row: its work conflicts with what has landed: ${notes?.conflict?.files.join(', ')}.`,
   );
+});
+
+test('a story whose settled conflict waits to land is not told as one that has failed', () => {
+  const { state } = over('lanes', { type: 'landing.returned', reason: 'conflict' });
+  const [id = ''] = state.storyNotes.keys();
+  const failed = { ...storyRecord(state, id), failures: 3 };
+  const queued = { ...state.running[0], queued: true, number: 9, storyId: id } as never;
+  const left = {
+    ...{ ...state, cutOff: [queued], detail: '', running: [] },
+    storyRecords: new Map([id, 'US-9'].map(storyId => [storyId, failed])),
+  };
+  const said = (open: readonly string[]) =>
+    outcomeSentence(runEnd({ ...left, open, detail: open.join(', ') }, 'noReadyStory'), english);
+  assert.equal(
+    said([id]).text,
+    `No story was ready. Left: ${id}. ${id} waits to land, first when the run continues.`,
+  );
+  assert.match(said([id, 'US-9']).text, /^No story is ready\. Left: US-9\. US-9 has failed 3/);
+  assert.ok(!said([id, 'US-9']).text.includes(`${id} `));
 });
 
 test('a story whose agent a limit has ended is left alone with that as the reason, and the flag', () => {
