@@ -186,7 +186,10 @@ async function requireDiscovery(files: RunFiles, typed: string): Promise<KnownDi
       .join(', ');
     throw new UsageError(
       named === ''
-        ? say('There is no discovered work "{0}", and none that waits.', shorten(id, 80))
+        ? say(
+            'There is no discovered work "{0}", and none that waits. "ralph-fresh discovered --all" shows what was decided.',
+            shorten(id, 80),
+          )
         : say('There is no discovered work "{0}". There is {1}.', shorten(id, 80), named),
     );
   }

@@ -124,7 +124,10 @@ describe('work that agents discover', { concurrency: 2 }, () => {
     const again = await workspace.script([reports(limit.id)]).finished;
     assert.equal(again.code, 0, again.stderr);
     assert.ok((await workspace.done()).includes(limit.id));
-    assert.match(await told(workspace, 64, 'discovered', 'drop', 'DISC-1'), /no discovered work/);
+    assert.match(
+      await told(workspace, 64, 'discovered', 'drop', 'DISC-1'),
+      /no discovered work .*"ralph-fresh discovered --all" shows/,
+    );
   });
 
   test('is accepted during a run: between two agents, and the guard keeps it', async t => {

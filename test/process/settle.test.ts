@@ -405,6 +405,8 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     const unknown = /has no story "US-999"\. It has US-001, US-002\./;
     for (const args of [['land'], ['places', 'settle'], ['places', 'settle', '--cancel']]) {
       assert.match(await told(workspace, 64, ...args, 'US-999'), unknown);
+      const none = await told(workspace, 1, ...args, 'US-001');
+      assert.match(none, /There is no run in this folder yet\. Start one with "ralph-fresh run"\./);
     }
   });
 

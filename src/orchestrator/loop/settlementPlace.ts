@@ -109,7 +109,9 @@ export async function newestRun(files: RunFiles): Promise<Known> {
   }
   const runId = isActive ? living : await newestRunId(files);
   if (runId === undefined) {
-    throw new HumanError(say('There is no run in this folder yet.'));
+    throw new HumanError(
+      say('There is no run in this folder yet. Start one with "ralph-fresh run".'),
+    );
   }
   return { runId, state: await readRun(files, runId), isActive };
 }
