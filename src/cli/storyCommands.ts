@@ -124,7 +124,8 @@ async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   if (json) {
     printJson(data);
   } else {
-    const [found] = await proposeVerifyCommands(files.workspace);
+    const isClaimed = data.stories.some(({ state }) => state === 'claimed');
+    const [found] = isClaimed ? await proposeVerifyCommands(files.workspace) : [];
     print(storyListText(data, { check: found?.command, file: named }));
   }
   return list.kind === 'stories' ? 0 : EXIT_FAILURE;

@@ -175,7 +175,7 @@ describe('the state of a run', { concurrency: 3 }, () => {
 test('a run without checks says so in one line and how to set one', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const { stdout } = await workspace.run('succeeds').finished;
-  assert.match(stdout, /Checks: none, so the agents' claims are trusted\. .*--verify "npm test"/);
+  assert.match(stdout, /Checks: none, so the agents' claims are trusted\. .*--verify "<command>"/);
   assert.equal(stdout.match(/Checks: none/g)?.length, 1);
   // Where there are no stories, a warning says it, and nothing else says it again.
   const bare = await Workspace.create(t, { stories: undefined });

@@ -27,6 +27,18 @@ export function linesOf(text: string): string[] {
 
 /** JSON as written by tools and people: comments are allowed. */
 export function parseJson(text: string): unknown {
+  if (text.trim() === '') {
+    return undefined;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Only such files need the library.
+    return parseWithComments(text);
+  }
+}
+
+function parseWithComments(text: string): unknown {
   try {
     return parseJsonc(text, [], { allowTrailingComma: true });
   } catch {
