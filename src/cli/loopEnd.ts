@@ -11,7 +11,8 @@ import { isRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { newestRunId } from '../orchestrator/workspace/runIds.ts';
 import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
 import { hasHadState } from '../orchestrator/workspace/stateIgnore.ts';
-import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
+import { runEnd } from '../presentation/runEnd.ts';
+import { outcomeSentence } from '../presentation/sentences.ts';
 import { english } from '../presentation/translate.ts';
 import { print, tellWarning } from './print.ts';
 

@@ -1,10 +1,9 @@
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
-import type { RunState } from '../orchestrator/journal/runState.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import type { Door } from './door.ts';
-import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
-import type { RunEnd } from './sentences.ts';
+import { type Hindrance, hindranceWords } from './hindrances.ts';
+import type { RunEnd } from './runEnd.ts';
 import type { Translate } from './translate.ts';
 
 /** With these, a person has nothing to fix before the run continues. */
@@ -40,22 +39,6 @@ export function notReady(end: RunEnd, t: Translate, door: Door): string {
   return end.hindrances?.every(({ kind }) => SETTLED.includes(kind))
     ? `${t('No story was ready. Left: {0}.', detail)} ${causes}`
     : `${t('No story is ready. Left: {0}.', detail)} ${causes} ${next}`;
-}
-
-/** What a run has left open, and why, without what only waits to land, unless that is all. */
-export function leftOpen(state: RunState): Pick<RunEnd, 'detail' | 'hindrances' | 'open'> {
-  const { detail, open = [] } = state;
-  const all = hindrancesOf(state);
-  const waits = all.flatMap(({ kind, storyId }) => (kind === 'queued' ? [storyId] : []));
-  if (waits.length === 0 || waits.length === open.length) {
-    return { detail, open: state.open, hindrances: all };
-  }
-  const left = open.filter(id => !waits.includes(id));
-  return {
-    detail: left.join(', '),
-    open: left,
-    hindrances: all.filter(({ kind }) => kind !== 'queued'),
-  };
 }
 
 /** What to do about a run that cannot go on by itself. */

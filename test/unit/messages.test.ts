@@ -9,7 +9,8 @@ import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/eve
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { wordsSchema } from '../../src/orchestrator/journal/words.ts';
 import { errorIn } from '../../src/orchestrator/workspace/errorIn.ts';
-import { outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
+import { runEnd } from '../../src/presentation/runEnd.ts';
+import { outcomeSentence } from '../../src/presentation/sentences.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
 import { everyEvent } from '../support/everyEvent.ts';
 import { recorded, recordedNames } from '../support/recordedJournals.ts';

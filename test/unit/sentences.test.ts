@@ -5,8 +5,9 @@ import { describe, test } from 'node:test';
 import { storyRecord } from '../../src/orchestrator/journal/runState.ts';
 import { parseStoryText } from '../../src/orchestrator/stories/storyFile.ts';
 import { hindrancesOf, hindranceWords } from '../../src/presentation/hindrances.ts';
+import { runEnd } from '../../src/presentation/runEnd.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
-import { nothingToRun, outcomeSentence, runEnd } from '../../src/presentation/sentences.ts';
+import { nothingToRun, outcomeSentence } from '../../src/presentation/sentences.ts';
 import {
   clock,
   dollars,

@@ -3,7 +3,7 @@ import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
 import { readNewestRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
-import { killedAt, killedStories } from '../../presentation/sentences.ts';
+import { killedAt, killedStories } from '../../presentation/runEnd.ts';
 import { livingLoop } from '../loopEnd.ts';
 import { saysActive } from '../stateFile.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';

@@ -5,14 +5,8 @@ import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { lackOf, runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import {
-  completedWords,
-  killedAt,
-  killedStories,
-  leftToDo,
-  outcomeSentence,
-  runEnd,
-} from '../../presentation/sentences.ts';
+import { killedAt, killedStories, runEnd } from '../../presentation/runEnd.ts';
+import { completedWords, leftToDo, outcomeSentence } from '../../presentation/sentences.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import { pausedPartsWords, waitingSentence } from '../../presentation/waitingWords.ts';
 import { questionOnPage } from './askedQuestion.ts';

@@ -8,7 +8,8 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { leftToDo, nothingToRun, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { runEnd } from '../../presentation/runEnd.ts';
+import { leftToDo, nothingToRun, outcomeSentence } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command, View } from '../common/contributions.ts';
 import { FixableError } from '../common/errors.ts';

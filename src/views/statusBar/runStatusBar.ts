@@ -16,7 +16,8 @@ import { openQuestions, type RunState } from '../../orchestrator/journal/runStat
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { completedWords, leftToDo, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { runEnd } from '../../presentation/runEnd.ts';
+import { completedWords, leftToDo, outcomeSentence } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
 import { waitingSentence } from '../../presentation/waitingWords.ts';
