@@ -201,7 +201,9 @@ function words(
     case 'gone':
       return t('{0} is gone from the story file. Put it back, or run again without it.', id);
     case 'queued':
-      return t('{0} waits to land, first when the run continues.', id);
+      return door === 'window'
+        ? t('{0} waits to land, first when the run continues.', id)
+        : t('{0} waits to land, first with "{1}".', id, `ralph-fresh run ${resume}`);
     case 'aside': {
       const { on, status } = hindrance;
       return asideWords({ id: hindrance.storyId, on, status }, t);

@@ -289,12 +289,24 @@ describe('work that agents discover', { concurrency: 2 }, () => {
   test('becomes a story where the branch of its run is gone, or its list has come here', async t => {
     for (const way of ['gone', 'merge', 'squash']) {
       const workspace = await Workspace.create(t, {
-        prd: JSON.stringify({ branchName: 'ralph/q', userStories: openStories(1) }),
+        prd: JSON.stringify(
+          { project: 'Shop', branchName: 'ralph/q', userStories: openStories(1) },
+          null,
+          2,
+        ),
       });
       const run = await workspace.script([reports('US-001', LIMIT)], '--isolate').finished;
       assert.equal(run.code, 0, run.stderr + run.stdout);
       const [{ id }] = await found(workspace);
       workspace.git('checkout', '--quiet', '--', '.');
+      if (way === 'squash') {
+        // The list that comes out has been in no commit of the branch.
+        await workspace.write(
+          '.omc/prd.json',
+          (await workspace.read('.omc/prd.json')).replace('Shop', 'Store'),
+        );
+        workspace.git('commit', '--quiet', '-am', 'Another name');
+      }
       if (way === 'gone') {
         workspace.git('branch', '--quiet', '-D', 'ralph/q');
       } else {
@@ -305,7 +317,7 @@ describe('work that agents discover', { concurrency: 2 }, () => {
         // From here on, the list of the branch is an old one.
         await workspace.write(
           '.omc/prd.json',
-          (await workspace.read('.omc/prd.json')).replace('First', 'Next'),
+          (await workspace.read('.omc/prd.json')).replace('Story number', 'Part'),
         );
         workspace.git('commit', '--quiet', '-am', 'Say it better');
       }

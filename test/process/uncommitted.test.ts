@@ -30,25 +30,31 @@ function gitAtWork(t: TestContext, folder: string): void {
 }
 
 describe('uncommitted work of a done story', { concurrency: 3 }, () => {
-  test('can be committed after the loop was killed, and its agent ended in the middle of a commit', {
-    skip: process.platform !== 'linux',
-  }, async t => {
-    const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const lock = path.join(workspace.folder, '.git', 'index.lock');
-    const first = workspace.script([[{ write: ['.git/index.lock', ''] }, 'stay']]);
-    await until('the lock file', async () => existsSync(lock));
-    first.child.kill('SIGKILL');
-    await first.finished;
-    const { code, stderr } = await workspace.script([['work']], '--resume').finished;
-    assert.equal(code, 0, stderr);
-    const removed = (await workspace.events('warning')).filter(
-      event => event.code === 'gitLockRemoved',
-    );
-    assert.deepEqual(
-      removed.map(({ detail }) => detail),
-      [lock],
-    );
-  });
+  for (const killed of ['loop', 'loop and agent']) {
+    test(`can be committed after a kill of the ${killed} in the middle of a commit`, {
+      skip: process.platform !== 'linux',
+    }, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const lock = path.join(workspace.folder, '.git', 'index.lock');
+      const first = workspace.script([[{ write: ['.git/index.lock', ''] }, 'stay']]);
+      await until('the lock file', async () => existsSync(lock));
+      first.child.kill('SIGKILL');
+      await first.finished;
+      if (killed !== 'loop') {
+        const { pid } = await workspace.event('agent.started');
+        process.kill(-Number(pid), 'SIGKILL');
+      }
+      const { code, stderr } = await workspace.script([['work']], '--resume').finished;
+      assert.equal(code, 0, stderr);
+      const removed = (await workspace.events('warning')).filter(
+        event => event.code === 'gitLockRemoved',
+      );
+      assert.deepEqual(
+        removed.map(({ detail }) => detail),
+        [lock],
+      );
+    });
+  }
 
   for (const name of process.platform === 'linux' ? LOCKS : []) {
     test(`can be committed after its git process was killed, which left ${name}`, async t => {

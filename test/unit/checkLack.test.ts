@@ -30,10 +30,16 @@ async function project(t: TestContext, scripts?: Readonly<Record<string, string>
 describe('what a check lacks', { skip: process.platform === 'win32' }, () => {
   test('a program that is not in PATH', async t => {
     const { folder, lack } = await project(t);
+    const kind = 'program';
     for (const command of ['nosuchprogram', 'nosuchprogram --all "a b" src/*', ' nosuchprogram ']) {
-      assert.deepEqual(await lack(command), { kind: 'program', program: 'nosuchprogram' }, command);
+      const expected = { kind, program: 'nosuchprogram', isLocal: false };
+      assert.deepEqual(await lack(command), expected, command);
     }
-    assert.deepEqual(await lack('pytest -q', ''), { kind: 'program', program: 'pytest' });
+    assert.deepEqual(await lack('pytest -q', ''), { kind, program: 'pytest', isLocal: false });
+    await mkdir(path.join(folder, 'node_modules', '.bin'), { recursive: true });
+    await writeFile(path.join(folder, 'node_modules', '.bin', 'tsc'), '');
+    await writeFile(path.join(folder, 'package.json'), '{}');
+    assert.deepEqual(await lack('tsc --noEmit'), { kind, program: 'tsc', isLocal: true });
     await mkdir(path.join(folder, 'tools'));
     await writeFile(path.join(folder, 'tools', 'own'), '', { mode: 0o755 });
     assert.equal(await lack('own', 'tools'), undefined);
@@ -56,17 +62,13 @@ describe('what a check lacks', { skip: process.platform === 'win32' }, () => {
     const manifest = 'package.json';
     const ofNpm = ['npm test', 'npm t', 'npm run check', 'npm -s run-script check -- --fast'];
     for (const command of [
-      ...ofNpm,
-      'pnpm test',
-      'pnpm run check',
-      'yarn test',
-      'yarn run check',
+      ...[...ofNpm, 'pnpm test', 'pnpm run check', 'yarn test', 'yarn run test'],
     ]) {
       assert.deepEqual(await lack(command), { kind: 'manifest' }, command);
     }
     await writeFile(path.join(folder, manifest), JSON.stringify({ scripts }));
     const missing = { kind: 'script', script: 'check', manifest };
-    for (const command of ['npm run check', 'pnpm run check', 'yarn run check a']) {
+    for (const command of ['npm run check', 'pnpm run check a']) {
       assert.deepEqual(await lack(command), missing, command);
     }
     assert.equal(await lack('npm run lint -- --fix'), undefined);
@@ -85,13 +87,12 @@ describe('what a check lacks', { skip: process.platform === 'win32' }, () => {
     const { folder, lack } = await project(t, { test: 'x' });
     for (const command of [
       ...['npm run check -w app', 'npm --prefix app run check', 'npm run check --if-present'],
+      // Of npm itself, or a program of a dependency in a folder above.
+      ...['npm run start', 'npm run env', 'npm run restart', 'yarn run jest'],
       ...['pnpm -r run check', 'pnpm check', 'yarn check', 'yarn run app:check', 'npm run', 'npm'],
     ]) {
       assert.equal(await lack(command), undefined, command);
     }
-    await mkdir(path.join(folder, 'node_modules', '.bin'), { recursive: true });
-    await writeFile(path.join(folder, 'node_modules', '.bin', 'jest'), '');
-    assert.equal(await lack('yarn run jest'), undefined);
     await writeFile(path.join(folder, 'package.json'), '{ broken');
     assert.equal(await lack('npm run check'), undefined);
   });

@@ -91,6 +91,17 @@ test('text about boxes, what explains marks, code, quotations and comments are n
       '- Progress: ⬛⬛⬜',
       '**Status**: ⬜',
     ],
+    ...[
+      '- [x] Phase 1 🟩🟩⬜ 75% done',
+      '- Progress: ⬜⬜⬜ 0% done',
+      '- [x] Show ⬜⬛⬜ in a row',
+    ],
+    ...[
+      '- [x] Marks ⬜ open and ✅ done',
+      '- x = [ ] here',
+      '- [x] Read [ ], too',
+      '- Rating: □□□',
+    ],
     ...['- What about [ ] inside a cell?', '- text\n  [ ] wrapped'],
     ...['## Phase 2: Core ⬜\n\n- [ ] a', '### Task 1: Setup [ ]\n- [ ] a', '- **Needs:** []'],
     ...['- [x] Filter returns [] not null', '- Lists return []', '- **Type**: [ ] Bug [x] Feature'],

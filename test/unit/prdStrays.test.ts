@@ -85,9 +85,13 @@ describe('stories of a prd.json next to the list that is read are problems with 
         `10 Entries in "${key}" that are not read: 2`,
       ]);
     }
-    for (const key of ['completedTasks', 'coreFeatures', 'notes']) {
+    for (const key of ['completedTasks', 'notes']) {
       assert.deepEqual(told({ userStories: read, [key]: bare }), []);
     }
+    // Of the product, but for the one that says that it is open.
+    assert.deepEqual(told({ userStories: read, coreFeatures: bare }), [
+      '14 Entries in "coreFeatures" that are not read: 1',
+    ]);
   });
 
   test('in lists "items" and "features" of a story', () => {

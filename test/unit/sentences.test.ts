@@ -140,7 +140,7 @@ test('a story whose settled conflict waits to land is not told as one that has f
     outcomeSentence(runEnd({ ...left, open, detail: open.join(', ') }, 'noReadyStory'), english);
   assert.equal(
     said([id]).text,
-    `No story was ready. Left: ${id}. ${id} waits to land, first when the run continues.`,
+    `No story was ready. Left: ${id}. ${id} waits to land, first with "ralph-fresh run --resume".`,
   );
   assert.match(said([id, 'US-9']).text, /^No story is ready\. Left: US-9\. US-9 has failed 3/);
   assert.ok(!said([id, 'US-9']).text.includes(`${id} `));

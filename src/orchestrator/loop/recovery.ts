@@ -86,7 +86,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       });
     }
     await reportFoundWork(journal, events, { files, runId, state });
-    if (leftovers > 0) {
+    if (leftovers > 0 || state.running.length > 0) {
       await removeLockOf(files, journal);
     }
     const head = await recordWhatWasLeft(journal, { files, runId, state });
@@ -105,7 +105,10 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   await markInactive(files, runId, 'interrupted');
 }
 
-/** An agent that was ended in the middle of a commit leaves a lock file, and the next one could commit nothing. */
+/**
+ * An agent that was ended in the middle of a commit leaves a lock file, and the next one could commit nothing. It may have
+ * been ended together with its loop.
+ */
 async function removeLockOf({ workspace }: RunFiles, journal: JournalWriter): Promise<void> {
   const gitDir = gitDirOf(workspace);
   const git = new GitRepository(workspace);

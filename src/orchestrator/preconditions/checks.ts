@@ -52,7 +52,9 @@ function warning(command: string, lack: CheckLack): Judgement {
           command,
           shorten(lack.program, MAX_WORDS),
         ),
-        next: say('Install it, or correct the check in "verify" (--verify).'),
+        next: lack.isLocal
+          ? say('Write it as "npx {0}".', command)
+          : say('Install it, or correct the check in "verify" (--verify).'),
       };
     case 'manifest':
       return {

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say, type Words } from '../../base/say.ts';
@@ -39,9 +39,12 @@ export function isOnPath(
   name: string,
   { cwd, env, platform }: Pick<FindProgramOptions, 'env' | 'platform'> & { readonly cwd: string },
 ): boolean {
-  const ofPath = (variable(env, 'PATH', platform) ?? '').split(platform === 'win32' ? ';' : ':');
-  const folders = platform === 'win32' ? [cwd, ...ofPath] : ofPath;
-  const names = fileNames(name, { env, platform });
+  const isWindows = platform === 'win32';
+  const ofPath = (variable(env, 'PATH', platform) ?? '').split(isWindows ? ';' : ':');
+  // There, entries may be in quotation marks, and a file may be opened by what its name ends with.
+  const folders = isWindows ? [cwd, ...ofPath.map(one => one.replaceAll('"', ''))] : ofPath;
+  const others = isWindows && path.extname(name) !== '' ? [name] : [];
+  const names = [...fileNames(name, { env, platform }), ...others];
   return folders.some(folder =>
     names.some(file => isProgram(path.resolve(cwd, folder, file), platform)),
   );
@@ -116,6 +119,15 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return true;
+  } catch {
+    return platform === 'win32' && isStoreProgram(file);
+  }
+}
+
+/** Programs of the Microsoft Store are links that only Windows can follow (https://github.com/nodejs/node/issues/36790). */
+function isStoreProgram(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink() || lstatSync(file).isFile();
   } catch {
     return false;
   }

@@ -4,9 +4,8 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { GitRepository, HEADS } from '../git/git.ts';
-import { hadFile } from '../git/hadFile.ts';
 import { isContained } from '../git/isAncestor.ts';
-import type { Story } from '../stories/story.ts';
+import type { Story, StoryList } from '../stories/story.ts';
 import { committedList } from './committedStories.ts';
 import { readRun } from './runCheckpoint.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -28,8 +27,8 @@ export async function landedElsewhere(dir: string, work: LandedWork): Promise<st
 }
 
 /**
- * The branch that has the newest work on a list of stories, as {@link landedElsewhere}, if HEAD never had the list of
- * that branch. One that git does not have is no other list; one that was squashed here may have changed since.
+ * The branch that has the newest work on a list of stories, as {@link landedElsewhere}, if a story is done there that the
+ * list of HEAD has as not done. What was squashed here by a person has brought its marks.
  * @param storyFile absolute path
  */
 export async function listElsewhere(
@@ -42,12 +41,18 @@ export async function listElsewhere(
     if (run.commits.length > 0 && path.resolve(workspace, named) === storyFile) {
       // If git cannot tell, as without its folder, no other list is known.
       const branch = await landedElsewhere(workspace, run).catch(() => undefined);
-      return branch !== undefined && !(await hadFile(workspace, storyFile, 'HEAD', HEADS + branch))
-        ? branch
-        : undefined;
+      return branch !== undefined && (await hasMoreDone(storyFile, branch)) ? branch : undefined;
     }
   }
   return undefined;
+}
+
+/** Whether a story is done on a branch, and not done in HEAD. @param storyFile absolute path */
+async function hasMoreDone(storyFile: string, branch: string): Promise<boolean> {
+  const there = await listOn(storyFile, HEADS + branch).catch(() => undefined);
+  const here = await listOn(storyFile, 'HEAD').catch(() => undefined);
+  const left = new Set(here?.stories.flatMap(({ done, id }) => (done ? [] : [id])));
+  return there?.stories.some(({ done, id }) => done && left.has(id)) === true;
 }
 
 /** A story as the list on a branch has it. @param storyFile absolute path */
@@ -56,9 +61,14 @@ export async function storyOnBranch(
   branch: string,
   id: string,
 ): Promise<Story | undefined> {
+  const list = await listOn(storyFile, HEADS + branch);
+  return list?.stories.find(story => story.id === id);
+}
+
+/** @param commit its name */
+async function listOn(storyFile: string, commit: string): Promise<StoryList | undefined> {
   const root = await new GitRepository(path.dirname(storyFile)).root();
-  const list = root && (await committedList(root, HEADS + branch, storyFile));
-  return list ? list.stories.find(story => story.id === id) : undefined;
+  return (root && (await committedList(root, commit, storyFile))) || undefined;
 }
 
 /** The way to the branch that has work. */

@@ -7,7 +7,12 @@ import { ProjectFiles } from './finders/projectFiles.ts';
 
 /** Why a check cannot pass as things are. */
 export type CheckLack =
-  | { readonly kind: 'program'; readonly program: string }
+  | {
+      readonly kind: 'program';
+      readonly program: string;
+      /** It is one of the project's dependencies, which a shell does not find. */
+      readonly isLocal: boolean;
+    }
   /** There is no package.json. */
   | { readonly kind: 'manifest' }
   /** `isPlaceholder`: it is the one that `npm init` writes, which always fails. */
@@ -28,7 +33,6 @@ interface CheckPlace {
 const MANIFEST = 'package.json';
 /** With these, the scripts of a folder are elsewhere, too. */
 const OTHER_MANIFESTS = ['package.json5', 'package.yaml'];
-const YARN_PROGRAMS = ['.pnp.cjs', '.pnp.js'];
 /** What a shell gives a meaning of its own, in `sh` or in `cmd.exe`: such a line may do anything. */
 const OPERATORS = /[|&;<>()$`\\{}%^\r\n]/;
 /** Commands of the shells themselves, in `sh` and in `cmd.exe`. */
@@ -60,30 +64,25 @@ export async function lackOfCheck(
     !OF_SHELL.has(program.toLowerCase()) &&
     !isOnPath(program, { cwd: folder, env, platform })
   ) {
-    return { kind: 'program', program };
+    return { kind: 'program', program, isLocal: isLocal(program, folder) };
   }
-  const wanted = scriptOf(words);
-  return wanted && lackOfScript(wanted.script, folder, wanted.isYarn);
+  const script = scriptOf(words);
+  return script === undefined ? undefined : lackOfScript(script, folder);
 }
 
-async function lackOfScript(
-  script: string,
-  folder: string,
-  isYarn: boolean,
-): Promise<CheckLack | undefined> {
+/** Whether a program is there that only a package manager finds. */
+function isLocal(program: string, folder: string): boolean {
+  const project = projectOf(folder);
+  return project !== undefined && existsSync(path.join(project, 'node_modules', '.bin', program));
+}
+
+async function lackOfScript(script: string, folder: string): Promise<CheckLack | undefined> {
   const project = projectOf(folder);
   if (project === undefined) {
     return { kind: 'manifest' };
   }
-  const has = (name: string) => existsSync(path.join(project, name));
-  // yarn also starts programs of the dependencies, and scripts of other folders if they have a colon.
-  const mayBeElsewhere =
-    OTHER_MANIFESTS.some(has) ||
-    (isYarn &&
-      (script.includes(':') ||
-        YARN_PROGRAMS.some(has) ||
-        ['', '.cmd'].some(end => has(path.join('node_modules', '.bin', script + end)))));
-  const scripts = mayBeElsewhere ? undefined : await scriptsIn(project);
+  const isElsewhere = OTHER_MANIFESTS.some(name => existsSync(path.join(project, name)));
+  const scripts = isElsewhere ? undefined : await scriptsIn(project);
   if (scripts === undefined) {
     return undefined;
   }

@@ -1,17 +1,17 @@
 /** Of `npm`, by what it calls the same. */
 const NPM_TEST: readonly string[] = ['test', 'tst', 't'];
 const NPM_RUN: readonly string[] = ['run', 'run-script', 'rum', 'urn'];
+/** What npm also runs without such a script. */
+const OF_MANAGERS: readonly string[] = ['env', 'restart', 'start'];
 /** Options that do not say where the script is, or whether it must be there. */
 const PLAIN_OPTIONS: readonly string[] = ['-s', '--silent'];
 
 /**
  * The script of package.json that a check runs.
  * @param words of the command
- * @returns `undefined` if it runs none, or if its options may choose another folder
+ * @returns its name; `undefined` if it runs none, or if its options may choose another folder
  */
-export function scriptOf(
-  words: readonly string[],
-): { readonly script: string; readonly isYarn: boolean } | undefined {
+export function scriptOf(words: readonly string[]): string | undefined {
   const [manager, ...rest] = words;
   const end = rest.indexOf('--');
   // What follows is for the script.
@@ -19,9 +19,10 @@ export function scriptOf(
   if (own.some(word => word.startsWith('-'))) {
     return undefined;
   }
-  const isYarn = manager === 'yarn';
   const script = named(manager, own);
-  return script !== undefined && /^[\w.:-]+$/.test(script) ? { script, isYarn } : undefined;
+  return script !== undefined && /^[\w.:-]+$/.test(script) && !OF_MANAGERS.includes(script)
+    ? script
+    : undefined;
 }
 
 function named(manager: string | undefined, [first = '', second]: readonly string[]) {
@@ -35,8 +36,8 @@ function named(manager: string | undefined, [first = '', second]: readonly strin
           ? second
           : undefined;
     case 'yarn':
-      // Without `run`, most words are commands of yarn or programs.
-      return first === 'test' ? first : first === 'run' ? second : undefined;
+      // Other words may be commands of yarn, or programs of dependencies in any folder above.
+      return first === 'test' || (first === 'run' && second === 'test') ? 'test' : undefined;
     default:
       return undefined;
   }

@@ -8,6 +8,8 @@ const BOX =
 const KEY = /^\W*(?:legend|key|status key|marks?|symbols?|legende|\u51E1\u4F8B)(?!\p{L})/iu;
 /** A text in front of a box that asks for an entry: `Owner: [ ]`. */
 const LABEL = /:[*_]{0,3}[\t ]*$/;
+const TWO_SYMBOLS =
+  /[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]/u;
 /** What may be a box that is one character. */
 const SYMBOL = /[\u25A0-\uDFFF]/;
 const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
@@ -18,38 +20,12 @@ const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t
 const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
 /** Before or behind a box, of a text about boxes. */
 const ABOUT = new Set([
-  ...[
-    'about',
-    'and',
-    'are',
-    'as',
-    'at',
-    'box',
-    'boxes',
-    'by',
-    'checkbox',
-    'checkboxes',
-    'does',
-    'e.g.',
-    'for',
-  ],
-  ...[
-    'from',
-    'glyph',
-    'i.e.',
-    'icon',
-    'icons',
-    'if',
-    'in',
-    'inside',
-    'instead',
-    'into',
-    'is',
-    'like',
-  ],
-  ...['matches', 'means', 'no', 'not', 'of', 'on', 'once', 'or', 'parse', 'pressing', 'rather'],
-  ...['render', 'says', 'see', 'syntax', 'than', 'that', 'the', 'then', 'to', 'too', 'type'],
-  ...['use', 'using', 'via', 'was', 'when', 'with', 'without', 'write'],
+  ...['about', 'and', 'are', 'as', 'at', 'box', 'boxes', 'by', 'checkbox', 'checkboxes'],
+  ...['does', 'e.g.', 'for', 'from', 'glyph', 'i.e.', 'icon', 'icons', 'if', 'in', 'inside'],
+  ...['instead', 'into', 'is', 'like', 'matches', 'means', 'no', 'not', 'of', 'on', 'once'],
+  ...['or', 'parse', 'pressing', 'rather', 'render', 'says', 'see', 'syntax', 'than', 'that'],
+  ...['the', 'then', 'to', 'too', 'type', 'use', 'using', 'via', 'was', 'when', 'with'],
+  ...['without', 'write'],
 ]);
 const TEXT = /\p{L}/u;
 /** How much is looked at before a box. */
@@ -61,6 +37,8 @@ interface Box {
   /** With its bullet. */
   readonly start: number;
   readonly isOpen: boolean;
+  /** It is one character, and has no brackets. */
+  readonly isSymbol: boolean;
   readonly bullet: string | undefined;
   /** The end of what stands before it. */
   readonly before: string;
@@ -88,7 +66,11 @@ export function strayBox(line: string, own?: Own): number {
     return -1;
   }
   const boxes = boxesIn(line, from);
-  if (boxes.some(isAbout) || (own === undefined && isKey(line, boxes))) {
+  if (
+    boxes.some(isAbout) ||
+    hasMarks(line.slice(from), boxes) ||
+    (own === undefined && isKey(line))
+  ) {
     return -1;
   }
   const isItem = own === undefined ? isItemItself : isNextTo(own, line, boxes);
@@ -101,9 +83,13 @@ function mayHaveBox(line: string, from: number): boolean {
 }
 
 /** Whether a line without an item explains marks, or tells of several things: one of its boxes has a mark. */
-function isKey(line: string, boxes: readonly Box[]): boolean {
-  const hasSymbol = boxes.some(({ start }) => SYMBOL.test(line.slice(start, start + 2)));
-  return KEY.test(line) || (hasSymbol && hasOtherMarks(line)) || /\[[xX~]\]/.test(line);
+function isKey(line: string): boolean {
+  return KEY.test(line) || /\[[xX~]\]/.test(line);
+}
+
+/** Whether boxes are parts of a bar, or stand among other marks of states. */
+function hasMarks(text: string, boxes: readonly Box[]): boolean {
+  return boxes.some(({ isSymbol }) => isSymbol) && (hasOtherMarks(text) || TWO_SYMBOLS.test(text));
 }
 
 /** Whether a box makes its line look like an item: it is open, and a text is behind it, or in front of it at the end. */
@@ -136,6 +122,7 @@ function boxesIn(line: string, from: number): readonly Box[] {
   return found.map(({ 0: box, groups, index }, position) => ({
     start: index,
     isOpen: !/[xX]/.test(groups?.['mark'] ?? ''),
+    isSymbol: !box.includes('['),
     bullet: groups?.['bullet'],
     before: line.slice(Math.max(0, index - BEFORE), index),
     text: line.slice(Math.max(bulletEnd, index - BEFORE), index),
@@ -151,7 +138,8 @@ function isAbout({ before, behind }: Box): boolean {
   return (
     words.some(word => word !== undefined && ABOUT.has(word.toLowerCase())) ||
     isLegend(behind.trim()) ||
-    /^[\t ]*[-=:+\u2192\u2013\u2014]/.test(behind)
+    /^[\t ]*[-=:+,;#)\u2192\u2013\u2014]/.test(behind) ||
+    /=[\t ]*$/.test(before)
   );
 }
 
