@@ -60,7 +60,13 @@ test('a box that is not at the start of a line is a problem with its place', () 
       '1. **Login** [ ]',
       '- Login ⬜',
     ],
-    ...['### Task 2: Build [ ]', '### 2. [ ] Build', '- High: [ ] Title', '**[ ] Task**'],
+    ...[
+      '- Phase 2 ⬜\n\n## Phase 2\n\nText',
+      '### Task 2: Build [ ]',
+      '### 2. [ ] Build',
+      '- High: [ ] Title',
+      '**[ ] Task**',
+    ],
     ...['- [T001] [ ] x', '- **[T001]** [ ] x', '- #12 [ ] x', '- \u{1F680} [ ] x'],
     ...['- [ ] a (see b), [ ] c', '- <!-- x --> [ ] x', '- ⬜ a ⬜ b'],
   ]) {

@@ -127,7 +127,7 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
 /** Programs of the Microsoft Store are links that only Windows can follow (https://github.com/nodejs/node/issues/36790). */
 function isStoreProgram(file: string): boolean {
   try {
-    return lstatSync(file).isSymbolicLink() || lstatSync(file).isFile();
+    return !lstatSync(file).isDirectory();
   } catch {
     return false;
   }

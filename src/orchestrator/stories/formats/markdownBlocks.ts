@@ -186,6 +186,8 @@ const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C
 const OTHER_BULLET =
   /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
 const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
+/** An empty box that is one character, as the source of a regular expression. */
+export const BOX_SYMBOL = `(?:\\u2610|${OTHER_BOX.source.slice(1)})`;
 /** A box, or another mark of a state. */
 const MARK =
   /[\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}]/gu;

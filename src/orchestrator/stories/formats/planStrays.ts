@@ -18,10 +18,16 @@ import { isTicked } from './tickMark.ts';
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   const numbers = numberedLines(lines);
+  const empty = once(() => withoutItems(lines));
   const headings: Headings = {
-    empty: once(() => withoutItems(lines)),
-    names: once(
-      () => new Set(lines.flatMap(line => (line.kind === 'heading' ? nameIn(line.title) : []))),
+    empty,
+    groups: once(
+      () =>
+        new Set(
+          lines.flatMap((line, index) =>
+            line.kind === 'heading' && !empty().has(index) ? nameIn(line.title) : [],
+          ),
+        ),
     ),
   };
   return lines.flatMap((line, index): StoryProblem[] => {
@@ -98,8 +104,8 @@ function isOneOfBare(lines: readonly MarkdownLine[], index: number): boolean {
 interface Headings {
   /** Those below which no item stands, by index: the mark of another one is that of its items. */
   readonly empty: () => ReadonlySet<number>;
-  /** As {@link nameIn} has them. */
-  readonly names: () => ReadonlySet<string>;
+  /** The others, as {@link nameIn} has them. */
+  readonly groups: () => ReadonlySet<string>;
 }
 
 function laterBox(
@@ -126,12 +132,12 @@ function laterBox(
 }
 
 /** Whether a line names items: they follow below it, or it is in a list of the headings that have them. */
-function isGroup(lines: readonly MarkdownLine[], index: number, { names }: Headings): boolean {
+function isGroup(lines: readonly MarkdownLine[], index: number, { groups }: Headings): boolean {
   const text = lines[index]?.text ?? '';
   const next = lines.slice(index + 1, index + 3).find(line => line.text.trim() !== '');
   const isAbove =
     next?.kind === 'checkbox' && (/^\*\*/.test(text) || next.checkbox.indent > indentOf(text));
-  return isAbove || names().has(nameIn(text));
+  return isAbove || groups().has(nameIn(text));
 }
 
 /** The letters and digits of a text. */

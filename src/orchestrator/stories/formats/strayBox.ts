@@ -1,15 +1,16 @@
-import { hasOtherMarks, isLegend } from './markdownBlocks.ts';
+import { BOX_SYMBOL, hasOtherMarks, isLegend } from './markdownBlocks.ts';
 import { withoutSpans } from './withoutSpans.ts';
 
 /** A box, with its bullet if it has one. */
-const BOX =
-  /(?<![\p{L}\p{N}\])\\])(?:(?<![*+-])(?<bullet>[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9})?(?:\[(?<mark>[ xX]?)\]\*?|[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?)(?=[\t ]|$)/gu;
+const BOX = new RegExp(
+  String.raw`(?<![\p{L}\p{N}\])\\])(?:(?<![*+-])(?<bullet>[-*+\u2022]|\d{1,9}[.)])[\t ]{1,9})?(?:\[(?<mark>[ xX]?)\]\*?|${BOX_SYMBOL})(?=[\t ]|$)`,
+  'gu',
+);
 /** A line that explains marks. */
 const KEY = /^\W*(?:legend|key|status key|marks?|symbols?|legende|\u51E1\u4F8B)(?!\p{L})/iu;
 /** A text in front of a box that asks for an entry: `Owner: [ ]`. */
 const LABEL = /:[*_]{0,3}[\t ]*$/;
-const TWO_SYMBOLS =
-  /[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]/u;
+const TWO_SYMBOLS = new RegExp(`${BOX_SYMBOL}{2}`, 'u');
 /** What may be a box that is one character. */
 const SYMBOL = /[\u25A0-\uDFFF]/;
 const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
