@@ -22,8 +22,9 @@ const LABELED =
   /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|([^\s[]{1,20}))[\t ]+\[ ?\](\*?)[\t ]+/u;
 /** What stands between an item and a second one on its line. */
 const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
-/** With a word for the mark. */
-const WORDED = /^([-*+])[\t ]+\[ ?(?:(done|completed?)|[a-z][a-z _-]{2,12}) ?\][\t ]+/iu;
+/** With a word for the mark, or round brackets. */
+const WORDED =
+  /^([-*+])[\t ]+(?:\[ ?(?:(done|completed?|erledigt|fertig|\u5B8C\u4E86)|\p{L}[\p{L} _-]{1,12}) ?\]|\([\t ]\))[\t ]+/iu;
 
 /** The beginning of a line that is almost an item. */
 interface Head {

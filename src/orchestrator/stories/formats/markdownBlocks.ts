@@ -26,8 +26,15 @@ export function isAlmostCheckbox(
   { kind, text }: Pick<MarkdownLine, 'kind' | 'text'>,
   hasCheckboxes: boolean,
 ): boolean {
+  if (kind === 'checkbox') {
+    return false;
+  }
+  const round = ROUND.exec(text)?.[1];
+  if (round !== undefined) {
+    return hasCheckboxes && !LEGEND.test(round);
+  }
   const [head = ''] = HEAD.exec(text) ?? [];
-  if (kind === 'checkbox' || head === text) {
+  if (head === text) {
     return false;
   }
   const usual = withUsualHead(text, head);
@@ -59,6 +66,7 @@ function withUsualHead(text: string, head: string): string {
     .replace(OTHER_SPACE, ' ')
     .replace(/\p{Cf}/gu, '')
     .replaceAll('\uFF3B', '[')
+    .replace(WIDE_BULLET, '\u2022 ')
     .replace(OTHER_BULLET, '\u2022')
     .replace(LONG_NUMBER, '1');
   const rest = text.slice(head.length).replace(/^\uFF3D/, ']');
@@ -179,12 +187,16 @@ const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
 const WORDED =
-  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-](?:started|done)|completed?|incomplete|wip|blocked|partial) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-](?:started|done)|completed?|incomplete|wip|blocked|partial|offen|in arbeit|erledigt|fertig|\u672A\u7740\u624B|\u672A\u5B8C\u4E86|\u4F5C\u696D\u4E2D|\u5B8C\u4E86) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
 const OTHER_BULLET =
   /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
+/** Japanese bullets need no space behind them. */
+const WIDE_BULLET = /(?<=^[\t ]*)[\u30FB\uFF0A](?=\[)/gu;
+/** With round brackets. */
+const ROUND = /^[-*+][\t ]+\([\t ]\)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
 /** An empty box that is one character, as the source of a regular expression. */
 export const BOX_SYMBOL = `(?:\\u2610|${OTHER_BOX.source.slice(1)})`;

@@ -9,7 +9,7 @@ import { PARKED_WORDS } from './prdKeys.ts';
 export const NUMBERED_TASK = /^T\d+$/;
 /** In a text: as done. */
 export const TICK =
-  /[[\uFF3B]\s*(?:x{1,2}|done|completed?)\s*\\?[\]\uFF3D]|[\u2611\u2705\u2713\u2714]/i;
+  /[[\uFF3B]\s*(?:x{1,2}|done|completed?|erledigt|fertig|\u5B8C\u4E86)\s*\\?[\]\uFF3D]|[\u2611\u2705\u2713\u2714]/i;
 
 /** A bullet or heading, and its text. */
 const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
