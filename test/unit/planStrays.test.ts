@@ -147,6 +147,22 @@ test('a box alone at the margin is a problem, and so are words in brackets for o
   }
 });
 
+test('a mark of work that has begun is a problem in a list of marks', () => {
+  for (const [text, places] of [
+    ['- ⬜ Show it\n- 🚧 Save it\n- ⬜ Print it', ['7:1', '8:1', '9:1']],
+    ['- ✅ Show the list\n- ⏳ Search in it', ['8:1']],
+    ['- ✅ Done\n- 🔄 In progress\n- ⬜ Open', []],
+    ['- 🚧 Save it', []],
+    ['- ✅ Part 1\n- 🔄 Part 2\n  - [ ] a', []],
+  ] as const) {
+    assert.deepEqual(
+      placesIn(text),
+      places.map(place => `${place} This`),
+      text,
+    );
+  }
+});
+
 test('several boxes without bullets below an item are problems', () => {
   assert.deepEqual(placesIn('- [ ] a\n  [ ] b\n  [x] c\n  [ ] d'), ['8:3 This', '10:3 This']);
 });

@@ -96,6 +96,12 @@ export function markWithWords(text: string): string | undefined {
     : undefined;
 }
 
+/** Whether a line begins with a mark of work that has begun, and says which work. */
+export function isBegun(text: string): boolean {
+  const [, mark = '', words = ''] = MARKED.exec(text) ?? [];
+  return BEGUN.test(mark) && /\p{L}/u.test(words) && !LEGEND.test(words);
+}
+
 /** Whether a text has boxes, and marks that are none: of a legend, or of a bar. */
 export function hasOtherMarks(text: string): boolean {
   return [...text.matchAll(MARK)].some(([mark]) => mark !== '\u2610' && !OTHER_BOX.test(mark));
@@ -208,6 +214,7 @@ const MARKED = new RegExp(
   `^[\\t ]*(?:[-*+][\\t ]+)?(${MARK.source})\\u{FE0F}?[\\t ]+(.{1,99})$`,
   'u',
 );
+const BEGUN = /[\u231B\u23F3\u{1F504}\u{1F6A7}\u{1F7E1}\u{1F7E8}]/u;
 /** Of what explains a mark. */
 const MOST_WORDS = 4;
 const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;

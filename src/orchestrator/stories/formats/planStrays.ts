@@ -4,6 +4,7 @@ import type { StoryProblem } from '../story.ts';
 import {
   indentOf,
   isAlmostCheckbox,
+  isBegun,
   isBehindComment,
   isBoxBelow,
   isTextBelow,
@@ -36,6 +37,7 @@ export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean)
         ? secondOn(line)
         : (oddBox(lines, index, hasCheckboxes) ??
           laterBox(lines, index, headings) ??
+          openMark(lines, index, headings) ??
           numberedWithoutBox(line, numbers.get(index)));
     return found === undefined ? [] : [{ code: 'notAStory', line: line.line, ...found }];
   });
@@ -129,6 +131,31 @@ function laterBox(
         ),
         column: at + 1,
       };
+}
+
+/** A mark of work that has begun, in a list of marks: a list that has `⬜ text` may have it, too. */
+function openMark(
+  lines: readonly MarkdownLine[],
+  index: number,
+  headings: Headings,
+): Found | undefined {
+  const line = lines[index];
+  const isOpen = line?.kind === 'plain' && !line.isHidden && isBegun(line.text);
+  const isInList = () =>
+    [index - 1, index + 1].some(at => markWithWords(lines[at]?.text ?? '') !== undefined);
+  return isOpen &&
+    isInList() &&
+    !isTableRow(lines, index) &&
+    !isOfLegend(lines, index) &&
+    !isGroup(lines, index, headings)
+    ? {
+        message: say(
+          'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
+          '- [ ]',
+        ),
+        column: (/^[\t ]*/.exec(line.text)?.[0].length ?? 0) + 1,
+      }
+    : undefined;
 }
 
 /** Whether a line names items: they follow below it, or it is in a list of the headings that have them. */
