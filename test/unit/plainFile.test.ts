@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import fs, { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import fsPromises, { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -113,6 +113,26 @@ describe('the inbox', () => {
     assert.deepEqual(await types(reader), ['stop']);
     assert.deepEqual(await types(reader), []);
     assert.deepEqual(await types(new InboxReader(inbox)), ['stop']);
+  });
+
+  it('has a line for each request if two processes write the first ones at once', async t => {
+    const other = '{"type":"pause"}\n';
+    const { fstatSync } = fs;
+    t.mock.method(fs, 'fstatSync', ((...args: Parameters<typeof fstatSync>) => {
+      const found = fstatSync(...args);
+      fs.appendFileSync(inbox, other);
+      return found;
+    }) as typeof fstatSync);
+    syncBuiltinESMExports();
+    try {
+      postRequest(files, RUN_ID, stop);
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    const text = await readFile(inbox, 'utf8');
+    assert.equal(text.split('\n').length, 3, text);
+    assert.deepEqual(await types(new InboxReader(inbox)), ['pause', 'stop']);
   });
 
   it('drops only lines that are too long', async () => {

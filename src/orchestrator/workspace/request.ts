@@ -129,7 +129,7 @@ export function postRequest(files: RunFiles, runId: string, request: RunRequest)
   try {
     const line = lineOf(request);
     // Otherwise the request would become part of an unfinished line.
-    appendFileSync(fd, endsInLine(fd) ? `\n${line}` : line);
+    appendFileSync(fd, isWithinLine(fd) ? `\n${line}` : line);
   } finally {
     closeSync(fd);
   }
@@ -152,10 +152,11 @@ function plainInbox(files: RunFiles, runId: string): string {
   return file;
 }
 
-function endsInLine(fd: number): boolean {
+/** Whether the last line of a file is unfinished. Others may append to it meanwhile. */
+function isWithinLine(fd: number): boolean {
+  const { size } = fstatSync(fd);
   const last = Buffer.alloc(1);
-  const read = readSync(fd, last, 0, 1, Math.max(0, fstatSync(fd).size - 1));
-  return read === 1 && last[0] !== LINE_BREAK;
+  return size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== LINE_BREAK;
 }
 
 /** @returns the current size in bytes; 0 without an inbox */
