@@ -27,6 +27,7 @@ test('a line with a new id like those of the items, but without a checkbox, is a
     ['tasks.md', '- [ ] T001 One', '- T002 Two', 'T002'],
     [OPEN_SPEC, '- [ ] 1.1 One', '- 1.2 Two', '1.2'],
     [KIRO, '- [ ] 1. One', '- 2. Two', '2'],
+    [KIRO, '- [ ] 1. One\n  - [ ] 1.1 a', '  - 1.2 b', '1.2'],
     ['PLAN.md', '- [x] T1 One', '- T2 Two', 'T2'],
   ] as const) {
     const column = line.length - line.trimStart().length + 1;
@@ -69,11 +70,14 @@ test('a box that is not at the start of a line is a problem with its place', () 
     ],
     ...['- [T001] [ ] x', '- **[T001]** [ ] x', '- #12 [ ] x', '- \u{1F680} [ ] x'],
     ...['- [ ] a (see b), [ ] c', '- <!-- x --> [ ] x', '- ⬜ a ⬜ b'],
+    ...['Task 3: [ ] Build', 'Server: [ ] users [ ] orders', 'Task 3: ⬜ Build', '> [ ] Build'],
+    ...['<li>[ ] Build</li>', '<p><label><input type="checkbox"> Build</label>'],
+    ...["<input disabled type='checkbox'/>Build", '- <input type=checkbox> <b>Build</b>'],
   ]) {
     const [place = ''] = placesIn(text);
     assert.match(place, /^7:\d+ (?:A|This)$/, text);
     const box = text.slice(Number(/:(\d+)/.exec(place)?.[1]) - 1);
-    assert.match(box, /^(?:[-*] |\d\. )?(?:\[|☐|⬜)/, text);
+    assert.match(box, /^(?:[-*>] |\d\. )?(?:\[|☐|⬜|<input)/, text);
   }
 });
 
@@ -121,6 +125,13 @@ test('text about boxes, what explains marks, code, quotations and comments are n
     ...['- [ ]', '- x[ ] = y', '- Items[ ] are read', 'Write [ ] here', '- [done] means finished'],
     ...['⬜⬜⬜ 0%', '⬜ 0%', '- ⬜⬜ 0/2', '⬜ Open, ✅ done', '⬜ open ✓ done', '■□□ a'],
     ...[
+      ...[
+        'The parser reads: [ ] x',
+        '> [ ] means open',
+        '> [x] tested',
+        '`<input type="checkbox"> x`',
+      ],
+      ...['<li><input type="checkbox" checked> a</li>', 'Style <input type="checkbox"> fields'],
       '⬜ Offen\n✅ Fertig\n🟨 In Arbeit',
       '1. ☐ means open',
       '- ⬜ not started, 🟨 half, ✅ done',
@@ -190,6 +201,43 @@ test('a line without a box in a numbered list of items is a problem with its lin
   }
 });
 
+test('a bullet without a box between two items is a problem with its line', () => {
+  for (const [text, places] of [
+    ['- [ ] a\n  - x\n- b\n  more\n\n- ✅ c\n- [x] d', ['9:1', '12:1']],
+    ['- [ ] a\n* b\n- [ ] c', []],
+    ['- [ ] a\n## More\n- b\n- [ ] c', []],
+    ['- [ ] a\nText\n- b\n- [ ] c', []],
+    ['- [ ] a\n- b', []],
+    ['- b\n- [ ] a', []],
+    ['- [ ] a\n- Group\n  - [ ] b\n- [ ] c', []],
+    ['- [ ] a\n- Note: b\n- ~~c~~\n- Dropped: d\n- _Needs: e_\n- **Later:**\n- [ ] f', []],
+    ['- [ ] a\n  - [ ] b\n  - c\n  - [ ] d', []],
+  ] as const) {
+    assert.deepEqual(
+      placesIn(text),
+      places.map(place => `${place} This`),
+      text,
+    );
+  }
+});
+
+test('an open state of a task that is a heading is a problem with its line', () => {
+  for (const [text, places] of [
+    ['### Task 1: Build\n**Status:** [ ] Not started\n', ['8:1']],
+    ['### T007 Build\n\n- Status: ⬜ open\n', ['9:1']],
+    ['### Cart\n**Status**: [x] Done\n### Order\n**Status**: [ ] Not started\n', ['10:1']],
+    ['### Overview\n**Status:** [ ] Not started\n', []],
+    ['### Task 1\n**Status:** [x] Done\n### Task 2\n**Status:** Not started\n', []],
+    ['### Task 1: Build\n**Status:** [ ] Not started\n- [ ] a\n', []],
+  ] as const) {
+    assert.deepEqual(
+      placesIn(text),
+      places.map(place => `${place} This`),
+      text,
+    );
+  }
+});
+
 test('what speaks of an item, groups items or has a number for another reason is no such line', () => {
   for (const [path, text] of [
     [
@@ -199,6 +247,7 @@ test('what speaks of an item, groups items or has a number for another reason is
     [SPEC_KIT, '### T002 Two\n\nText\n\n- [ ] T001 One\n```\n- T003 Three\n```\n'],
     [SPEC_KIT, '- [ ] One\n- T002 Two\n- 1.2 Three\n'],
     [OPEN_SPEC, '## 1. Shop\n- [ ] 1.1 One\n## 2. Notes\n- 16 presets\n2. Then\n'],
+    [KIRO, '- [ ] 1. One\n  - [ ] 1.1 a\n    - 1.2 b\n  - 1.4 c\n'],
     [KIRO, '- [ ] 1. One\n  - 1.5 seconds at most\n  - _Requirements: 1.1_\n- 1.1\n'],
     ['PLAN.md', '- [ ] T001 One\n\nLater:\n- T002 Two\n'],
   ] as const) {
@@ -266,7 +315,9 @@ test('thousands of such lines and headings are read quickly', () => {
     Array.from({ length: 20_000 }, (_, at) => line(at));
   const bullets = each(index => `- T${index + 2} x\n`).join('');
   const headings = each(index => `# T${index + 50_000} y\n`).join('');
+  const states = each(index => `# Cart ${index}\nStatus: [ ] open\n`).join('');
   const started = performance.now();
   assert.equal(told(SPEC_KIT, `- [ ] T1 One\n${bullets}${headings}`).length, 40_000);
+  assert.equal(told(SPEC_KIT, `- [ ] T1 One\n${states}`).length, 20_000);
   assert.ok(performance.now() - started < 5_000);
 });

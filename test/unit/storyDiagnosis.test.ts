@@ -803,6 +803,14 @@ describe('other formats', () => {
     );
   });
 
+  test('a bullet between items, and one with the next id, become items', () => {
+    for (const text of ['- [ ] one\n- two\n- [ ] three\n', '- [ ] T1 one\n- T2 two\n']) {
+      const [line = ''] = text.split('\n').slice(1);
+      const fixed = text.replace(line, line.replace('- ', '- [ ] '));
+      assert.deepEqual(told(text, 'PLAN.md')[0]?.texts, [fixed]);
+    }
+  });
+
   test('an item whose title begins as that of another one becomes an item', () => {
     const [found] = told('- [] x\n- [ ] Add\n- [ ] Add cart\n', 'PLAN.md');
     assert.deepEqual(found?.texts, ['- [ ] x\n- [ ] Add\n- [ ] Add cart\n']);

@@ -97,6 +97,10 @@ function* headsOf(line: string): Generator<Head> {
   if (numbered !== undefined) {
     yield { ...numbered, rest: '' };
   }
+  const [plain, ownBullet] = /^([-*+])[\t ]+(?=\p{L})/u.exec(line) ?? [];
+  if (plain !== undefined) {
+    yield { length: plain.length, item: `${ownBullet} [ ]`, rest: '' };
+  }
 }
 
 /** Behind a comment, and behind another item, an item needs a line of its own. @param before on its line */

@@ -41,13 +41,13 @@ export function isAlmostCheckbox(
   return (
     (usual !== text && CHECKBOX.test(usual)) ||
     ALMOST.test(usual) ||
-    QUOTED.test(usual) ||
-    [ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, hasCheckboxes ? WORDED : BARE_TICKED].some(
-      spelling => {
-        const rest = spelling.exec(usual)?.[1];
-        return rest !== undefined && !LEGEND.test(rest);
-      },
-    )
+    [
+      ...[ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, QUOTED],
+      hasCheckboxes ? WORDED : BARE_TICKED,
+    ].some(spelling => {
+      const rest = spelling.exec(usual)?.[1];
+      return rest !== undefined && !LEGEND.test(rest);
+    })
   );
 }
 
@@ -174,8 +174,9 @@ const ALMOST =
 /** With a mark that is written twice, or a check mark that does not stand alone: `- [xx] text`, `- [✅ ] text`. */
 const ODD_MARK =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[\t ]*(?:xx|XX|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*\]\*?[\t ]*([^\s([:*=\u2192\u2013\u2014-].*)$/su;
-/** An open item in a quotation: `> - [ ] text`. With a tick it may be the output of a check. */
-const QUOTED = /^[\t ]*(?:>[\t ]*){1,99}(?:[-*+]|\d{1,9}[.)])[\t ]+\[ \]\*?[\t ]+[^\s([:*]/u;
+/** An open item in a quotation: `> - [ ] text`, `> [ ] text`. With a tick it may be the output of a check. */
+const QUOTED =
+  /^[\t ]*(?:>[\t ]*){1,99}(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)?\[ \]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** With something in front of the bullet that was probably typed by mistake: `b- [ ] text`. */
 const STRAY =
   /^[\t ]*[\p{L}\p{N}.,;]{1,2}-[\t ]+\[[\t ]*(?:[xX][\t ]*)?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;

@@ -1,6 +1,8 @@
 import { once } from '../../../base/once.ts';
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
+import { bulletsBetween } from './bulletsBetween.ts';
+import { openStates } from './headingStates.ts';
 import {
   indentOf,
   isAlmostCheckbox,
@@ -19,7 +21,9 @@ import { isTicked } from './tickMark.ts';
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   const numbers = numberedLines(lines);
+  const between = once(() => bulletsBetween(lines));
   const empty = once(() => withoutItems(lines));
+  const states = once(() => openStates(lines, empty()));
   const headings: Headings = {
     empty,
     groups: once(
@@ -38,7 +42,9 @@ export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean)
         : (oddBox(lines, index, hasCheckboxes) ??
           laterBox(lines, index, headings) ??
           openMark(lines, index, headings) ??
-          numberedWithoutBox(line, numbers.get(index)));
+          (states().has(index) ? stateWithoutBox() : undefined) ??
+          numberedWithoutBox(line, numbers.get(index)) ??
+          (between().has(index) ? bulletWithoutBox(line) : undefined));
     return found === undefined ? [] : [{ code: 'notAStory', line: line.line, ...found }];
   });
 }
@@ -170,6 +176,26 @@ function isGroup(lines: readonly MarkdownLine[], index: number, { groups }: Head
 /** The letters and digits of a text. */
 function nameIn(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+function stateWithoutBox(): Found {
+  return {
+    message: say(
+      'This is the state of a task that has no checkbox, so it is not read. Write the task as "{0} …".',
+      '- [ ]',
+    ),
+    column: 1,
+  };
+}
+
+function bulletWithoutBox({ text }: MarkdownLine): Found {
+  return {
+    message: say(
+      'This line stands between items, but has no checkbox, so it is not read. Write it as "{0} …", or indent it if it belongs to the item above.',
+      `${text.trimStart().charAt(0)} [${TICK.test(text) ? 'x' : ' '}]`,
+    ),
+    column: (/^[\t ]*/.exec(text)?.[0].length ?? 0) + 1,
+  };
 }
 
 function numberedWithoutBox({ text }: MarkdownLine, found?: NumberedLine): Found | undefined {

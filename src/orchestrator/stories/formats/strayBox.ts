@@ -8,14 +8,21 @@ const BOX = new RegExp(
 );
 /** A line that explains marks. */
 const KEY = /^\W*(?:legend|key|status key|marks?|symbols?|legende|\u51E1\u4F8B)(?!\p{L})/iu;
+/** An open item in HTML: `<li>[ ] text</li>`, `<input type="checkbox"> text`; with the text of its tags in front. */
+const HTML =
+  /^([\t ]*(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)?(?:<[a-z][^<>]{0,200}>[\t ]*){0,9}?)(?:<input(?=[^<>]{0,200}\stype=["']?checkbox)(?![^<>]{0,200}\schecked)[^<>]{0,200}>|(?<=>[\t ]{0,9})(?:\[ \]|\u2610))[\t ]*(?:<[a-z][^<>]{0,200}>[\t ]*){0,9}([^\s<([:*=\u2192\u2013\u2014-].*)$/isu;
 /** A text in front of a box that asks for an entry: `Owner: [ ]`. */
 const LABEL = /:[*_]{0,3}[\t ]*$/;
 const TWO_SYMBOLS = new RegExp(`${BOX_SYMBOL}{2}`, 'u');
 /** What may be a box that is one character. */
 const SYMBOL = /[\u25A0-\uDFFF]/;
 const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
-/** How a line begins that may be an item: with a bullet, as a heading or in bold. A backslash makes it a text. */
-const LISTED = /^[\t ]*(?:[-*+\u2022]|\d{1,9}[.)]|#{1,6}[\t ]|\*\*)(?![\t ]{0,9}\\)/;
+/**
+ * How a line begins that may be an item: with a bullet, as a heading, in bold, or with a label of one or two words at the
+ * margin and an open box (`Task 3: [ ] text`). A backslash makes it a text.
+ */
+const LISTED =
+  /^(?:[\t ]*(?:[-*+\u2022]|\d{1,9}[.)]|#{1,6}[\t ]|\*\*)(?![\t ]{0,9}\\)|\p{L}[^\s[\]:"`\\]{0,30}(?: [^\s[\]:"`\\]{1,30})?[:\uFF1A](?=[\t ]{0,9}(?:\[ \]|[\u25A0-\uDFFF])))/u;
 /** What stands before a box that begins something new. */
 const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t)$/;
 const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
@@ -63,6 +70,10 @@ interface Own {
  */
 export function strayBox(line: string, own?: Own): number {
   const from = own?.end ?? 0;
+  const html = own === undefined && line.includes('<') ? htmlBox(line) : -1;
+  if (html !== -1) {
+    return html;
+  }
   if (!mayHaveBox(line, from) || (own === undefined && !LISTED.test(line))) {
     return -1;
   }
@@ -76,6 +87,11 @@ export function strayBox(line: string, own?: Own): number {
   }
   const isItem = own === undefined ? isItemItself : isNextTo(own, line, boxes);
   return boxes.find(box => isItem(box) || BREAK.test(box.before))?.start ?? -1;
+}
+
+function htmlBox(line: string): number {
+  const [, before, text = ''] = HTML.exec(line) ?? [];
+  return before === undefined || isLegend(text) ? -1 : before.length;
 }
 
 /** Quickly, for thousands of lines without a box. */

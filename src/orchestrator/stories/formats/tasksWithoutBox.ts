@@ -13,8 +13,8 @@ export const TICK =
 
 /** A bullet or heading, and its text. */
 const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
-/** `1.2 Text` and `2. Text`, behind a bullet at the margin. */
-const BULLET_WITH_NUMBER = /^[-*+][\t ]+(?:\d{1,4}(?:\.\d{1,4})+\.?|\d{1,4}\.)[\t ]+\p{L}/u;
+/** `1.2 Text` and `2. Text`, behind a bullet. */
+const BULLET_WITH_NUMBER = /^[\t ]*[-*+][\t ]+(?:\d{1,4}(?:\.\d{1,4})+\.?|\d{1,4}\.)[\t ]+\p{L}/u;
 
 /** What stands between an id and the words about it. */
 const BEFORE_WORDS = /^[\s:,;.|\])*_`/&+]{0,9}/;
@@ -129,6 +129,12 @@ class Numbering {
     return this.isNew(id) && (NUMBERED_TASK.test(id) || number <= last + 1);
   }
 
+  /** Whether an item has a number below the same other number: `1.1`, for `1.2`. */
+  hasSibling(id: string): boolean {
+    const [above] = placeOf(id);
+    return above !== '' && this.last.has(above);
+  }
+
   isNew(id: string): boolean {
     return !this.known.has(id);
   }
@@ -147,7 +153,9 @@ function candidateIn(line: MarkdownLine, numbering: Numbering): Candidate | unde
   const text = LISTED.exec(line.text.trimStart())?.[1] ?? '';
   const id = idInText(text);
   return id !== undefined &&
-    (NUMBERED_TASK.test(id) || BULLET_WITH_NUMBER.test(line.text)) &&
+    (NUMBERED_TASK.test(id) ||
+      (BULLET_WITH_NUMBER.test(line.text) &&
+        (indentOf(line.text) === 0 || numbering.hasSibling(id)))) &&
     numbering.isAlike(id) &&
     !isAlmostCheckbox(line, true) &&
     numbering.isNew(id) &&
@@ -252,15 +260,18 @@ function groupless(
   return found;
 }
 
+/** Of headings. */
+const LEVELS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6]);
+
 /** The headings below which no item stands, up to the next one of their level or a higher one. */
 export function withoutItems(lines: readonly MarkdownLine[]): ReadonlySet<number> {
   const found = new Set<number>();
   /** The levels of headings that would have an item. */
-  let having = new Set<number>();
+  let having: ReadonlySet<number> = new Set();
   for (let index = lines.length - 1; index >= 0; index--) {
     const line = lines[index];
     if (line?.kind === 'checkbox') {
-      having = new Set([1, 2, 3, 4, 5, 6]);
+      having = LEVELS;
     } else if (line?.kind === 'heading') {
       if (!having.has(line.level)) {
         found.add(index);
