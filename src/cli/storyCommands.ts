@@ -193,25 +193,19 @@ async function tick(typed: string, done: boolean, { cwd, file: named }: Flags): 
   }
 }
 
-/** When a person goes to the branch later, git merges two lists, and does not know what a mark means. */
 async function warnOfOtherBranch(
   files: RunFiles,
   file: string,
-  { done, id }: Pick<Story, 'done' | 'id'>,
+  mark: Pick<Story, 'done' | 'id'>,
   flags: string,
 ): Promise<void> {
   // Loaded on demand: most marks need no git.
-  const { goToWork, listElsewhere, storyOnBranch } = await import(
-    '../orchestrator/workspace/landedElsewhere.ts'
-  );
-  const branch = await listElsewhere(files, file);
-  // If git cannot tell, as while its files are locked, the mark is made all the same.
-  const there = branch && (await storyOnBranch(file, branch, id).catch(() => undefined));
-  if (branch && there && there.done !== done) {
-    const { message } = await goToWork(files.workspace, branch);
-    const undo = `ralph-fresh ${done ? 'untick' : 'tick'}${flags} ${shellWord(id)}`;
+  const { markElsewhere } = await import('../orchestrator/workspace/landedElsewhere.ts');
+  const way = await markElsewhere(files, file, mark);
+  if (way !== undefined) {
+    const undo = `ralph-fresh ${mark.done ? 'untick' : 'tick'}${flags} ${shellWord(mark.id)}`;
     tell(
-      `This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back: ${undo}. ${message}`,
+      `This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back: ${undo}. ${way.message}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { gitFolder } from '../support/gitFolder.ts';
-import { openStories } from '../support/ralph.ts';
+import { fakeAgent, openStories, RunningCli, type Step } from '../support/ralph.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
 import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
@@ -38,5 +38,32 @@ test('if only the branch of the last run has the story file, the Stories view ex
   await git('switch', '--quiet', 'ralph/login');
   await expect(view.getByText('2 of 2 done')).toBeVisible();
   await expect(view.getByText(words)).toHaveCount(0);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a mark that the branch with the work would lose is warned of, and one that it has is not', async () => {
+  const calls: Step[][] = [[{ commit: 'Work' }, { tick: 'US-001' }, 'work']];
+  const prd = { branchName: 'ralph/q', userStories: openStories(1) };
+  await using run = await scriptedRun({
+    files: { '.omc/prd.json': JSON.stringify(prd, null, 2), '.omc/config.json': '{"lanes": 2}\n' },
+    calls: { 'US-001': calls },
+  });
+  const args = ['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')];
+  const { code, stderr } = await new RunningCli(args, run.workspace, run.env).finished;
+  expect([code, stderr]).toEqual([0, '']);
+
+  await using workbench = await Workbench.open(run);
+  const view = await workbench.view('Ralph');
+  await expect(view.getByText('1 of 1 done')).toBeVisible();
+  const box = workbench.checkbox(/^US-001/);
+  await box.click();
+  await expect(box).toHaveAttribute('aria-checked', 'false');
+  const warning = workbench.notification('This mark may get lost, or be a conflict');
+  await expect(warning).toContainText('landed on the branch ralph/q');
+  await expect(view.getByText('next')).toBeVisible();
+  await workbench.screenshot('stories-mark-elsewhere');
+  await warning.getByRole('button', { name: 'Take It Back' }).click();
+  await expect(box).toHaveAttribute('aria-checked', 'true');
+  await expect(warning).toHaveCount(0);
   expect(workbench.consoleErrors()).toEqual([]);
 });

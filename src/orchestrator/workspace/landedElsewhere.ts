@@ -55,14 +55,25 @@ async function hasMoreDone(storyFile: string, branch: string): Promise<boolean> 
   return there?.stories.some(({ done, id }) => done && left.has(id)) === true;
 }
 
-/** A story as the list on a branch has it. @param storyFile absolute path */
-export async function storyOnBranch(
+/**
+ * Whether the list goes on in a branch that has a story otherwise than a person has just marked it here. When they go there
+ * later, git merges two lists, and does not know what a mark means.
+ * @param storyFile absolute path
+ * @returns the way to that branch
+ */
+export async function markElsewhere(
+  files: RunFiles,
   storyFile: string,
-  branch: string,
-  id: string,
-): Promise<Story | undefined> {
-  const list = await listOn(storyFile, HEADS + branch);
-  return list?.stories.find(story => story.id === id);
+  { done, id }: Pick<Story, 'done' | 'id'>,
+): Promise<HumanError | undefined> {
+  const branch = await listElsewhere(files, storyFile);
+  if (branch === undefined) {
+    return undefined;
+  }
+  // If git cannot tell, as while its files are locked, the mark is made all the same.
+  const list = await listOn(storyFile, HEADS + branch).catch(() => undefined);
+  const there = list?.stories.find(story => story.id === id);
+  return there && there.done !== done ? goToWork(files.workspace, branch) : undefined;
 }
 
 /** @param commit its name */

@@ -15,8 +15,10 @@ import { tickStory } from '../../orchestrator/loop/tickStory.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
 import { Command } from '../common/contributions.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
+import { errorWords } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { discoveredCommands } from './discoveredCommands.ts';
@@ -47,6 +49,7 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
     }
     const folder = requireFolder(ref);
     const node = stories.find(ref);
+    let marked: string | undefined;
     try {
       const file = await currentFile(folder);
       if (file === undefined) {
@@ -54,10 +57,11 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
       }
       const { storyId: id, position } = ref;
       const selector = { id, position };
-      await tickStory(folder.files, file.path, selector, done, {
+      const hasChanged = await tickStory(folder.files, file.path, selector, done, {
         expectedHash: file.hash,
         access: { mayRun: workspace.isTrusted, env: process.env },
       });
+      marked = hasChanged ? file.path : undefined;
     } finally {
       // Also after a failure: the checkbox must show the file's state.
       await folder.stories.refresh();
@@ -66,6 +70,36 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
         stories.redraw(node);
       }
     }
+    // A running loop lands the mark with its work.
+    if (marked !== undefined && !folder.runs.current.alive && workspace.isTrusted) {
+      await warnOfOtherBranch(folder, marked, { ...ref, done });
+    }
+  }
+
+  async function warnOfOtherBranch(
+    { files }: Folder,
+    file: string,
+    mark: StoryRef & { readonly done: boolean },
+  ): Promise<void> {
+    const { done, storyId: id } = mark;
+    // Loaded on demand: most marks need no git.
+    const { markElsewhere } = await import('../../orchestrator/workspace/landedElsewhere.ts');
+    const way = await markElsewhere(files, file, { done, id });
+    if (way === undefined) {
+      return;
+    }
+    const lost = l10n.t(
+      'This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back.',
+    );
+    const takeBack = l10n.t('Take It Back');
+    // The mark is made, and waits for nobody.
+    void window
+      .showWarningMessage(plainSentence(`${lost} ${errorWords(way)}`), takeBack)
+      .then(chosen =>
+        chosen === takeBack
+          ? commands.executeCommand(done ? Command.untickStory : Command.tickStory, mark)
+          : undefined,
+      );
   }
 
   /** Shows the lists that runs work on, wherever another one is shown. */
