@@ -154,9 +154,12 @@ function checkOther(text: string, { kind, path, expected, oddities }: Row): void
     assert.deepEqual([file.problems[0].code, count], ['noStories', '0']);
     return;
   }
-  const { stories } = file;
+  const { problems, stories } = file;
   const done = stories.filter(story => story.done).length;
   assert.deepEqual([`${stories.length}`, `${done}`], [count, doneCount]);
+  // Each is read whole, so what is named as almost an item would be a false problem.
+  const strays = kind === 'plan' ? problems.filter(({ code }) => code === 'notAStory') : [];
+  assert.deepEqual(strays, []);
   const story = nextStory(stories).story;
   if (next !== '-') {
     // The manifest quotes the text of a checkbox, cut, where a task has its id.

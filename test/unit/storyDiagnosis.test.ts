@@ -825,9 +825,26 @@ describe('other formats', () => {
     }
   });
 
-  test('a heading that is the group of other items does not become an item', () => {
-    const [found] = told('- [ ] one\n\n## [ ] Part\n\n- [ ] two\n', 'PLAN.md');
-    assert.deepEqual([found?.code, found?.fixes], ['notAStory', []]);
+  test('a state of a heading, and an item in HTML, do not become items as they are', () => {
+    for (const text of [
+      '- [ ] one\n\n### Task 3: Build\n- **Status:** [ ] Not started\n',
+      '- [ ] one\n\n<li> [ ] Build</li>\n',
+    ]) {
+      const [found] = told(text, 'PLAN.md');
+      assert.deepEqual([found?.code, found?.fixes], ['notAStory', []]);
+    }
+  });
+
+  test('an item with a label keeps it, and one that says it is done stays so', () => {
+    for (const [line, item] of [
+      ['Task 3: [ ] Build', '- [ ] Task 3: Build'],
+      ['- T2 two ✅', '- [x] T2 two ✅'],
+      ['- T2 two [done]', '- [x] T2 two [done]'],
+      ['- **T2** Replace ✅ with x', '- [ ] **T2** Replace ✅ with x'],
+    ] as const) {
+      const [found] = told(`- [ ] T1 one\n${line}\n`, 'PLAN.md');
+      assert.deepEqual(found?.texts, [`- [ ] T1 one\n${item}\n`], line);
+    }
   });
 
   test('in the task graph, ids and dependencies are corrected in their lines', () => {

@@ -1,5 +1,5 @@
 import { isAlmostCheckbox } from '../formats/markdownBlocks.ts';
-import { strayBox } from '../formats/strayBox.ts';
+import { htmlItem, strayBox } from '../formats/strayBox.ts';
 
 /** A line with its first backslashes. */
 const BACKSLASHES = /^([^\\]*)(\\+)(.*)$/s;
@@ -28,7 +28,9 @@ function withBackslash(line: string): string {
     .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[)/, '$1\\')
     .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
   // Many tools escape the brackets of what is meant as an item, but none does so with its bullet.
-  return isAlmostCheckbox({ kind: 'plain', text }, true) || strayBox(text) !== -1
+  return isAlmostCheckbox({ kind: 'plain', text }, true) ||
+    strayBox(text) !== -1 ||
+    htmlItem(text) !== -1
     ? line.replace(/^[\s>]*(?:[\p{L}\p{N}]+[\t ]*)?/u, '$&\\')
     : text;
 }

@@ -1,8 +1,10 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
+import { isState } from '../formats/headingStates.ts';
 import { indentOf } from '../formats/markdownBlocks.ts';
 import { numberedHead } from '../formats/numberedLines.ts';
+import { isTickedText } from '../formats/tasksWithoutBox.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
@@ -19,7 +21,7 @@ const ALMOST = once(
 
 /** With a number or an id before the brackets, which stays if it is an id. */
 const LABELED =
-  /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|([^\s[]{1,20}))[\t ]+\[ ?\](\*?)[\t ]+/u;
+  /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|(\p{L}{1,20} \d{1,4}(?:[:.\uFF1A]| [-\u2013\u2014])?|[^\s[<]{1,20}))[\t ]+(?:\[ ?\](\*?)|\u2610)[\t ]+/u;
 /** What stands between an item and a second one on its line. */
 const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
 /** With a word for the mark, or round brackets. */
@@ -47,7 +49,8 @@ export function itemFix(list: StoryList, text: string, offset: number): StoryFix
   // Only at the start of a line, what is below may be the text of an item.
   const isLater = before.trim() !== '';
   const line = isLater ? (/^[^\r\n]*/.exec(text.slice(offset))?.[0] ?? '') : text.slice(offset);
-  if (isLater && hasLinesBelow(text, start)) {
+  const whole = /^[^\r\n]*/.exec(text.slice(start))?.[0] ?? '';
+  if ((isLater && hasLinesBelow(text, start)) || isState(whole)) {
     return [];
   }
   for (const { item, length, rest } of headsOf(line)) {
@@ -97,9 +100,11 @@ function* headsOf(line: string): Generator<Head> {
   if (numbered !== undefined) {
     yield { ...numbered, rest: '' };
   }
-  const [plain, ownBullet] = /^([-*+])[\t ]+(?=\p{L})/u.exec(line) ?? [];
+  const [plain, ownBullet] = /^([-*+])[\t ]+(?=(?:\*\*|`)?[\p{L}\p{N}])/u.exec(line) ?? [];
   if (plain !== undefined) {
-    yield { length: plain.length, item: `${ownBullet} [ ]`, rest: '' };
+    const [text = ''] = /^.*/.exec(line.slice(plain.length)) ?? [];
+    const item = `${ownBullet} [${isTickedText(text) ? 'x' : ' '}]`;
+    yield { length: plain.length, item, rest: '' };
   }
 }
 

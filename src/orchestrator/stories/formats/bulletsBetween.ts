@@ -1,54 +1,69 @@
-import { indentOf, type MarkdownLine, outermost } from './markdownBlocks.ts';
-import { isWordOfGone } from './tasksWithoutBox.ts';
+import { indentOf, isAlmostCheckbox, type MarkdownLine, outermost } from './markdownBlocks.ts';
+import { isAboutTask, isTickedText, isWordOfGone, isWrapped } from './tasksWithoutBox.ts';
 
 const BULLET = /^[\t ]*([-*+])[\t ]+(\S.*)$/s;
-/** No note, no title of what follows, and nothing in italics, which is about the item above: `_Requirements: 1.2_`. */
+/** A text that begins with a word, and has no label in front, which notes have: `Files: a.ts`. */
 const WORK =
-  /^(?!\W*(?:note|none|n\/a)(?!\p{L}))(?!_|\*(?!\*))(?!.*[:\uFF1A][*_]{0,3}\s*$)(?=.*\p{L})/isu;
+  /^(?:\*\*|`)?(?![^\p{L}]*(?:none|n\/a|see|siehe|etc|cf)(?!\p{L}))[\p{L}\p{N}](?!.{0,40}?[:\uFF1A])/iu;
+/** The title of what follows: all in bold, or a part of the plan with its number. */
+const TITLE =
+  /^\*\*[^*]{1,200}\*\*$|^(?:\*\*)?(?:phase|milestone|sprint|epic|part|section|week|day|teil|woche|tag)\s\S{0,9}\d/iu;
 
 /**
  * The bullets without a checkbox between two items, in one list with them: the same bullet and indentation, the smallest
- * of all items. Only what is indented below them stands in between. Below another item, a bullet is what it says.
+ * of all items, and no empty line. If one of them is no work, such as a note, none is.
  * @returns indexes of lines
  */
 export function bulletsBetween(lines: readonly MarkdownLine[]): ReadonlySet<number> {
   const found = new Set<number>();
-  if (!lines.some(isBullet)) {
+  const margin = outermost(lines.flatMap(line => (line.kind === 'checkbox' ? [line] : [])));
+  if (!lines.some(line => isBullet(line, margin))) {
     return found;
   }
-  const margin = outermost(lines.flatMap(line => (line.kind === 'checkbox' ? [line] : [])));
+  /** Of the list; `undefined` outside of one. */
   let bullet: string | undefined;
-  let list: number[] = [];
-  const end = () => {
-    [bullet, list] = [undefined, []];
-  };
+  let between: number[] = [];
+  let last: number | undefined;
   lines.forEach((line, index) => {
-    if (line.kind === 'heading') {
-      end();
-    } else if (line.kind === 'checkbox') {
-      if (line.checkbox.indent > margin) {
-        // A bullet with items below it is their heading.
-        list.pop();
-        return;
-      }
-      const own = BULLET.exec(line.text)?.[1];
-      for (const at of own === bullet ? list : []) {
+    const indent = line.kind === 'checkbox' ? line.checkbox.indent : indentOf(line.text);
+    const [, own, text = ''] = (indent === margin && BULLET.exec(line.text)) || [];
+    if (
+      line.kind === 'checkbox'
+        ? indent === margin
+        : own !== undefined && isAlmostCheckbox(line, true)
+    ) {
+      for (const at of own === bullet ? between : []) {
         found.add(at);
       }
-      [bullet, list] = [own, []];
-    } else if (bullet !== undefined && !line.isHidden && line.text.trim() !== '') {
-      const indent = indentOf(line.text);
-      const [, own, text = ''] = (indent === margin && BULLET.exec(line.text)) || [];
-      if (own === bullet) {
-        list.push(...(WORK.test(text) && !isWordOfGone(text) ? [index] : []));
-      } else if (indent <= margin) {
-        end();
+      [bullet, between, last] = [own, [], undefined];
+    } else if (line.kind === 'checkbox') {
+      // A bullet with items below it is their title.
+      if (last !== undefined && between.at(-1) === last) {
+        between.pop();
       }
+      last = undefined;
+    } else if (bullet === undefined || (line.kind === 'plain' && line.isHidden)) {
+      return;
+    } else if (own === bullet) {
+      last = index;
+      const isOver = isTickedText(text) || isWordOfGone(text);
+      if (!isOver && WORK.test(text) && !TITLE.test(text) && !isAboutTask(text)) {
+        between.push(index);
+      } else if (!isOver) {
+        bullet = undefined;
+      }
+    } else if (line.text.trim() === '' || (indent <= margin && !isWrapped(line.text))) {
+      bullet = undefined;
     }
   });
   return found;
 }
 
-function isBullet(line: MarkdownLine): boolean {
-  return line.kind === 'plain' && !line.isHidden && BULLET.test(line.text);
+function isBullet(line: MarkdownLine, margin: number): boolean {
+  return (
+    line.kind === 'plain' &&
+    !line.isHidden &&
+    indentOf(line.text) === margin &&
+    BULLET.test(line.text)
+  );
 }

@@ -1,50 +1,57 @@
 import { idInText } from './idInText.ts';
-import { BOX_SYMBOL, type MarkdownLine } from './markdownBlocks.ts';
-import { TICK } from './tasksWithoutBox.ts';
+import type { MarkdownLine } from './markdownBlocks.ts';
+import type { PlanGroups } from './planGroups.ts';
+import { BOX_SYMBOL, hasMark } from './stateMarks.ts';
+import { isTickedText, isWordOfGone } from './tasksWithoutBox.ts';
 
-/** The state of what a heading says: `**Status:** [ ] Not started`. */
+/** An open state of what a heading says: `**Status:** [ ] Not started`. */
 const STATE = new RegExp(
-  String.raw`^(?:[-*+][\t ]+)?[*_]{0,2}(?:status|state|progress|done|completed?|erledigt|\u72B6\u614B)[*_]{0,2}[:\uFF1A][*_]{0,2}[\t ]*(?:(?<open>\[ ?\]|${BOX_SYMBOL})(?=[\t ]|$)|\[~\]|${TICK.source})`,
-  'iu',
+  String.raw`^(?:[-*+][\t ]+)?[*_]{0,2}(?:status|state|progress|stand|zustand|\u72B6\u614B)[*_]{0,2}[:\uFF1A][*_]{0,2}[\t ]*(?:\[[ ~]?\]|${BOX_SYMBOL})(?=[\t ]|$)(.*)$`,
+  'isu',
 );
 /** A heading that names one task. */
-const TASK = /^\W*(?:task|story|step|issue|ticket|feature|aufgabe)\s{1,4}\S{0,9}\d/i;
+const TASK =
+  /^[^\p{L}\p{N}]*(?:(?:task|story|issue|ticket|feature|aufgabe)\s{1,4}\S{0,9}\d|\u30BF\u30B9\u30AF\s{0,4}\d)/iu;
 
 /**
- * The lines that say that a task without a checkbox is open: the first state below a heading without items, if that names
- * one task or begins with an id, or if several headings of its level have one.
- * @param empty the headings without items, by index
+ * The lines that say that a task without a checkbox is open: below a heading that names one task or begins with an id, has
+ * no items, and is not about one. A choice between several states is none.
  * @returns indexes of lines
  */
 export function openStates(
   lines: readonly MarkdownLine[],
-  empty: ReadonlySet<number>,
+  groups: PlanGroups,
 ): ReadonlySet<number> {
-  const found: { readonly index: number; readonly level: number; readonly isTask: boolean }[] = [];
-  const counts = new Map<number, number>();
-  const open = new Set<number>();
-  let heading: Extract<MarkdownLine, { kind: 'heading' }> | undefined;
+  const found = new Set<number>();
+  let heading: { readonly index: number; readonly title: string } | undefined;
   lines.forEach((line, index) => {
     if (line.kind === 'heading') {
-      heading = empty.has(index) ? line : undefined;
-      return;
+      heading = { index, title: line.title };
+    } else if (heading !== undefined && line.kind === 'plain' && !line.isHidden) {
+      const rest = STATE.exec(line.text)?.[1];
+      if (
+        rest !== undefined &&
+        !/[|/]/.test(rest) &&
+        !hasMark(rest) &&
+        isTask(heading.title) &&
+        !groups.isHeading(heading.index)
+      ) {
+        found.add(index);
+      }
     }
-    const isText = heading !== undefined && line.kind === 'plain' && !line.isHidden;
-    const state = isText ? STATE.exec(line.text) : null;
-    if (heading === undefined || state === null) {
-      return;
-    }
-    const { level, title } = heading;
-    found.push({ index, level, isTask: TASK.test(title) || idInText(title) !== undefined });
-    counts.set(level, (counts.get(level) ?? 0) + 1);
-    if (state.groups?.['open'] !== undefined) {
-      open.add(index);
-    }
-    heading = undefined;
   });
-  return new Set(
-    found.flatMap(({ index, isTask, level }) =>
-      open.has(index) && (isTask || (counts.get(level) ?? 0) > 1) ? [index] : [],
-    ),
-  );
+  return found;
+}
+
+/** Whether a line says the state of something, and so is no item itself. */
+export function isState(line: string): boolean {
+  return STATE.test(line);
+}
+
+function isTask(title: string): boolean {
+  const id = TASK.exec(title)?.[0] ?? idInText(title);
+  const words = title
+    .slice(title.indexOf(id ?? '') + (id?.length ?? 0))
+    .replace(/^[\s:.*_-]{1,9}/, '');
+  return id !== undefined && ![title, words].some(text => isTickedText(text) || isWordOfGone(text));
 }

@@ -15,3 +15,11 @@ export function idInText(text: string): string | undefined {
   }
   return NUMBER.exec(text)?.[1];
 }
+
+/** `Task 3: Build`, also in bold. */
+const LABEL = /^(?:\*\*|__)?(\p{L}{2,20} \d{1,4})(?:[:.\uFF1A]|\*\*|__|\s[-\u2013\u2014]\s)/u;
+
+/** The word and number at the start of the text of an item, by which people call it: `Task 3`. It is no id. */
+export function labelInText(text: string): string | undefined {
+  return LABEL.exec(text)?.[1];
+}

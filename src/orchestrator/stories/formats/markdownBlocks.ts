@@ -1,4 +1,5 @@
 import { fenceAfter } from '../../../base/codeFence.ts';
+import { isLegend, MARK, OTHER_BOX } from './stateMarks.ts';
 
 /**
  * The few Markdown blocks that matter for a plan: headings, checkboxes and the text between them. Fences and
@@ -31,7 +32,7 @@ export function isAlmostCheckbox(
   }
   const round = ROUND.exec(text)?.[1];
   if (round !== undefined) {
-    return hasCheckboxes && !LEGEND.test(round);
+    return hasCheckboxes && !isLegend(round);
   }
   const [head = ''] = HEAD.exec(text) ?? [];
   if (head === text) {
@@ -46,7 +47,7 @@ export function isAlmostCheckbox(
       hasCheckboxes ? WORDED : BARE_TICKED,
     ].some(spelling => {
       const rest = spelling.exec(usual)?.[1];
-      return rest !== undefined && !LEGEND.test(rest);
+      return rest !== undefined && !isLegend(rest);
     })
   );
 }
@@ -67,6 +68,7 @@ function withUsualHead(text: string, head: string): string {
     .replace(/\p{Cf}/gu, '')
     .replaceAll('\uFF3B', '[')
     .replace(WIDE_BULLET, '\u2022 ')
+    .replace(WIDE_NUMBER, '1. ')
     .replace(OTHER_BULLET, '\u2022')
     .replace(LONG_NUMBER, '1');
   const rest = text.slice(head.length).replace(/^\uFF3D/, ']');
@@ -83,33 +85,6 @@ function isMarkOfMany(box: string, text: string): boolean {
     !/^\s+(?!\s)[^\p{L}]{0,9}\p{L}/u.test(behind) ||
     [...behind.matchAll(MARK)].some(([mark]) => !box.startsWith(mark))
   );
-}
-
-/**
- * The mark that a line begins with, behind a bullet too, if only a few words follow; `undefined` if it has none. Several
- * lines with one mark each explain them. All empty boxes are one mark.
- */
-export function markWithWords(text: string): string | undefined {
-  const [, mark, words = ''] = MARKED.exec(text) ?? [];
-  return words.trim().split(/\s+/).length <= MOST_WORDS
-    ? mark?.replace(OTHER_BOX, '\u2610')
-    : undefined;
-}
-
-/** Whether a line begins with a mark of work that has begun, and says which work. */
-export function isBegun(text: string): boolean {
-  const [, mark = '', words = ''] = MARKED.exec(text) ?? [];
-  return BEGUN.test(mark) && /\p{L}/u.test(words) && !LEGEND.test(words);
-}
-
-/** Whether a text has boxes, and marks that are none: of a legend, or of a bar. */
-export function hasOtherMarks(text: string): boolean {
-  return [...text.matchAll(MARK)].some(([mark]) => mark !== '\u2610' && !OTHER_BOX.test(mark));
-}
-
-/** Whether a text only explains a mark. */
-export function isLegend(text: string): boolean {
-  return LEGEND.test(text);
 }
 
 /**
@@ -170,7 +145,7 @@ const CHECKBOX =
   /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^]\uFE0F?)\]\*?[\t ]+(\S.*)$/su;
 /** Written almost like a checkbox: `- [] text`, `- [ ]text`, `-[ ] text`, `- [x ] text`, `### [ ] text`. Not a link. */
 const ALMOST =
-  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*[^\s([:*]/u;
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]*\[[\t ]*(?:[xX~!/][\t ]*)?\]\*?[\t ]*(?:[^\s([:*]|\*\*\S)/u;
 /** With a mark that is written twice, or a check mark that does not stand alone: `- [xx] text`, `- [✅ ] text`. */
 const ODD_MARK =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[[\t ]*(?:xx|XX|[\u2611\u2705\u2713\u2714]\uFE0F?)[\t ]*\]\*?[\t ]*([^\s([:*=\u2192\u2013\u2014-].*)$/su;
@@ -186,38 +161,27 @@ const STRAY =
  */
 const ODD =
   /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t ]+){1,99}(?:[\u2610\u2611]|(?:\*{1,2}|_{1,2})?\\?\[[\t ]*(?:[xX~!/][\t ]*)?\\?\](?:\*{1,3}|_{1,2})?)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
-/** With a number or an id before the brackets: `(1) [ ] text`, `1: [ ] text`, `- T001 [ ] text`. */
+/** With a number or an id before the brackets: `(1) [ ] text`, `1: [ ] text`, `- T001 [ ] text`, `Task 3: [ ] text`. */
 const LABELED =
-  /^[\t ]*(?:[-*+][\t ]+)?(?:\((?:\d{1,4}|[A-Za-z])\)|\d{1,4}:|(?:\*\*|`)?(?:[A-Z]{1,5}-?\d{1,5}|\d{1,4}(?:\.\d{1,4}){1,4})[.:)]?(?:\*\*|`)?[.:)]?)[\t ]+\[ ?\]\*?[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:[-*+][\t ]+)?(?:\((?:\d{1,4}|[A-Za-z])\)|\d{1,4}:|(?<![\t ])\p{L}{3,20}[\t ]\d{1,4}(?:[:.\uFF1A]|[\t ][-\u2013\u2014])?|(?:\*\*|`)?(?:[A-Z]{1,5}-?\d{1,5}|\d{1,4}(?:\.\d{1,4}){1,4})[.:)]?(?:\*\*|`)?[.:)]?)[\t ]+(?:\[ ?\]\*?|\u2610)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** With a colon behind the brackets: `- [ ]: text`. */
 const COLON =
-  /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)[^\s([:*=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)(?:\*\*)?[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
 const WORDED =
-  /^[-*+][\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-]progress|not[ _-](?:started|done)|completed?|incomplete|wip|blocked|partial|offen|in arbeit|erledigt|fertig|\u672A\u7740\u624B|\u672A\u5B8C\u4E86|\u4F5C\u696D\u4E2D|\u5B8C\u4E86) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+  /^(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-](?:progress|review)|not[ _-](?:started|done)|completed?|incomplete|wip|doing|planned|tbd|blocked|partial|offen|in (?:arbeit|bearbeitung)|ausstehend|geplant|erledigt|fertig|\u672A\u7740\u624B|\u672A\u5B8C\u4E86|\u672A\u5BFE\u5FDC|\u9032\u884C\u4E2D|\u4F5C\u696D\u4E2D|\u5B8C\u4E86) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
 const OTHER_BULLET =
-  /(?<![^\t ])[\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
+  /(?<![^\t ])[\u00B7\u00BB\u2043\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
+/** Chinese and Japanese numbers and what stands behind them. */
+const WIDE_NUMBER =
+  /(?<=^[\t ]*)(?:\d{1,4}[\u3001\uFF0E\uFF09]|[\uFF10-\uFF19]{1,4}[.)\u3001\uFF0E\uFF09])[\t ]*(?=\[)/gu;
 /** Japanese bullets need no space behind them. */
 const WIDE_BULLET = /(?<=^[\t ]*)[\u30FB\uFF0A](?=\[)/gu;
 /** With round brackets. */
 const ROUND = /^[-*+][\t ]+\([\t ]\)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
-const OTHER_BOX = /^[\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?/u;
-/** An empty box that is one character, as the source of a regular expression. */
-export const BOX_SYMBOL = `(?:\\u2610|${OTHER_BOX.source.slice(1)})`;
-/** A box, or another mark of a state. */
-const MARK =
-  /[\u231B\u23F3\u25A0-\u25FF\u2610-\u2612\u2705\u2713-\u2718\u274C\u274E-\u2752\u26AA\u26AB\u2B1B\u2B1C\u{1F504}\u{1F532}-\u{1F535}\u{1F6A7}\u{1F7E0}-\u{1F7EB}]/gu;
-/** A line that begins with one. */
-const MARKED = new RegExp(
-  `^[\\t ]*(?:[-*+][\\t ]+)?(${MARK.source})\\u{FE0F}?[\\t ]+(.{1,99})$`,
-  'u',
-);
-const BEGUN = /[\u231B\u23F3\u{1F504}\u{1F6A7}\u{1F7E1}\u{1F7E8}]/u;
-/** Of what explains a mark. */
-const MOST_WORDS = 4;
 const BULLET = /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]*$/;
 const BOX = /^[\t ]+\[[ xX]\]\*?[\t ]+[^\s([:*=\u2192\u2013\u2014-]/;
 /** White space that is none in Markdown. */
@@ -231,9 +195,6 @@ const BELOW =
 /** Without a bullet: `[ ] text`. */
 const BARE = /^(?:\[ {0,3}\]\*?|\u2610)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
 const BARE_TICKED = /^(?:\[[xX]\]\*?|\u2611)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
-/** What explains a mark, and is no work. */
-const LEGEND =
-  /^\W*(?:(?:task|item|story) )?(?:is )?(?:open|pending|to-?do|not[ -](?:started|done|yet|completed?)|in[ -]progress|incomplete|unchecked|checked|blocked|done|completed?|finished|planned)(?: (?:tasks?|items?|stor(?:y|ies)))?(?!\p{L})\P{L}*$|^\W*(?:means?|is|are)(?!\p{L})/iu;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/s;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[\t ]*$/;
 /** The end of a comment, and further ones behind it. */
@@ -371,8 +332,14 @@ export function outermost(boxes: readonly { readonly checkbox: Checkbox }[]): nu
 
 /** Width of the white space at the start of a line; a tab counts as four columns. */
 export function indentOf(line: string): number {
-  const space = /^[\t ]*/.exec(line)?.[0] ?? '';
-  return space.replaceAll('\t', '    ').length;
+  let width = 0;
+  for (let at = 0; ; at++) {
+    const char = line[at];
+    if (char !== ' ' && char !== '\t') {
+      return width;
+    }
+    width += char === '\t' ? 4 : 1;
+  }
 }
 
 function* linesOf(text: string): Generator<readonly [offset: number, content: string]> {

@@ -1,8 +1,8 @@
 import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
-import { isWordOfGone, TICK } from './tasksWithoutBox.ts';
+import { isTickedText, isWordOfGone, isWrapped } from './tasksWithoutBox.ts';
 
 /** A text that is more than a note. */
-const WORK = /^(?!\W*(?:note|none|n\/a)(?!\p{L}))(?=.*\p{L})/iu;
+const WORK = /^(?!\W*(?:note|none|n\/a)\W*(?:[:\u2013\u2014]|$))(?=.*\p{L})/iu;
 
 /** A line without a checkbox in a numbered list that has items. */
 export interface NumberedLine {
@@ -22,7 +22,6 @@ interface Listed extends NumberedLine {
 }
 
 const NUMBERED = /^[\t ]*((\d{1,9})[.)])[\t ]+(?=\S)/;
-const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'i');
 
 /**
  * The lines without a checkbox in numbered lists that have items, by index. Numbers of one list count on, or are all the
@@ -55,8 +54,7 @@ export function numberedLines(lines: readonly MarkdownLine[]): ReadonlyMap<numbe
       return;
     }
     // Markdown takes a text directly below a line of a list for a part of it.
-    const isText =
-      own === undefined && line.kind === 'plain' && !isApart && /^\s*[\p{L}\p{N}]/u.test(line.text);
+    const isText = own === undefined && line.kind === 'plain' && !isApart && isWrapped(line.text);
     if (!isText && !(own !== undefined && last !== undefined && isNext(own, last, isApart))) {
       end();
     }
@@ -100,9 +98,8 @@ export function numberedHead(
       };
 }
 
-/** A tick in the middle of a text belongs to the text. */
 function itemOf(number: string, text: string): string {
-  return `${number} [${TICKED.test(text) ? 'x' : ' '}]`;
+  return `${number} [${isTickedText(text) ? 'x' : ' '}]`;
 }
 
 function isNext(own: Listed, { indent, value, width }: Listed, isApart: boolean): boolean {

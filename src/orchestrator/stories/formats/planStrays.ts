@@ -4,44 +4,32 @@ import type { StoryProblem } from '../story.ts';
 import { bulletsBetween } from './bulletsBetween.ts';
 import { openStates } from './headingStates.ts';
 import {
-  indentOf,
   isAlmostCheckbox,
-  isBegun,
   isBehindComment,
   isBoxBelow,
   isTextBelow,
   type MarkdownLine,
-  markWithWords,
 } from './markdownBlocks.ts';
 import { type NumberedLine, numberedLines } from './numberedLines.ts';
-import { strayBox } from './strayBox.ts';
-import { TICK, withoutItems } from './tasksWithoutBox.ts';
+import { PlanGroups } from './planGroups.ts';
+import { isBegun, markWithWords } from './stateMarks.ts';
+import { htmlItem, strayBox } from './strayBox.ts';
+import { TICK } from './tasksWithoutBox.ts';
 import { isTicked } from './tickMark.ts';
 
 /** Lines that look like checkboxes and are not read: a list must not become shorter without a word. */
 export function notItems(lines: readonly MarkdownLine[], hasCheckboxes: boolean): StoryProblem[] {
   const numbers = numberedLines(lines);
+  const groups = new PlanGroups(lines);
   const between = once(() => bulletsBetween(lines));
-  const empty = once(() => withoutItems(lines));
-  const states = once(() => openStates(lines, empty()));
-  const headings: Headings = {
-    empty,
-    groups: once(
-      () =>
-        new Set(
-          lines.flatMap((line, index) =>
-            line.kind === 'heading' && !empty().has(index) ? nameIn(line.title) : [],
-          ),
-        ),
-    ),
-  };
+  const states = once(() => openStates(lines, groups));
   return lines.flatMap((line, index): StoryProblem[] => {
     const found =
       line.kind === 'checkbox'
         ? secondOn(line)
-        : (oddBox(lines, index, hasCheckboxes) ??
-          laterBox(lines, index, headings) ??
-          openMark(lines, index, headings) ??
+        : (oddBox(lines, index, groups, hasCheckboxes) ??
+          laterBox(lines, index, groups) ??
+          openMark(lines, index, groups) ??
           (states().has(index) ? stateWithoutBox() : undefined) ??
           numberedWithoutBox(line, numbers.get(index)) ??
           (between().has(index) ? bulletWithoutBox(line) : undefined));
@@ -68,6 +56,7 @@ function secondOn({ checkbox, offset, text }: CheckboxLine): Found | undefined {
 function oddBox(
   lines: readonly MarkdownLine[],
   index: number,
+  groups: PlanGroups,
   hasCheckboxes: boolean,
 ): Found | undefined {
   const line = lines[index] as MarkdownLine;
@@ -76,9 +65,10 @@ function oddBox(
   const isHidden = line.kind === 'plain' && line.isHidden;
   const isItem = isHidden
     ? isBehindComment(line)
-    : (isBelow || isApart || isAlmostCheckbox(line, hasCheckboxes) || isOneOfBare(lines, index)) &&
+    : (isBelow || isApart || isAlmost(lines, index, hasCheckboxes)) &&
       !isTableRow(lines, index) &&
-      !isOfLegend(lines, index);
+      !isOfLegend(lines, index) &&
+      !isName(line, index, groups);
   if (!isItem) {
     return undefined;
   }
@@ -96,6 +86,32 @@ function oddBox(
   };
 }
 
+function isAlmost(lines: readonly MarkdownLine[], index: number, hasCheckboxes: boolean): boolean {
+  const line = lines[index] as MarkdownLine;
+  return (
+    (isAlmostCheckbox(line, hasCheckboxes) && !isQuotedResult(lines, index)) ||
+    htmlItem(line.text) !== -1 ||
+    isOneOfBare(lines, index)
+  );
+}
+
+/** Whether a line that is almost an item is the title of items: a heading, or with a label or in HTML. */
+function isName(line: MarkdownLine, index: number, groups: PlanGroups): boolean {
+  return line.kind === 'heading'
+    ? groups.isHeading(index)
+    : /^[\p{L}<\u25A0-\u27BF\u2B1C]|^[-*+][\t ]+[\u25A0-\u27BF\u2B1C]/u.test(line.text) &&
+        groups.isTitle(index);
+}
+
+/** Whether a line without a bullet in a quotation is one of several results: others have other marks. */
+function isQuotedResult(lines: readonly MarkdownLine[], index: number): boolean {
+  const resultAt = (at: number) => /^[\t ]*>[\t >]*\[(.)\]/.exec(lines[at]?.text ?? '')?.[1];
+  return (
+    resultAt(index) !== undefined &&
+    [index - 1, index + 1].some(at => (resultAt(at) ?? ' ') !== ' ')
+  );
+}
+
 const INDENTED = /^[\t ]+\[[ xX]\]\*?[\t ]+\p{L}/u;
 
 /** Whether a line is one of several boxes without bullets that stand indented: one alone may be a text that is wrapped. */
@@ -108,18 +124,10 @@ function isOneOfBare(lines: readonly MarkdownLine[], index: number): boolean {
   return isOpen && isBare(index) && (isBare(index - 1) || isBare(index + 1));
 }
 
-/** The headings of a plan. */
-interface Headings {
-  /** Those below which no item stands, by index: the mark of another one is that of its items. */
-  readonly empty: () => ReadonlySet<number>;
-  /** The others, as {@link nameIn} has them. */
-  readonly groups: () => ReadonlySet<string>;
-}
-
 function laterBox(
   lines: readonly MarkdownLine[],
   index: number,
-  headings: Headings,
+  groups: PlanGroups,
 ): Found | undefined {
   const line = lines[index];
   const isHidden = line === undefined || (line.kind === 'plain' && line.isHidden);
@@ -127,7 +135,7 @@ function laterBox(
   const isOther = () =>
     isTableRow(lines, index) ||
     isOfLegend(lines, index) ||
-    (line?.kind === 'heading' ? !headings.empty().has(index) : isGroup(lines, index, headings));
+    (line?.kind === 'heading' ? groups.isHeading(index) : groups.isTitle(index, at));
   return at === -1 || isOther()
     ? undefined
     : {
@@ -143,7 +151,7 @@ function laterBox(
 function openMark(
   lines: readonly MarkdownLine[],
   index: number,
-  headings: Headings,
+  groups: PlanGroups,
 ): Found | undefined {
   const line = lines[index];
   const isOpen = line?.kind === 'plain' && !line.isHidden && isBegun(line.text);
@@ -153,7 +161,7 @@ function openMark(
     isInList() &&
     !isTableRow(lines, index) &&
     !isOfLegend(lines, index) &&
-    !isGroup(lines, index, headings)
+    !groups.isTitle(index)
     ? {
         message: say(
           'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
@@ -162,20 +170,6 @@ function openMark(
         column: (/^[\t ]*/.exec(line.text)?.[0].length ?? 0) + 1,
       }
     : undefined;
-}
-
-/** Whether a line names items: they follow below it, or it is in a list of the headings that have them. */
-function isGroup(lines: readonly MarkdownLine[], index: number, { groups }: Headings): boolean {
-  const text = lines[index]?.text ?? '';
-  const next = lines.slice(index + 1, index + 3).find(line => line.text.trim() !== '');
-  const isAbove =
-    next?.kind === 'checkbox' && (/^\*\*/.test(text) || next.checkbox.indent > indentOf(text));
-  return isAbove || groups().has(nameIn(text));
-}
-
-/** The letters and digits of a text. */
-function nameIn(text: string): string {
-  return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 function stateWithoutBox(): Found {
@@ -192,7 +186,7 @@ function bulletWithoutBox({ text }: MarkdownLine): Found {
   return {
     message: say(
       'This line stands between items, but has no checkbox, so it is not read. Write it as "{0} …", or indent it if it belongs to the item above.',
-      `${text.trimStart().charAt(0)} [${TICK.test(text) ? 'x' : ' '}]`,
+      `${text.trimStart().charAt(0)} [ ]`,
     ),
     column: (/^[\t ]*/.exec(text)?.[0].length ?? 0) + 1,
   };
@@ -210,24 +204,32 @@ function numberedWithoutBox({ text }: MarkdownLine, found?: NumberedLine): Found
   );
 }
 
-/** Whether a line is one of several that explain what marks mean: each has its own mark, and a few words. */
+/**
+ * Whether a line is one of several that explain what marks mean: each has its own mark and a few words. Where all marks are
+ * those of work that is open, has begun or is done, at least half of the words must be such words.
+ */
 function isOfLegend(lines: readonly MarkdownLine[], index: number): boolean {
-  const markAt = (at: number) => markWithWords(lines[at]?.text ?? '');
   const seen = new Set<string>();
+  let states = 0;
   for (const step of [-1, 1]) {
     for (let at = step < 0 ? index : index + 1; ; at += step) {
-      const mark = markAt(at);
-      if (mark === undefined) {
+      const found = markWithWords(lines[at]?.text ?? '');
+      if (found === undefined) {
         break;
       }
-      if (seen.has(mark)) {
+      if (seen.has(found.mark)) {
         return false;
       }
-      seen.add(mark);
+      seen.add(found.mark);
+      states += found.isState ? 1 : 0;
     }
   }
-  return seen.size > 2;
+  return (
+    seen.size > 2 && (states * 2 >= seen.size || [...seen].some(mark => !WORK_MARK.test(mark)))
+  );
 }
+
+const WORK_MARK = /[\u231B\u23F3\u2610\u2611\u2705\u2713\u2714\u{1F504}\u{1F6A7}]/u;
 
 /** A table may have rows without a bar at their start. */
 function isTableRow(lines: readonly MarkdownLine[], index: number): boolean {

@@ -1,4 +1,4 @@
-import { BOX_SYMBOL, hasOtherMarks, isLegend } from './markdownBlocks.ts';
+import { BOX_SYMBOL, hasMark, hasOtherMarks, isLegend } from './stateMarks.ts';
 import { withoutSpans } from './withoutSpans.ts';
 
 /** A box, with its bullet if it has one. */
@@ -8,28 +8,27 @@ const BOX = new RegExp(
 );
 /** A line that explains marks. */
 const KEY = /^\W*(?:legend|key|status key|marks?|symbols?|legende|\u51E1\u4F8B)(?!\p{L})/iu;
-/** An open item in HTML: `<li>[ ] text</li>`, `<input type="checkbox"> text`; with the text of its tags in front. */
-const HTML =
-  /^([\t ]*(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)?(?:<[a-z][^<>]{0,200}>[\t ]*){0,9}?)(?:<input(?=[^<>]{0,200}\stype=["']?checkbox)(?![^<>]{0,200}\schecked)[^<>]{0,200}>|(?<=>[\t ]{0,9})(?:\[ \]|\u2610))[\t ]*(?:<[a-z][^<>]{0,200}>[\t ]*){0,9}([^\s<([:*=\u2192\u2013\u2014-].*)$/isu;
+/** An open item in HTML: `<li>[ ] text</li>`, `<input type="checkbox"> text`. */
+const HTML = new RegExp(
+  String.raw`^([\t ]*)(?:<(?:li|ul|ol|p|label|div|span|b|strong)(?:\s[^<>]{0,200})?>[\t ]*){0,9}(?:<input(?=[^<>]{0,200}\stype=["']?checkbox)(?![^<>]{0,200}\schecked)[^<>]{0,200}>|(?<=>[\t ]{0,9})(?:\[ \]|${BOX_SYMBOL}))[\t ]*(?:<[a-z][^<>]{0,200}>[\t ]*){0,9}([^\s<([:*=\u2192\u2013\u2014-].*)$`,
+  'isu',
+);
 /** A text in front of a box that asks for an entry: `Owner: [ ]`. */
 const LABEL = /:[*_]{0,3}[\t ]*$/;
 const TWO_SYMBOLS = new RegExp(`${BOX_SYMBOL}{2}`, 'u');
 /** What may be a box that is one character. */
 const SYMBOL = /[\u25A0-\uDFFF]/;
 const OWN_BULLET = /[-*+]|\d(?=\d{0,8}[.)])/;
-/**
- * How a line begins that may be an item: with a bullet, as a heading, in bold, or with a label of one or two words at the
- * margin and an open box (`Task 3: [ ] text`). A backslash makes it a text.
- */
-const LISTED =
-  /^(?:[\t ]*(?:[-*+\u2022]|\d{1,9}[.)]|#{1,6}[\t ]|\*\*)(?![\t ]{0,9}\\)|\p{L}[^\s[\]:"`\\]{0,30}(?: [^\s[\]:"`\\]{1,30})?[:\uFF1A](?=[\t ]{0,9}(?:\[ \]|[\u25A0-\uDFFF])))/u;
+/** How a line begins that may be an item: with a bullet, as a heading or in bold. A backslash makes it a text. */
+const LISTED = /^[\t ]*(?:[-*+\u2022]|\d{1,9}[.)]|#{1,6}[\t ]|\*\*)(?![\t ]{0,9}\\)/;
 /** What stands before a box that begins something new. */
 const SEPARATOR = /(?:[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B][\t ]{0,9}|[\t ]{2}|\t)$/;
 const BREAK = /<br ?\/?>[\t ]{0,9}$/i;
 /** Before or behind a box, of a text about boxes. */
 const ABOUT = new Set([
   ...['about', 'and', 'are', 'as', 'at', 'box', 'boxes', 'by', 'checkbox', 'checkboxes'],
-  ...['does', 'e.g.', 'for', 'from', 'glyph', 'i.e.', 'icon', 'icons', 'if', 'in', 'inside'],
+  ...['does', 'e.g.', 'first', 'for', 'from', 'glyph', 'handles', 'i.e.', 'icon', 'icons', 'if'],
+  ...['in', 'inside', 'shows'],
   ...['instead', 'into', 'is', 'like', 'matches', 'means', 'no', 'not', 'of', 'on', 'once'],
   ...['or', 'parse', 'pressing', 'rather', 'render', 'says', 'see', 'syntax', 'than', 'that'],
   ...['the', 'then', 'to', 'too', 'type', 'use', 'using', 'via', 'was', 'when', 'with'],
@@ -70,10 +69,6 @@ interface Own {
  */
 export function strayBox(line: string, own?: Own): number {
   const from = own?.end ?? 0;
-  const html = own === undefined && line.includes('<') ? htmlBox(line) : -1;
-  if (html !== -1) {
-    return html;
-  }
   if (!mayHaveBox(line, from) || (own === undefined && !LISTED.test(line))) {
     return -1;
   }
@@ -89,9 +84,16 @@ export function strayBox(line: string, own?: Own): number {
   return boxes.find(box => isItem(box) || BREAK.test(box.before))?.start ?? -1;
 }
 
-function htmlBox(line: string): number {
-  const [, before, text = ''] = HTML.exec(line) ?? [];
-  return before === undefined || isLegend(text) ? -1 : before.length;
+/**
+ * Where an open item in HTML begins; no choice, and nothing that only explains a mark.
+ * @returns an index of the line; -1 if there is none
+ */
+export function htmlItem(line: string): number {
+  const [, indent, rest = ''] = (line.includes('<') && HTML.exec(line)) || [];
+  const text = rest.replace(/<[^<>]{0,200}>/g, ' ');
+  return indent === undefined || isLegend(text) || hasMark(text) || rest.includes('<input')
+    ? -1
+    : indent.length;
 }
 
 /** Quickly, for thousands of lines without a box. */

@@ -1,6 +1,6 @@
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
-import { idInText } from './idInText.ts';
+import { idInText, labelInText } from './idInText.ts';
 import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { PARKED_WORDS } from './prdKeys.ts';
@@ -14,7 +14,13 @@ export const TICK =
 /** A bullet or heading, and its text. */
 const LISTED = /^(?:[-*+]|\d{1,9}[.)]|#{1,6})[\t ]+(\S.*)$/s;
 /** `1.2 Text` and `2. Text`, behind a bullet. */
-const BULLET_WITH_NUMBER = /^[\t ]*[-*+][\t ]+(?:\d{1,4}(?:\.\d{1,4})+\.?|\d{1,4}\.)[\t ]+\p{L}/u;
+const BULLET_WITH_NUMBER =
+  /^[\t ]*[-*+][\t ]+(?:\*\*)?(?:\d{1,4}(?:\.\d{1,4})+\.?|\d{1,4}\.):?(?:\*\*)?[\t ]+(?:\*\*|[`[])?\p{L}/u;
+/** A bullet with another id, such as `US-002`. */
+const BULLET = /^[\t ]*[-*+][\t ]/;
+const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'i');
+/** In the words of a text. */
+const IS_DONE = /^(?:done|completed|finished|erledigt|fertig)(?!\p{L})/iu;
 
 /** What stands between an id and the words about it. */
 const BEFORE_WORDS = /^[\s:,;.|\])*_`/&+]{0,9}/;
@@ -35,7 +41,7 @@ const ABOUT = new RegExp(
 const IS_GONE = new RegExp(`^(?:${GONE.join('|')})(?![\\p{L}\\d])`, 'u');
 /** With a capital, it may begin what is to be done: "Merged cells are split". */
 const IS_ONLY_GONE = new RegExp(
-  `^(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014])`,
+  `^(?:(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014]|(?:to|into|until|from|by)\\s)|(?:won.t do|rejected|out of scope|not needed)(?![\\p{L}\\d]))`,
   'iu',
 );
 
@@ -43,6 +49,8 @@ const IS_ONLY_GONE = new RegExp(
 interface Candidate {
   readonly line: MarkdownLine;
   readonly id: string;
+  /** It has the indentation of items with such ids, further in. */
+  readonly isNested: boolean;
 }
 
 /**
@@ -54,11 +62,14 @@ export function withoutBox(
   lines: readonly MarkdownLine[],
   ids: readonly (string | undefined)[],
 ): StoryProblem[] {
-  const numbering = new Numbering(ids);
+  const numbering = new Numbering(lines, ids);
   if (!numbering.hasAny) {
     return [];
   }
   const candidates = lines.map(line => candidateIn(line, numbering));
+  if (candidates.every(candidate => candidate === undefined)) {
+    return [];
+  }
   const isNamed = [nextToItems(lines, candidates), groupless(lines, candidates)];
   return lines.flatMap((line, index): StoryProblem[] => {
     const id = candidates[index]?.id;
@@ -66,7 +77,7 @@ export function withoutBox(
       return [];
     }
     numbering.add(id);
-    const mark = TICK.test(line.text) ? '- [x]' : '- [ ]';
+    const mark = isTickedText(LISTED.exec(line.text.trimStart())?.[1] ?? '') ? '- [x]' : '- [ ]';
     return [
       {
         code: 'notAStory',
@@ -85,54 +96,59 @@ export function withoutBox(
 /** The ids of the items, and which others are like them. */
 class Numbering {
   private readonly known = new Set<string>();
-  /** The last number below each other one, which is '' for those at the top. */
+  /** The last number behind each beginning, as {@link placeOf} has it. */
   private readonly last = new Map<string, number>();
+  /** The indentations of the items behind each beginning. */
+  private readonly indents = new Map<string, Set<number>>();
   private shortest = Number.POSITIVE_INFINITY;
   private longest = 0;
 
-  constructor(ids: readonly (string | undefined)[]) {
-    for (const id of ids) {
-      if (id !== undefined) {
-        this.add(id);
+  /** @param ids of the items, in their order */
+  constructor(lines: readonly MarkdownLine[], ids: readonly (string | undefined)[]) {
+    const items = lines.flatMap(line => (line.kind === 'checkbox' ? [line.checkbox] : []));
+    items.forEach(({ indent, text }, position) => {
+      const id = ids[position] ?? labelInText(text);
+      if (id === undefined) {
+        return;
       }
-      if (id !== undefined && NUMBERED_TASK.test(id)) {
+      this.add(id);
+      const { start } = placeOf(id);
+      this.indents.set(start, (this.indents.get(start) ?? new Set()).add(indent));
+      if (NUMBERED_TASK.test(id)) {
         this.shortest = Math.min(this.shortest, id.length);
         // With zeros in front, all are equally long.
         this.longest = Math.max(this.longest, id.startsWith('T0') ? id.length : 0);
       }
-    }
+    });
   }
 
   get hasAny(): boolean {
-    return this.last.size > 0 || this.shortest < Number.POSITIVE_INFINITY;
+    return this.known.size > 0;
   }
 
   add(id: string): void {
     this.known.add(id);
-    if (/^\d/.test(id)) {
-      const [above, number] = placeOf(id);
-      this.last.set(above, Math.max(number, this.last.get(above) ?? 0));
-    }
+    const { number, start } = placeOf(id);
+    this.last.set(start, Math.max(number, this.last.get(start) ?? 0));
   }
 
   /** Whether an id is like those of the items. A threat T1 is no task in a list that begins with T001. */
   isAlike(id: string): boolean {
     return NUMBERED_TASK.test(id)
       ? id.length >= this.shortest && (this.longest === 0 || id.length <= this.longest)
-      : this.last.size > 0;
+      : this.goesOn(id);
   }
 
   /** Whether an id is new, and a number the next one at most: "4.2 MB" is none. */
   goesOn(id: string): boolean {
-    const [above, number] = placeOf(id);
-    const last = this.last.get(above) ?? (this.known.has(above) ? 0 : Number.NEGATIVE_INFINITY);
+    const { above, number, start } = placeOf(id);
+    const last = this.last.get(start) ?? (this.known.has(above) ? 0 : Number.NEGATIVE_INFINITY);
     return this.isNew(id) && (NUMBERED_TASK.test(id) || number <= last + 1);
   }
 
-  /** Whether an item has a number below the same other number: `1.1`, for `1.2`. */
-  hasSibling(id: string): boolean {
-    const [above] = placeOf(id);
-    return above !== '' && this.last.has(above);
+  /** Whether items with this indentation have ids with the same beginning: `1.1`, for `1.2`. */
+  hasNextTo(id: string, indent: number): boolean {
+    return this.indents.get(placeOf(id).start)?.has(indent) === true;
   }
 
   isNew(id: string): boolean {
@@ -140,33 +156,71 @@ class Numbering {
   }
 }
 
-/** Of `2.1`, it is the first one below `2`. */
-function placeOf(id: string): readonly [above: string, number: number] {
-  const dot = id.lastIndexOf('.');
-  return [id.slice(0, Math.max(0, dot)), Number(id.slice(dot + 1))];
+/** Of `2.1`, the number is 1 behind `2.`, and it is the first one below `2`. */
+function placeOf(id: string): {
+  readonly start: string;
+  readonly number: number;
+  readonly above: string;
+} {
+  const [digits = ''] = /\d{0,9}$/.exec(id) ?? [];
+  const start = id.slice(0, id.length - digits.length);
+  return {
+    start,
+    number: digits === '' ? Number.NaN : Number(digits),
+    above: start.replace(/\.$/, ''),
+  };
 }
 
 function candidateIn(line: MarkdownLine, numbering: Numbering): Candidate | undefined {
   if (line.kind === 'checkbox' || (line.kind === 'plain' && line.isHidden)) {
     return undefined;
   }
-  const text = LISTED.exec(line.text.trimStart())?.[1] ?? '';
-  const id = idInText(text);
-  return id !== undefined &&
-    (NUMBERED_TASK.test(id) ||
-      (BULLET_WITH_NUMBER.test(line.text) &&
-        (indentOf(line.text) === 0 || numbering.hasSibling(id)))) &&
-    numbering.isAlike(id) &&
+  const [, text] = LISTED.exec(line.text.trimStart()) ?? [];
+  const id = text === undefined ? undefined : (idInText(text) ?? labelInText(text));
+  if (
+    text === undefined ||
+    id === undefined ||
+    !numbering.isAlike(id) ||
+    isAbout(behind(text, id))
+  ) {
+    return undefined;
+  }
+  const isNumber = /^\d/.test(id);
+  const isListed =
+    NUMBERED_TASK.test(id) || (isNumber ? BULLET_WITH_NUMBER : BULLET).test(line.text);
+  const indent = indentOf(line.text);
+  const isNested = isNumber && indent > 0;
+  return isListed &&
     !isAlmostCheckbox(line, true) &&
     numbering.isNew(id) &&
-    !isAbout(text.slice(text.indexOf(id) + id.length))
-    ? { line, id }
+    (!isNested || numbering.hasNextTo(id, indent))
+    ? { line, id, isNested }
     : undefined;
+}
+
+function behind(text: string, id: string): string {
+  return text.slice(text.indexOf(id) + id.length);
 }
 
 /** Whether the text of a line says that its task is gone: it is struck, or begins with a word for that. */
 export function isWordOfGone(text: string): boolean {
   return /^[*_]{0,3}~~/.test(text) || IS_ONLY_GONE.test(text.replace(/^[*_([]{1,4}/, ''));
+}
+
+/** Whether a text begins with an id or label, and tells of that task: `T002 blocks T003`. */
+export function isAboutTask(text: string): boolean {
+  const id = idInText(text) ?? labelInText(text);
+  return id !== undefined && isAbout(behind(text, id));
+}
+
+/**
+ * Whether a text says that its task is done, at its start, behind its id or at its end: a tick in the middle belongs to the
+ * text.
+ */
+export function isTickedText(text: string): boolean {
+  const id = idInText(text) ?? labelInText(text);
+  const words = (id === undefined ? text : behind(text, id)).replace(BEFORE_WORDS, '');
+  return TICKED.test(text) || TICKED.test(words) || IS_DONE.test(words);
 }
 
 /** @param rest of a line behind the id */
@@ -178,6 +232,11 @@ function isAbout(rest: string): boolean {
     [LEADS_ON, ABOUT].some(pattern => pattern.test(words)) ||
     [IS_GONE, IS_ONLY_GONE].some(pattern => pattern.test(state))
   );
+}
+
+/** Whether a text that stands directly below a line of a list is a part of it for Markdown. */
+export function isWrapped(text: string): boolean {
+  return /^\s*(?!\d{1,9}[.)]\s)[\p{L}\p{N}]/u.test(text);
 }
 
 /**
@@ -196,6 +255,7 @@ function nextToItems(
   let hasItem = false;
   /** Of the item or candidate above, as long as what follows may belong to it. */
   let open = Number.POSITIVE_INFINITY;
+  let isApart = false;
   const end = () => {
     for (const index of hasItem ? list : []) {
       found.add(index);
@@ -204,16 +264,21 @@ function nextToItems(
   };
   lines.forEach((line, index) => {
     const indent = indentOf(line.text);
+    const wasApart = isApart;
+    isApart = line.text.trim() === '';
     if (line.kind === 'checkbox' || isAlmostCheckbox(line, true)) {
       // A line that is to become an item counts as one.
       [hasItem, open] = [true, indent];
     } else if (line.kind === 'heading') {
       end();
+    } else if (candidates[index]?.isNested === true) {
+      list.push(index);
+      open = indent;
     } else if (line.text.trim() !== '' && !line.isHidden && indent <= open) {
       if (candidates[index] !== undefined && indents.has(indent)) {
         list.push(index);
         open = indent;
-      } else {
+      } else if (wasApart || !isWrapped(line.text)) {
         end();
       }
     }
