@@ -58,7 +58,7 @@ test('a mark that the branch with the work would lose is warned of, and one that
   const box = workbench.checkbox(/^US-001/);
   await box.click();
   await expect(box).toHaveAttribute('aria-checked', 'false');
-  const warning = workbench.notification('This mark may get lost, or be a conflict');
+  const warning = workbench.notification('The mark of US-001 may get lost, or be a conflict');
   await expect(warning).toContainText('landed on the branch ralph/q');
   await expect(view.getByText('next')).toBeVisible();
   await workbench.screenshot('stories-mark-elsewhere');

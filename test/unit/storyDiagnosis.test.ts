@@ -838,6 +838,9 @@ describe('other formats', () => {
   test('an item with a label keeps it, and one that says it is done stays so', () => {
     for (const [line, item] of [
       ['Task 3: [ ] Build', '- [ ] Task 3: Build'],
+      ['1. [WIP] Build', '1. [ ] Build'],
+      ['→ [ ] Build', '- [ ] Build'],
+      ['- T2 two (done)', '- [x] T2 two (done)'],
       ['- T2 two ✅', '- [x] T2 two ✅'],
       ['- T2 two [done]', '- [x] T2 two [done]'],
       ['- **T2** Replace ✅ with x', '- [ ] **T2** Replace ✅ with x'],

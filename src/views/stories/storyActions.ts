@@ -15,13 +15,12 @@ import { tickStory } from '../../orchestrator/loop/tickStory.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { isStoryFolder } from '../../orchestrator/stories/storyFolder.ts';
 import { Command } from '../common/contributions.ts';
-import { plainSentence } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
-import { errorWords } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { discoveredCommands } from './discoveredCommands.ts';
+import { type Mark, warnOfLostMarks } from './lostMarks.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
 import { NO_FILTER } from './storyFilter.ts';
@@ -38,20 +37,38 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
   async function tickBoxes(
     boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
   ): Promise<void> {
-    for (const [node, state] of boxes) {
-      await tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked);
+    const marks: Mark[] = [];
+    try {
+      for (const [node, state] of boxes) {
+        const done = state === TreeItemCheckboxState.Checked;
+        marks.push(...(await tick(parseStoryRef(node), done)));
+      }
+    } finally {
+      warnOfLostMarks(marks, takeBack, log);
     }
   }
 
-  async function tick(ref: StoryRef | undefined, done: boolean): Promise<void> {
+  async function tickOne(argument: unknown, done: boolean): Promise<void> {
+    warnOfLostMarks(await tick(parseStoryRef(argument), done), takeBack, log);
+  }
+
+  /**
+   * @param seen the file as it was when the person decided; by default as it is now
+   * @returns the mark that was made; none if the story has it already
+   */
+  async function tick(
+    ref: StoryRef | undefined,
+    done: boolean,
+    seen?: Pick<StoryFile, 'path' | 'hash'>,
+  ): Promise<Mark[]> {
     if (ref === undefined) {
-      return;
+      return [];
     }
     const folder = requireFolder(ref);
     const node = stories.find(ref);
     let marked: string | undefined;
     try {
-      const file = await currentFile(folder);
+      const file = seen ?? (await currentFile(folder));
       if (file === undefined) {
         throw new HumanError(l10n.t('The story file is missing. Restore it, then try again.'));
       }
@@ -70,36 +87,18 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
         stories.redraw(node);
       }
     }
-    // A running loop lands the mark with its work.
-    if (marked !== undefined && !folder.runs.current.alive && workspace.isTrusted) {
-      await warnOfOtherBranch(folder, marked, { ...ref, done });
-    }
+    const file = folder.stories.current;
+    // Another list may have been chosen meanwhile.
+    return file !== undefined && file.path === marked ? [{ folder, ref, done, file }] : [];
   }
 
-  async function warnOfOtherBranch(
-    { files }: Folder,
-    file: string,
-    mark: StoryRef & { readonly done: boolean },
-  ): Promise<void> {
-    const { done, storyId: id } = mark;
-    // Loaded on demand: most marks need no git.
-    const { markElsewhere } = await import('../../orchestrator/workspace/landedElsewhere.ts');
-    const way = await markElsewhere(files, file, { done, id });
-    if (way === undefined) {
-      return;
+  /** The last one first, so that each finds the file as it was left. */
+  async function takeBack(marks: readonly Mark[]): Promise<void> {
+    let seen: StoryFile | undefined;
+    for (const { done, file, ref } of marks.toReversed()) {
+      const [back] = await tick(ref, !done, seen?.path === file.path ? seen : file);
+      seen = back?.file;
     }
-    const lost = l10n.t(
-      'This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back.',
-    );
-    const takeBack = l10n.t('Take It Back');
-    // The mark is made, and waits for nobody.
-    void window
-      .showWarningMessage(plainSentence(`${lost} ${errorWords(way)}`), takeBack)
-      .then(chosen =>
-        chosen === takeBack
-          ? commands.executeCommand(done ? Command.untickStory : Command.tickStory, mark)
-          : undefined,
-      );
   }
 
   /** Shows the lists that runs work on, wherever another one is shown. */
@@ -153,8 +152,8 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
 
   const order = storyOrder(stories, folders, log);
   const ownCommands = registerCommands(log, {
-    [Command.tickStory]: argument => tick(parseStoryRef(argument), true),
-    [Command.untickStory]: argument => tick(parseStoryRef(argument), false),
+    [Command.tickStory]: argument => tickOne(argument, true),
+    [Command.untickStory]: argument => tickOne(argument, false),
     [Command.openStory]: argument => openStory(parseStoryRef(argument)),
     [Command.openStoryFile]: (file, line, column) =>
       openFile(file instanceof Uri ? file : undefined, place(line), place(column)),

@@ -28,7 +28,10 @@ function withBackslash(line: string): string {
     .replace(/^([\s>]*(?:[-*+]|\d{1,9}[.)])\s+)(?=\[)/, '$1\\')
     .replace(/^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s){1,999})(?=`{3}|~{3})/, '$1\\');
   // Many tools escape the brackets of what is meant as an item, but none does so with its bullet.
-  return isAlmostCheckbox({ kind: 'plain', text }, true) ||
+  // Several boxes that stand indented are almost items, too.
+  return [text, text.trimStart()].some(one =>
+    isAlmostCheckbox({ kind: 'plain', text: one }, true),
+  ) ||
     strayBox(text) !== -1 ||
     htmlItem(text) !== -1
     ? line.replace(/^[\s>]*(?:[\p{L}\p{N}]+[\t ]*)?/u, '$&\\')

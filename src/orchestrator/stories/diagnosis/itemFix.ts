@@ -16,7 +16,7 @@ import type { StoryFix } from './storyDiagnosis.ts';
  */
 const ALMOST = once(
   () =>
-    /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u,
+    /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u00BB\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u00BB\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u,
 );
 
 /** With a number or an id before the brackets, which stays if it is an id. */
@@ -26,7 +26,7 @@ const LABELED =
 const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
 /** With a word for the mark, or round brackets. */
 const WORDED =
-  /^([-*+])[\t ]+(?:\[ ?(?:(done|completed?|erledigt|fertig|\u5B8C\u4E86)|\p{L}[\p{L} _-]{1,12}) ?\]|\([\t ]\))[\t ]+/iu;
+  /^([-*+]|\d{1,9}[.)])[\t ]+(?:\[ ?(?:(done|completed?|erledigt|fertig|\u5B8C\u4E86)|\p{L}[\p{L} _-]{1,12}) ?\]|\([\t ]\))[\t ]+/iu;
 
 /** The beginning of a line that is almost an item. */
 interface Head {

@@ -2,9 +2,11 @@ import { indentOf, isAlmostCheckbox, type MarkdownLine, outermost } from './mark
 import { isAboutTask, isTickedText, isWordOfGone, isWrapped } from './tasksWithoutBox.ts';
 
 const BULLET = /^[\t ]*([-*+])[\t ]+(\S.*)$/s;
-/** A text that begins with a word, and has no label in front, which notes have: `Files: a.ts`. */
+/** A text that begins with a word, has no label in front, which notes have (`Files: a.ts`), and tells of no other item. */
 const WORK =
-  /^(?:\*\*|`)?(?![^\p{L}]*(?:none|n\/a|see|siehe|etc|cf)(?!\p{L}))[\p{L}\p{N}](?!.{0,40}?[:\uFF1A])/iu;
+  /^(?![^\p{L}]*(?:none|n\/a|see|siehe|etc|cf|depends|blocked|blocks|requires|requirements?|covers|estimated?|optional|acceptance|total)(?!\p{L}))(?:\*\*|`)?[\p{L}\p{N}](?!.{0,40}?[:\uFF1A])/iu;
+/** Nothing but a path or code. */
+const PATH = /^(?:`[^`]*`|\S{0,200}[./]\S{0,200})$/;
 /** The title of what follows: all in bold, or a part of the plan with its number. */
 const TITLE =
   /^\*\*[^*]{1,200}\*\*$|^(?:\*\*)?(?:phase|milestone|sprint|epic|part|section|week|day|teil|woche|tag)\s\S{0,9}\d/iu;
@@ -47,7 +49,12 @@ export function bulletsBetween(lines: readonly MarkdownLine[]): ReadonlySet<numb
     } else if (own === bullet) {
       last = index;
       const isOver = isTickedText(text) || isWordOfGone(text);
-      if (!isOver && WORK.test(text) && !TITLE.test(text) && !isAboutTask(text)) {
+      if (
+        !isOver &&
+        WORK.test(text) &&
+        ![PATH, TITLE].some(one => one.test(text)) &&
+        !isAboutTask(text)
+      ) {
         between.push(index);
       } else if (!isOver) {
         bullet = undefined;

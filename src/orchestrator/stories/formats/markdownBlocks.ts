@@ -1,5 +1,5 @@
 import { fenceAfter } from '../../../base/codeFence.ts';
-import { isLegend, MARK, OTHER_BOX } from './stateMarks.ts';
+import { hasMark, isLegend, MARK, OTHER_BOX } from './stateMarks.ts';
 
 /**
  * The few Markdown blocks that matter for a plan: headings, checkboxes and the text between them. Fences and
@@ -43,11 +43,11 @@ export function isAlmostCheckbox(
     (usual !== text && CHECKBOX.test(usual)) ||
     ALMOST.test(usual) ||
     [
-      ...[ODD, ODD_MARK, STRAY, BARE, LABELED, COLON, QUOTED],
+      ...[ODD, ODD_MARK, STRAY, BARE, LABELED, WORD_LABELED, COLON, QUOTED],
       hasCheckboxes ? WORDED : BARE_TICKED,
     ].some(spelling => {
       const rest = spelling.exec(usual)?.[1];
-      return rest !== undefined && !isLegend(rest);
+      return rest !== undefined && !isLegend(rest) && !(spelling === WORD_LABELED && hasMark(rest));
     })
   );
 }
@@ -161,9 +161,12 @@ const STRAY =
  */
 const ODD =
   /^[\t ]*(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014]|\d{1,9}[.)]|[A-Za-z][.)])[\t ]+){1,99}(?:[\u2610\u2611]|(?:\*{1,2}|_{1,2})?\\?\[[\t ]*(?:[xX~!/][\t ]*)?\\?\](?:\*{1,3}|_{1,2})?)\s+([^\s:=\u2192\u2013\u2014-].*)$/su;
-/** With a number or an id before the brackets: `(1) [ ] text`, `1: [ ] text`, `- T001 [ ] text`, `Task 3: [ ] text`. */
+/** With a number or an id before the brackets: `(1) [ ] text`, `1: [ ] text`, `- T001 [ ] text`. */
 const LABELED =
-  /^[\t ]*(?:[-*+][\t ]+)?(?:\((?:\d{1,4}|[A-Za-z])\)|\d{1,4}:|(?<![\t ])\p{L}{3,20}[\t ]\d{1,4}(?:[:.\uFF1A]|[\t ][-\u2013\u2014])?|(?:\*\*|`)?(?:[A-Z]{1,5}-?\d{1,5}|\d{1,4}(?:\.\d{1,4}){1,4})[.:)]?(?:\*\*|`)?[.:)]?)[\t ]+(?:\[ ?\]\*?|\u2610)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+  /^[\t ]*(?:[-*+][\t ]+)?(?:\((?:\d{1,4}|[A-Za-z])\)|\d{1,4}:|(?:\*\*|`)?(?:[A-Z]{1,5}-?\d{1,5}|\d{1,4}(?:\.\d{1,4}){1,4})[.:)]?(?:\*\*|`)?[.:)]?)[\t ]+(?:\[ ?\]\*?|\u2610)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/su;
+/** With a word and a number before one box: `Task 3: [ ] text`. */
+const WORD_LABELED =
+  /^(?:task|step|story|feature|issue|ticket|item|phase|aufgabe|schritt|\u30BF\u30B9\u30AF|\u30B9\u30C6\u30C3\u30D7)[\t ]?\d{1,4}(?:[:.\uFF1A]|[\t ][-\u2013\u2014])?[\t ]+(?:\[ ?\]\*?|\u2610)[\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
 /** With a colon behind the brackets: `- [ ]: text`. */
 const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)(?:\*\*)?[^\s([:*=\u2192\u2013\u2014-].*)$/su;

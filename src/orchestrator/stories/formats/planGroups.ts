@@ -1,11 +1,13 @@
 import { once } from '../../../base/once.ts';
-import { idInText, labelInText } from './idInText.ts';
+import { idInText } from './idInText.ts';
 import { indentOf, type MarkdownLine } from './markdownBlocks.ts';
 import { isLegend } from './stateMarks.ts';
 import { withoutItems } from './tasksWithoutBox.ts';
 
 /** `Phase 1: [ ] Build`. */
 const LABELED = /^\p{L}{1,20}[\t ]\d{1,4}/u;
+/** Behind a box: how much is done. */
+const COUNT = /^[^\p{L}\p{N}]{0,9}\d{1,9}\s?\/\s?\d/u;
 /** What a list leaves out of a heading: it calls `Phase 1: Build` `Phase 1`. */
 const REST = /(?:[:\uFF1A]|\s[-\u2013\u2014]\s).*$/s;
 
@@ -64,7 +66,8 @@ export class PlanGroups {
   private isInList(text: string, box: number): boolean {
     const before = nameIn(text.slice(0, box));
     const name = before === '' ? nameIn(text) : before;
-    return name !== '' && this.headings().has(name);
+    const isItem = hasTextsAround(text, box) && !COUNT.test(text.slice(box + 1));
+    return name !== '' && !isItem && this.headings().has(name);
   }
 }
 
@@ -74,11 +77,12 @@ function hasTextsAround(text: string, box: number): boolean {
   return /\p{L}/u.test(text.slice(0, box)) && /\p{L}/u.test(behind) && !isLegend(behind);
 }
 
-/** By what an item is known: its name, its id and its label. */
+/** By what an item is known: its name, and its id unless that is a number, which may begin anew below each heading. */
 function keysOf(text: string): string[] {
   const own = text.replace(/^\[[ xX]?\]/, '').trim();
-  const keys = [nameIn(own), idInText(own), labelInText(own)];
-  return keys.filter(key => key !== undefined && key !== '') as string[];
+  const id = idInText(own);
+  const keys = [nameIn(own), ...(id === undefined || /^\d/.test(id) ? [] : [id])];
+  return keys.filter(key => key !== '');
 }
 
 /** The letters and digits of a text, without the number of a list and the target of a link. */

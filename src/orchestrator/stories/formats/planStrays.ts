@@ -147,7 +147,7 @@ function laterBox(
       };
 }
 
-/** A mark of work that has begun, in a list of marks: a list that has `⬜ text` may have it, too. */
+/** A mark of work that has begun, in a list with marks of open or done work: a list that has `⬜ text` may have it, too. */
 function openMark(
   lines: readonly MarkdownLine[],
   index: number,
@@ -155,10 +155,8 @@ function openMark(
 ): Found | undefined {
   const line = lines[index];
   const isOpen = line?.kind === 'plain' && !line.isHidden && isBegun(line.text);
-  const isInList = () =>
-    [index - 1, index + 1].some(at => markWithWords(lines[at]?.text ?? '') !== undefined);
   return isOpen &&
-    isInList() &&
+    isInListOfMarks(lines, index) &&
     !isTableRow(lines, index) &&
     !isOfLegend(lines, index) &&
     !groups.isTitle(index)
@@ -167,9 +165,26 @@ function openMark(
           'This looks like a checkbox, but is not read as one. Write it as "{0} …".',
           '- [ ]',
         ),
-        column: (/^[\t ]*/.exec(line.text)?.[0].length ?? 0) + 1,
+        column: 1,
       }
     : undefined;
+}
+
+const OPEN_OR_DONE = /[\u2610\u2611\u2705\u2713\u2714]/;
+
+/** How far away a mark of open or done work may be. */
+const NEAR = 20;
+
+function isInListOfMarks(lines: readonly MarkdownLine[], index: number): boolean {
+  return [-1, 1].some(step => {
+    for (let at = index + step; Math.abs(at - index) <= NEAR; at += step) {
+      const mark = markWithWords(lines[at]?.text ?? '')?.mark;
+      if (mark === undefined || OPEN_OR_DONE.test(mark)) {
+        return mark !== undefined;
+      }
+    }
+    return false;
+  });
 }
 
 function stateWithoutBox(): Found {

@@ -40,10 +40,10 @@ export function markWithWords(
     : undefined;
 }
 
-/** Whether a line begins with a mark of work that has begun, and says which work. */
+/** Whether a line is a bullet with a mark of work that has begun, and says which work. */
 export function isBegun(text: string): boolean {
   const [, mark = '', words = ''] = MARKED.exec(text) ?? [];
-  return BEGUN.test(mark) && /\p{L}/u.test(words) && !LEGEND.test(words);
+  return /^[-*+]/.test(text) && BEGUN.test(mark) && /\p{L}/u.test(words) && !LEGEND.test(words);
 }
 
 /** Whether a text has boxes, and marks that are none: of a legend, or of a bar. */

@@ -43,11 +43,9 @@ export interface PartList {
  */
 export function partLists(entry: Entry, known: ReadonlySet<string> = new Set()): PartList[] {
   return Object.keys(entry).flatMap(key => {
-    if (!isKeyOfParts(key)) {
-      return [];
-    }
     const value: unknown = entry[key];
-    if (typeof value !== 'object' || value === null) {
+    // Most values are texts, and are passed over quickly.
+    if (typeof value !== 'object' || value === null || !isKeyOfParts(key)) {
       return [];
     }
     const parts = partsIn(value).filter(

@@ -19,8 +19,10 @@ const BULLET_WITH_NUMBER =
 /** A bullet with another id, such as `US-002`. */
 const BULLET = /^[\t ]*[-*+][\t ]/;
 const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'i');
-/** In the words of a text. */
-const IS_DONE = /^(?:done|completed|finished|erledigt|fertig)(?!\p{L})/iu;
+/** In the words of a text: at its start, or at its end in brackets, in bold or behind a dash. */
+const IS_DONE =
+  /^(?:done|completed|finished|erledigt|fertig)(?!\p{L})|(?:[([]|\*\*|\s[-\u2013\u2014:]\s)(?:done|completed?|finished|erledigt|fertig|\u5B8C\u4E86)(?!\p{L}).{0,40}$/isu;
+const ENDS_DONE = /\s(?:DONE|COMPLETED?)\W*$/;
 
 /** What stands between an id and the words about it. */
 const BEFORE_WORDS = /^[\s:,;.|\])*_`/&+]{0,9}/;
@@ -40,9 +42,14 @@ const ABOUT = new RegExp(
 );
 const IS_GONE = new RegExp(`^(?:${GONE.join('|')})(?![\\p{L}\\d])`, 'u');
 /** With a capital, it may begin what is to be done: "Merged cells are split". */
+const GONE_TEXTS = `(?:${GONE.join('|')}|won.t do|rejected|out of scope|not needed)`;
 const IS_ONLY_GONE = new RegExp(
   `^(?:(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014]|(?:to|into|until|from|by)\\s)|(?:won.t do|rejected|out of scope|not needed)(?![\\p{L}\\d]))`,
   'iu',
+);
+const ENDS_GONE = new RegExp(
+  `(?:[([]|\\*\\*|\\s[-\\u2013\\u2014]\\s)${GONE_TEXTS}(?![\\p{L}\\d]).{0,40}$`,
+  'isu',
 );
 
 /** A line that begins with an id like those of the items, but has no checkbox. */
@@ -98,6 +105,7 @@ class Numbering {
   private readonly known = new Set<string>();
   /** The last number behind each beginning, as {@link placeOf} has it. */
   private readonly last = new Map<string, number>();
+  private readonly numbers = new Map<string, Set<number>>();
   /** The indentations of the items behind each beginning. */
   private readonly indents = new Map<string, Set<number>>();
   private shortest = Number.POSITIVE_INFINITY;
@@ -130,6 +138,7 @@ class Numbering {
     this.known.add(id);
     const { number, start } = placeOf(id);
     this.last.set(start, Math.max(number, this.last.get(start) ?? 0));
+    this.numbers.set(start, (this.numbers.get(start) ?? new Set()).add(number));
   }
 
   /** Whether an id is like those of the items. A threat T1 is no task in a list that begins with T001. */
@@ -139,9 +148,17 @@ class Numbering {
       : this.goesOn(id);
   }
 
-  /** Whether an id is new, and a number the next one at most: "4.2 MB" is none. */
+  /**
+   * Whether an id is new, and a number the next one at most: "4.2 MB" is none. Ids with a word, such as those of an issue
+   * tracker, have an item next to them.
+   */
   goesOn(id: string): boolean {
     const { above, number, start } = placeOf(id);
+    if (!NUMBERED_TASK.test(id) && /^\p{L}/u.test(id)) {
+      return (
+        this.isNew(id) && [number - 1, number + 1].some(next => this.numbers.get(start)?.has(next))
+      );
+    }
     const last = this.last.get(start) ?? (this.known.has(above) ? 0 : Number.NEGATIVE_INFINITY);
     return this.isNew(id) && (NUMBERED_TASK.test(id) || number <= last + 1);
   }
@@ -202,9 +219,13 @@ function behind(text: string, id: string): string {
   return text.slice(text.indexOf(id) + id.length);
 }
 
-/** Whether the text of a line says that its task is gone: it is struck, or begins with a word for that. */
+/** Whether the text of a line says that its task is gone: it is struck, or begins or ends with a word for that. */
 export function isWordOfGone(text: string): boolean {
-  return /^[*_]{0,3}~~/.test(text) || IS_ONLY_GONE.test(text.replace(/^[*_([]{1,4}/, ''));
+  return (
+    /^[*_]{0,3}~~/.test(text) ||
+    IS_ONLY_GONE.test(text.replace(/^[*_([]{1,4}/, '')) ||
+    ENDS_GONE.test(text)
+  );
 }
 
 /** Whether a text begins with an id or label, and tells of that task: `T002 blocks T003`. */
@@ -220,7 +241,10 @@ export function isAboutTask(text: string): boolean {
 export function isTickedText(text: string): boolean {
   const id = idInText(text) ?? labelInText(text);
   const words = (id === undefined ? text : behind(text, id)).replace(BEFORE_WORDS, '');
-  return TICKED.test(text) || TICKED.test(words) || IS_DONE.test(words);
+  return (
+    [TICKED, ENDS_DONE].some(done => done.test(text)) ||
+    [TICKED, IS_DONE].some(done => done.test(words))
+  );
 }
 
 /** @param rest of a line behind the id */
@@ -230,7 +254,8 @@ function isAbout(rest: string): boolean {
   const state = words.replace(/^(?:[-\u2013\u2014]{1,2}\s{1,4})?[*_([]{0,3}/, '');
   return (
     [LEADS_ON, ABOUT].some(pattern => pattern.test(words)) ||
-    [IS_GONE, IS_ONLY_GONE].some(pattern => pattern.test(state))
+    [IS_GONE, IS_ONLY_GONE].some(pattern => pattern.test(state)) ||
+    ENDS_GONE.test(rest)
   );
 }
 
@@ -266,6 +291,13 @@ function nextToItems(
     const indent = indentOf(line.text);
     const wasApart = isApart;
     isApart = line.text.trim() === '';
+    if (isApart && !hasItem) {
+      // A list of references may stand above the items.
+      list = list.filter(
+        at =>
+          !/^\p{L}/u.test(candidates[at]?.id ?? '') || NUMBERED_TASK.test(candidates[at]?.id ?? ''),
+      );
+    }
     if (line.kind === 'checkbox' || isAlmostCheckbox(line, true)) {
       // A line that is to become an item counts as one.
       [hasItem, open] = [true, indent];
