@@ -41,14 +41,14 @@ const ABOUT = new RegExp(
   'u',
 );
 const IS_GONE = new RegExp(`^(?:${GONE.join('|')})(?![\\p{L}\\d])`, 'u');
+const NOT_WANTED = 'won.t do|rejected|out of scope|not needed';
 /** With a capital, it may begin what is to be done: "Merged cells are split". */
-const GONE_TEXTS = `(?:${GONE.join('|')}|won.t do|rejected|out of scope|not needed)`;
 const IS_ONLY_GONE = new RegExp(
-  `^(?:(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014]|(?:to|into|until|from|by)\\s)|(?:won.t do|rejected|out of scope|not needed)(?![\\p{L}\\d]))`,
+  `^(?:(?:${GONE.join('|')})[*_)\\]]{0,3}\\s{0,4}(?:$|[-,.;:(\\u2013\\u2014]|(?:to|into|until|from|by)\\s)|(?:${NOT_WANTED})(?![\\p{L}\\d]))`,
   'iu',
 );
 const ENDS_GONE = new RegExp(
-  `(?:[([]|\\*\\*|\\s[-\\u2013\\u2014]\\s)${GONE_TEXTS}(?![\\p{L}\\d]).{0,40}$`,
+  `(?:[([]|\\*\\*|\\s[-\\u2013\\u2014]\\s)(?:${GONE.join('|')}|${NOT_WANTED})(?![\\p{L}\\d]).{0,40}$`,
   'isu',
 );
 
@@ -105,6 +105,7 @@ class Numbering {
   private readonly known = new Set<string>();
   /** The last number behind each beginning, as {@link placeOf} has it. */
   private readonly last = new Map<string, number>();
+  /** All numbers behind each beginning. */
   private readonly numbers = new Map<string, Set<number>>();
   /** The indentations of the items behind each beginning. */
   private readonly indents = new Map<string, Set<number>>();
@@ -154,7 +155,7 @@ class Numbering {
    */
   goesOn(id: string): boolean {
     const { above, number, start } = placeOf(id);
-    if (!NUMBERED_TASK.test(id) && /^\p{L}/u.test(id)) {
+    if (hasWord(id)) {
       return (
         this.isNew(id) && [number - 1, number + 1].some(next => this.numbers.get(start)?.has(next))
       );
@@ -171,6 +172,11 @@ class Numbering {
   isNew(id: string): boolean {
     return !this.known.has(id);
   }
+}
+
+/** Whether an id has a word, and is none of a list of tasks: `US-003`, `Task 3`. */
+function hasWord(id: string): boolean {
+  return /^\p{L}/u.test(id) && !NUMBERED_TASK.test(id);
 }
 
 /** Of `2.1`, the number is 1 behind `2.`, and it is the first one below `2`. */
@@ -277,38 +283,37 @@ function nextToItems(
   );
   const found = new Set<number>();
   let list: number[] = [];
+  /** Ids with a word: above the items, and apart from them, they are references. */
+  let references: number[] = [];
   let hasItem = false;
   /** Of the item or candidate above, as long as what follows may belong to it. */
   let open = Number.POSITIVE_INFINITY;
   let isApart = false;
   const end = () => {
-    for (const index of hasItem ? list : []) {
+    for (const index of hasItem ? [...list, ...references] : []) {
       found.add(index);
     }
-    [list, hasItem, open] = [[], false, Number.POSITIVE_INFINITY];
+    [list, references, hasItem, open] = [[], [], false, Number.POSITIVE_INFINITY];
   };
   lines.forEach((line, index) => {
     const indent = indentOf(line.text);
+    const candidate = candidates[index];
     const wasApart = isApart;
     isApart = line.text.trim() === '';
     if (isApart && !hasItem) {
-      // A list of references may stand above the items.
-      list = list.filter(
-        at =>
-          !/^\p{L}/u.test(candidates[at]?.id ?? '') || NUMBERED_TASK.test(candidates[at]?.id ?? ''),
-      );
+      references = [];
     }
     if (line.kind === 'checkbox' || isAlmostCheckbox(line, true)) {
       // A line that is to become an item counts as one.
       [hasItem, open] = [true, indent];
     } else if (line.kind === 'heading') {
       end();
-    } else if (candidates[index]?.isNested === true) {
+    } else if (candidate?.isNested === true) {
       list.push(index);
       open = indent;
     } else if (line.text.trim() !== '' && !line.isHidden && indent <= open) {
-      if (candidates[index] !== undefined && indents.has(indent)) {
-        list.push(index);
+      if (candidate !== undefined && indents.has(indent)) {
+        (hasWord(candidate.id) ? references : list).push(index);
         open = indent;
       } else if (wasApart || !isWrapped(line.text)) {
         end();
