@@ -201,11 +201,11 @@ async function warnOfOtherBranch(
 ): Promise<void> {
   // Loaded on demand: most marks need no git.
   const { markElsewhere } = await import('../orchestrator/workspace/landedElsewhere.ts');
-  const way = await markElsewhere(files, file, mark);
-  if (way !== undefined) {
+  const found = await markElsewhere(files, file, mark);
+  if (found !== undefined) {
     const undo = `ralph-fresh ${mark.done ? 'untick' : 'tick'}${flags} ${shellWord(mark.id)}`;
     tell(
-      `This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back: ${undo}. ${way.message}`,
+      `This mark may get lost, or be a conflict, when you go to the branch that has the work. To make it there instead, first take it back: ${undo}. ${found.way.message}`,
     );
   }
 }

@@ -292,7 +292,9 @@ test('a bullet without a box between two items is a problem with its line', () =
     ['- [ ] a\n- b\n- Group\n  - [ ] c\n  - [ ] d\n- [ ] e', ['8:1']],
     ['- [ ] a\n- **b** with `c`\n- [] d', ['8:1', '9:1']],
     ['- [ ] a\n- Note taking page\n- [ ] c', ['8:1']],
-    ['- [ ] a\n- b (done)\n- c – done\n- d **done**\n- e DONE\n- f\n- [ ] g', ['12:1']],
+    ['- [ ] a\n- b (done)\n- c – done 2026-05-01\n- d **done**\n- f\n- [ ] g', ['11:1']],
+    ['- [ ] a\n- Show them (completed tasks only)\n- [ ] g', ['8:1']],
+    ['- [ ] a\n- Restore files (deleted by accident)\n- [ ] g', ['8:1']],
     ['- [ ] a\n- b (deferred)\n- c (removed)\n- d – moved to v2\n- f\n- [ ] g', ['11:1']],
     ...[
       ...['- [ ] a\n* b\n- [ ] c', '- [ ] a\n## More\n- b\n- [ ] c', '- [ ] a\n\n- b\n\n- [ ] c'],
@@ -335,6 +337,8 @@ test('an open state of a task that is a heading is a problem with its line', () 
       ...['### Task 1: Build\nStatus: [ ] PENDING / PASS / FAIL\n'],
       ...['- [ ] Task 1: Build\n### Task 1: Build\n**Status:** [ ] Not started\n'],
       ...['- [ ] T001 Build\n### T001 Details\nStatus: [ ] open\n'],
+      ...['- [ ] **Task 2: Build**\n### Task 2: Build (2 h)\nStatus: [ ] open\n'],
+      ...['- [ ] 1.2 Build\n### 1.2 Build the page\nStatus: [ ] open\n'],
       ...['### ~~Task 4: Build~~\nStatus: [ ] open\n', '### Task 5: Removed\nStatus: [ ] open\n'],
       ...[
         '### Task 3: Build ✅\nStatus: [ ] open\n',

@@ -835,12 +835,25 @@ describe('other formats', () => {
     }
   });
 
+  test('words in brackets that are no states stay', () => {
+    const text = '1. [ ] one\n2. [Backend] two\n3. [ ] three\n';
+    const [found] = told(text, 'PLAN.md');
+    assert.deepEqual(found?.texts, [text.replace('2.', '2. [ ]')]);
+  });
+
+  test('a heading does not become the text of an item', () => {
+    const [found] = told('- [x] 1. one\n\n## Phase 2\n### [ ] 1. two\n', 'PLAN.md');
+    assert.ok(found?.texts.every(text => !/\[ \] #/.test(text)));
+  });
+
   test('an item with a label keeps it, and one that says it is done stays so', () => {
     for (const [line, item] of [
       ['Task 3: [ ] Build', '- [ ] Task 3: Build'],
       ['1. [WIP] Build', '1. [ ] Build'],
       ['→ [ ] Build', '- [ ] Build'],
       ['- T2 two (done)', '- [x] T2 two (done)'],
+      ['- T2 two (completed tasks only)', '- [ ] T2 two (completed tasks only)'],
+      ['- T2 Rename the state to DONE', '- [ ] T2 Rename the state to DONE'],
       ['- T2 two ✅', '- [x] T2 two ✅'],
       ['- T2 two [done]', '- [x] T2 two [done]'],
       ['- **T2** Replace ✅ with x', '- [ ] **T2** Replace ✅ with x'],

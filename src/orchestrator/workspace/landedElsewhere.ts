@@ -59,13 +59,13 @@ async function hasMoreDone(storyFile: string, branch: string): Promise<boolean> 
  * Whether the list goes on in a branch that has a story otherwise than a person has just marked it here. When they go there
  * later, git merges two lists, and does not know what a mark means.
  * @param storyFile absolute path
- * @returns the way to that branch
+ * @returns the way to that branch, and its command
  */
 export async function markElsewhere(
   files: RunFiles,
   storyFile: string,
   { done, id }: Pick<Story, 'done' | 'id'>,
-): Promise<HumanError | undefined> {
+): Promise<{ readonly way: HumanError; readonly command: string } | undefined> {
   const branch = await listElsewhere(files, storyFile);
   if (branch === undefined) {
     return undefined;
@@ -73,7 +73,9 @@ export async function markElsewhere(
   // If git cannot tell, as while its files are locked, the mark is made all the same.
   const list = await listOn(storyFile, HEADS + branch).catch(() => undefined);
   const there = list?.stories.find(story => story.id === id);
-  return there && there.done !== done ? goToWork(files.workspace, branch) : undefined;
+  return there && there.done !== done
+    ? { way: await goToWork(files.workspace, branch), command: switchTo(branch) }
+    : undefined;
 }
 
 /** @param commit its name */
@@ -82,14 +84,19 @@ async function listOn(storyFile: string, commit: string): Promise<StoryList | un
   return (root && (await committedList(root, commit, storyFile))) || undefined;
 }
 
+/** The git command that goes to a branch that has work. */
+function switchTo(branch: string): string {
+  return `git switch --no-overwrite-ignore --merge ${shellWord(branch)}`;
+}
+
 /** The way to the branch that has work. */
 export async function goToWork(dir: string, branch: string): Promise<HumanError> {
   return new HumanError(
     say(
-      'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --no-overwrite-ignore --merge {2}", then try again.',
+      'This work has landed on the branch {0}, and {1} is checked out. Go there with "{2}", then try again.',
       shorten(branch, 200),
       (await new GitRepository(dir).branch()) || say('a detached HEAD'),
-      shellWord(branch),
+      switchTo(branch),
     ),
   );
 }

@@ -37,48 +37,39 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
   async function tickBoxes(
     boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
   ): Promise<void> {
-    const marks: Mark[] = [];
+    const marks: (Mark | undefined)[] = [];
     try {
       for (const [node, state] of boxes) {
-        const done = state === TreeItemCheckboxState.Checked;
-        marks.push(...(await tick(parseStoryRef(node), done)));
+        marks.push(await tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked));
       }
     } finally {
-      warnOfLostMarks(marks, takeBack, log);
+      warnOfLostMarks(marks, log);
     }
   }
 
   async function tickOne(argument: unknown, done: boolean): Promise<void> {
-    warnOfLostMarks(await tick(parseStoryRef(argument), done), takeBack, log);
+    warnOfLostMarks([await tick(parseStoryRef(argument), done)], log);
   }
 
-  /**
-   * @param seen the file as it was when the person decided; by default as it is now
-   * @returns the mark that was made; none if the story has it already
-   */
-  async function tick(
-    ref: StoryRef | undefined,
-    done: boolean,
-    seen?: Pick<StoryFile, 'path' | 'hash'>,
-  ): Promise<Mark[]> {
+  /** @returns the mark that was made; `undefined` if the story has it already */
+  async function tick(ref: StoryRef | undefined, done: boolean): Promise<Mark | undefined> {
     if (ref === undefined) {
-      return [];
+      return undefined;
     }
     const folder = requireFolder(ref);
     const node = stories.find(ref);
-    let marked: string | undefined;
     try {
-      const file = seen ?? (await currentFile(folder));
+      const file = await currentFile(folder);
       if (file === undefined) {
         throw new HumanError(l10n.t('The story file is missing. Restore it, then try again.'));
       }
-      const { storyId: id, position } = ref;
-      const selector = { id, position };
+      const { storyId, position } = ref;
+      const selector = { id: storyId, position };
       const hasChanged = await tickStory(folder.files, file.path, selector, done, {
         expectedHash: file.hash,
         access: { mayRun: workspace.isTrusted, env: process.env },
       });
-      marked = hasChanged ? file.path : undefined;
+      return hasChanged ? { folder, storyFile: file.path, storyId, done } : undefined;
     } finally {
       // Also after a failure: the checkbox must show the file's state.
       await folder.stories.refresh();
@@ -86,18 +77,6 @@ export function storyActions(stories: StoryLines, folders: Folders, log: LogOutp
       if (node !== undefined) {
         stories.redraw(node);
       }
-    }
-    const file = folder.stories.current;
-    // Another list may have been chosen meanwhile.
-    return file !== undefined && file.path === marked ? [{ folder, ref, done, file }] : [];
-  }
-
-  /** The last one first, so that each finds the file as it was left. */
-  async function takeBack(marks: readonly Mark[]): Promise<void> {
-    let seen: StoryFile | undefined;
-    for (const { done, file, ref } of marks.toReversed()) {
-      const [back] = await tick(ref, !done, seen?.path === file.path ? seen : file);
-      seen = back?.file;
     }
   }
 

@@ -4,6 +4,7 @@ import { once } from '../../../base/once.ts';
 import { isState } from '../formats/headingStates.ts';
 import { indentOf } from '../formats/markdownBlocks.ts';
 import { numberedHead } from '../formats/numberedLines.ts';
+import { DONE_WORDS, OPEN_WORDS } from '../formats/stateMarks.ts';
 import { isTickedText } from '../formats/tasksWithoutBox.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
@@ -21,12 +22,14 @@ const ALMOST = once(
 
 /** With a number or an id before the brackets, which stays if it is an id. */
 const LABELED =
-  /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|(\p{L}{1,20} \d{1,4}(?:[:.\uFF1A]| [-\u2013\u2014])?|[^\s[<]{1,20}))[\t ]+(?:\[ ?\](\*?)|\u2610)[\t ]+/u;
+  /^(?:([-*+])[\t ]+)?(?:\([^)]{1,4}\)|\d{1,4}:|(\p{L}{1,20} \d{1,4}(?:[:.\uFF1A]| [-\u2013\u2014])?|[^\s[<#]{1,20}))[\t ]+(?:\[ ?\](\*?)|\u2610)[\t ]+/u;
 /** What stands between an item and a second one on its line. */
 const SEPARATOR = /(?:<br ?\/?>|[,;|/\u00B7\u3001\u3002\uFF0C\uFF1B\s]){1,99}$/i;
 /** With a word for the mark, or round brackets. */
-const WORDED =
-  /^([-*+]|\d{1,9}[.)])[\t ]+(?:\[ ?(?:(done|completed?|erledigt|fertig|\u5B8C\u4E86)|\p{L}[\p{L} _-]{1,12}) ?\]|\([\t ]\))[\t ]+/iu;
+const WORDED = new RegExp(
+  String.raw`^([-*+]|\d{1,9}[.)])[\t ]+(?:\[ ?(?:(${DONE_WORDS})|${OPEN_WORDS}) ?\]|\([\t ]\))[\t ]+`,
+  'iu',
+);
 
 /** The beginning of a line that is almost an item. */
 interface Head {

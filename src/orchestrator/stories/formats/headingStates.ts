@@ -34,7 +34,7 @@ export function openStates(
         !/[|/]/.test(rest) &&
         !hasMark(rest) &&
         isTask(heading.title) &&
-        !groups.isHeading(heading.index)
+        !groups.isAbout(heading.index)
       ) {
         found.add(index);
       }

@@ -1,5 +1,5 @@
 import { fenceAfter } from '../../../base/codeFence.ts';
-import { hasMark, isLegend, MARK, OTHER_BOX } from './stateMarks.ts';
+import { DONE_WORDS, hasMark, isLegend, MARK, OPEN_WORDS, OTHER_BOX } from './stateMarks.ts';
 
 /**
  * The few Markdown blocks that matter for a plan: headings, checkboxes and the text between them. Fences and
@@ -171,8 +171,10 @@ const WORD_LABELED =
 const COLON =
   /^[\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?\]:[\t ]+((?![a-z]{1,9}:\/\/)(?:\*\*)?[^\s([:*=\u2192\u2013\u2014-].*)$/su;
 /** At the margin, with a word for the mark: `- [TODO] text`. Further in, it is a note to an item. */
-const WORDED =
-  /^(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?(?:to[ -]?do|done|pending|in[ _-](?:progress|review)|not[ _-](?:started|done)|completed?|incomplete|wip|doing|planned|tbd|blocked|partial|offen|in (?:arbeit|bearbeitung)|ausstehend|geplant|erledigt|fertig|\u672A\u7740\u624B|\u672A\u5B8C\u4E86|\u672A\u5BFE\u5FDC|\u9032\u884C\u4E2D|\u4F5C\u696D\u4E2D|\u5B8C\u4E86) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$/isu;
+const WORDED = new RegExp(
+  String.raw`^(?:[-*+]|\d{1,9}[.)])[\t ]+\[ ?(?:${DONE_WORDS}|${OPEN_WORDS}) ?\][\t ]+([^\s([:*=\u2192\u2013\u2014-].*)$`,
+  'isu',
+);
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
 /** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */

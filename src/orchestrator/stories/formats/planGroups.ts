@@ -1,5 +1,5 @@
 import { once } from '../../../base/once.ts';
-import { idInText } from './idInText.ts';
+import { idInText, labelInText } from './idInText.ts';
 import { indentOf, type MarkdownLine } from './markdownBlocks.ts';
 import { isLegend } from './stateMarks.ts';
 import { withoutItems } from './tasksWithoutBox.ts';
@@ -17,6 +17,7 @@ export class PlanGroups {
   private readonly empty: () => ReadonlySet<number>;
   private readonly headings: () => ReadonlySet<string>;
   private readonly items: () => ReadonlySet<string>;
+  private readonly labels: () => ReadonlySet<string>;
 
   constructor(lines: readonly MarkdownLine[]) {
     this.lines = lines;
@@ -37,15 +38,30 @@ export class PlanGroups {
           lines.flatMap(line => (line.kind === 'checkbox' ? keysOf(line.checkbox.text) : [])),
         ),
     );
+    this.labels = once(
+      () =>
+        new Set(
+          lines.flatMap(line =>
+            line.kind === 'checkbox' ? (labelOf(line.checkbox.text) ?? []) : [],
+          ),
+        ),
+    );
   }
 
-  /** Whether a heading has items, or says more about one: its title or id is that of an item. */
+  /** Whether a heading has items, or says more about one: its title is that of an item, or its id. */
   isHeading(index: number): boolean {
     const line = this.lines[index];
     return (
       line?.kind === 'heading' &&
       (!this.empty().has(index) || keysOf(line.title).some(key => this.items().has(key)))
     );
+  }
+
+  /** The same, also if only a number or label is that of an item: `### Task 2: …` or `### 1.2 …`. */
+  isAbout(index: number): boolean {
+    const line = this.lines[index];
+    const label = line?.kind === 'heading' ? labelOf(line.title) : undefined;
+    return this.isHeading(index) || (label !== undefined && this.labels().has(label));
   }
 
   /**
@@ -79,10 +95,20 @@ function hasTextsAround(text: string, box: number): boolean {
 
 /** By what an item is known: its name, and its id unless that is a number, which may begin anew below each heading. */
 function keysOf(text: string): string[] {
-  const own = text.replace(/^\[[ xX]?\]/, '').trim();
+  const own = withoutBox(text);
   const id = idInText(own);
   const keys = [nameIn(own), ...(id === undefined || /^\d/.test(id) ? [] : [id])];
   return keys.filter(key => key !== '');
+}
+
+/** A number or label that may begin anew below each heading. */
+function labelOf(text: string): string | undefined {
+  const own = withoutBox(text);
+  return idInText(own) ?? labelInText(own);
+}
+
+function withoutBox(text: string): string {
+  return text.replace(/^\[[ xX]?\]/, '').trim();
 }
 
 /** The letters and digits of a text, without the number of a list and the target of a link. */

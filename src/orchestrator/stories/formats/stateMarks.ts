@@ -12,6 +12,14 @@ const MARKED = new RegExp(
 const BEGUN = /[\u231B\u23F3\u{1F504}\u{1F6A7}\u{1F7E1}\u{1F7E8}]/u;
 /** Of what explains a mark. */
 const MOST_WORDS = 4;
+/** Words in brackets in the place of a mark: `- [done] text`; as the source of a regular expression. */
+export const DONE_WORDS = 'done|completed?|erledigt|fertig|\u5B8C\u4E86';
+/** The same of work that is open. */
+export const OPEN_WORDS = [
+  'to[ -]?do|pending|in[ _-](?:progress|review)|not[ _-](?:started|done)|incomplete|wip|doing|planned',
+  'tbd|blocked|partial|offen|in (?:arbeit|bearbeitung)|ausstehend|geplant',
+  '\u672A\u7740\u624B|\u672A\u5B8C\u4E86|\u672A\u5BFE\u5FDC|\u9032\u884C\u4E2D|\u4F5C\u696D\u4E2D',
+].join('|');
 /** Words for a state, as the source of a regular expression. */
 const STATES = [
   'open|pending|to-?do|not[ -](?:started|done|yet|completed?)(?: yet)?|in[ -]progress|incomplete',

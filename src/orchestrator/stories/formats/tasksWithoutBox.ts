@@ -4,6 +4,7 @@ import { idInText, labelInText } from './idInText.ts';
 import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { PARKED_WORDS } from './prdKeys.ts';
+import { DONE_WORDS } from './stateMarks.ts';
 
 /** `T001`: nothing else is called so, while UTF-8 and SHA-256 are. */
 export const NUMBERED_TASK = /^T\d+$/;
@@ -19,10 +20,14 @@ const BULLET_WITH_NUMBER =
 /** A bullet with another id, such as `US-002`. */
 const BULLET = /^[\t ]*[-*+][\t ]/;
 const TICKED = new RegExp(`^(?:${TICK.source})|(?:${TICK.source})\\s*$`, 'i');
-/** In the words of a text: at its start, or at its end in brackets, in bold or behind a dash. */
-const IS_DONE =
-  /^(?:done|completed|finished|erledigt|fertig)(?!\p{L})|(?:[([]|\*\*|\s[-\u2013\u2014:]\s)(?:done|completed?|finished|erledigt|fertig|\u5B8C\u4E86)(?!\p{L}).{0,40}$/isu;
-const ENDS_DONE = /\s(?:DONE|COMPLETED?)\W*$/;
+/** In front of a word at the end of a text, and behind it: in brackets, in bold or behind a dash. */
+const BEFORE_END = String.raw`(?:[([]|\*\*|\s[-\u2013\u2014]\s)`;
+const END = String.raw`(?:[)\]]|\*\*)?[\s.!]{0,9}$`;
+/** In the words of a text, at its start or at its end; there also with a date. */
+const IS_DONE = new RegExp(
+  String.raw`^(?:done|completed|finished|erledigt|fertig)(?!\p{L})|${BEFORE_END}(?:${DONE_WORDS}|finished)(?:\s(?:on\s)?[\d./-]{4,20})?${END}`,
+  'iu',
+);
 
 /** What stands between an id and the words about it. */
 const BEFORE_WORDS = /^[\s:,;.|\])*_`/&+]{0,9}/;
@@ -48,8 +53,8 @@ const IS_ONLY_GONE = new RegExp(
   'iu',
 );
 const ENDS_GONE = new RegExp(
-  `(?:[([]|\\*\\*|\\s[-\\u2013\\u2014]\\s)(?:${GONE.join('|')}|${NOT_WANTED})(?![\\p{L}\\d]).{0,40}$`,
-  'isu',
+  String.raw`${BEFORE_END}(?:${GONE.join('|')}|${NOT_WANTED})(?:\s(?:(?:to|into|until|from)\s\S{1,20}|by\s\S{0,20}\d))?${END}`,
+  'iu',
 );
 
 /** A line that begins with an id like those of the items, but has no checkbox. */
@@ -247,10 +252,7 @@ export function isAboutTask(text: string): boolean {
 export function isTickedText(text: string): boolean {
   const id = idInText(text) ?? labelInText(text);
   const words = (id === undefined ? text : behind(text, id)).replace(BEFORE_WORDS, '');
-  return (
-    [TICKED, ENDS_DONE].some(done => done.test(text)) ||
-    [TICKED, IS_DONE].some(done => done.test(words))
-  );
+  return TICKED.test(text) || [TICKED, IS_DONE].some(done => done.test(words));
 }
 
 /** @param rest of a line behind the id */
