@@ -329,12 +329,16 @@ test('an open state of a task that is a heading is a problem with its line', () 
     ['### Task 1: Build\n**Status:** [ ] Not started\n', ['8:1']],
     ['### T007 Build\n\n- Status: ⬜ open\n', ['9:1']],
     ['### タスク2: 作る\n状態：[~] 作業中\n', ['8:1']],
+    ['### Task 1: Build\n**Status:** TODO\n### Task 2\n- Status: `pending`\n', ['8:1', '10:1']],
+    ['### Task 1: Build\n**Status**: 🚧 In progress\n', ['8:1']],
     ...[
       ...['### Overview\n**Status:** [ ] Not started\n', '### Cart\n**Status**: [ ] Not started'],
-      ...['### Task 1\n**Status:** [x] Done\n### Task 2\n**Status:** Not started\n'],
+      ...['### Task 1\n**Status:** [x] Done\n### Task 2\n**Status:** Finished\n'],
       ...['### Task 1: Build\n**Status:** [ ] Not started\n- [ ] a\n'],
       ...['### Task 1: Build\n**Status:** [ ] not started | [ ] in progress | [x] done\n'],
       ...['### Task 1: Build\nStatus: [ ] PENDING / PASS / FAIL\n'],
+      ...['### Task 1: Build\nStatus: pending | done\n', '### Cart\nStatus: TODO\n'],
+      ...['### Task 1: Build\nStatus: open questions are below\n'],
       ...['- [ ] Task 1: Build\n### Task 1: Build\n**Status:** [ ] Not started\n'],
       ...['- [ ] T001 Build\n### T001 Details\nStatus: [ ] open\n'],
       ...['- [ ] **Task 2: Build**\n### Task 2: Build (2 h)\nStatus: [ ] open\n'],
@@ -348,7 +352,7 @@ test('an open state of a task that is a heading is a problem with its line', () 
   ] as const) {
     assert.deepEqual(
       placesIn(text),
-      places.map(place => `${place} This`),
+      places.map(place => `${place} The`),
       text,
     );
   }

@@ -43,6 +43,26 @@ test('a run names the line on which an unknown id stands, like the list of probl
   ]);
 });
 
+test('a run says of one text with several ids to write a list', () => {
+  const { run } = told(
+    [
+      { id: 'A', title: 'a', passes: false, dependsOn: 'B, C' },
+      { id: 'B', title: 'b' },
+      { id: 'C', title: 'c' },
+    ],
+    'prd.json',
+  );
+  assert.deepEqual(run, [
+    'A waits for B, C, which is no id in the story file (prd.json:6): write several ids as a list, or correct it.',
+  ]);
+});
+
+test('an unknown priority of Task Master is to become a word', () => {
+  const root = { master: { tasks: [{ ...task(1, []), priority: 'urgent' }] } };
+  const { problems } = parseStoryFile('tasks.json', JSON.stringify(root));
+  assert.match(englishOf(problems[0]?.message ?? ''), /write high, medium or low\.$/);
+});
+
 test('unknown ids are called as the file of Task Master writes them, all in one sentence', () => {
   const subtasks = [{ ...task(1, []) }, { ...task(2, [1, '1.1', 7]) }];
   const root = {

@@ -64,13 +64,23 @@ export function unknownWords(
   { file, id, line, on, others = [] }: WaitsUnknown,
   list: string,
 ): Message {
-  const named = [on, ...others].slice(0, MAX_NAMED).map(need => shorten(need, MAX_ID));
-  return say(
-    '{0} waits for {1}, which the story file does not have ({2}): correct the id, or remove it.',
+  const needs = [on, ...others];
+  const named = needs.slice(0, MAX_NAMED).map(need => shorten(need, MAX_ID));
+  const words = [
     shorten(id, MAX_ID),
     named.join(', '),
-    file ?? `${path.basename(list)}:${line}`,
-  );
+    `${file ?? path.basename(list)}:${line}`,
+  ] as const;
+  // Such a text may name several stories that are there.
+  return needs.some(need => /[,;]/.test(need))
+    ? say(
+        '{0} waits for {1}, which is no id in the story file ({2}): write several ids as a list, or correct it.',
+        ...words,
+      )
+    : say(
+        '{0} waits for {1}, which the story file does not have ({2}): correct the id, or remove it.',
+        ...words,
+      );
 }
 
 /**

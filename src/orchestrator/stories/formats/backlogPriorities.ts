@@ -1,12 +1,10 @@
-import { say } from '../../../base/say.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import type { PlacedTask } from './backlogTask.ts';
 import { isOtherSpelling, misnamedKeyMessage } from './fieldNames.ts';
 import { valueIn } from './frontMatter.ts';
-import { quoted } from './plainText.ts';
 import { readPriority } from './prdEntry.ts';
 import type { TextLines } from './textLines.ts';
-import { findUnreadPriorities } from './unreadPriority.ts';
+import { findUnreadPriorities, unreadPriorityWord } from './unreadPriority.ts';
 
 /** Priorities of open tasks of Backlog.md that do not count as they are meant. */
 export function priorityProblems(
@@ -66,10 +64,6 @@ function unreadPriorities(
       const field = task.matter.fields.find(({ key }) => key === wanted);
       return lines.at(part.start + (field?.start ?? 0));
     },
-    value =>
-      say(
-        '{0} is not a priority, so the task runs after all that have one: write high, medium or low.',
-        quoted(value),
-      ),
+    unreadPriorityWord,
   );
 }

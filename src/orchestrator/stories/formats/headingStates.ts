@@ -1,12 +1,12 @@
 import { idInText } from './idInText.ts';
 import type { MarkdownLine } from './markdownBlocks.ts';
 import type { PlanGroups } from './planGroups.ts';
-import { BOX_SYMBOL, hasMark } from './stateMarks.ts';
+import { BEGUN_MARK, BOX_SYMBOL, hasMark, OPEN_WORDS } from './stateMarks.ts';
 import { isTickedText, isWordOfGone } from './tasksWithoutBox.ts';
 
-/** An open state of what a heading says: `**Status:** [ ] Not started`. */
+/** An open state of what a heading says: `**Status:** [ ] Not started`, `- Status: TODO`. */
 const STATE = new RegExp(
-  String.raw`^(?:[-*+][\t ]+)?[*_]{0,2}(?:status|state|progress|stand|zustand|\u72B6\u614B)[*_]{0,2}[:\uFF1A][*_]{0,2}[\t ]*(?:\[[ ~]?\]|${BOX_SYMBOL})(?=[\t ]|$)(.*)$`,
+  String.raw`^(?:[-*+][\t ]+)?[*_]{0,2}(?:status|state|progress|stand|zustand|\u72B6\u614B)[*_]{0,2}[:\uFF1A][*_]{0,2}[\t ]*(?:(?:\[[ ~]?\]|${BOX_SYMBOL})(?=[\t ]|$)|${BEGUN_MARK}|[*_\x60]{0,2}(?:open|${OPEN_WORDS})[*_\x60]{0,2}(?=[\s.!]{0,9}(?:$|[(,;\u2013\u2014-])))(.*)$`,
   'isu',
 );
 /** A heading that names one task. */

@@ -190,7 +190,7 @@ function isInListOfMarks(lines: readonly MarkdownLine[], index: number): boolean
 function stateWithoutBox(): Found {
   return {
     message: say(
-      'This is the state of a task that has no checkbox, so it is not read. Write the task as "{0} …".',
+      'The task of this state has no checkbox, so it is not read. Write it as "{0} …", in the place of its heading.',
       '- [ ]',
     ),
     column: 1,

@@ -9,7 +9,9 @@ const MARKED = new RegExp(
   `^[\\t ]*(?:[-*+][\\t ]+)?(${MARK.source})\\u{FE0F}?[\\t ]+(.{1,99})$`,
   'u',
 );
-const BEGUN = /[\u231B\u23F3\u{1F504}\u{1F6A7}\u{1F7E1}\u{1F7E8}]/u;
+/** A mark of work that has begun, as the source of a regular expression. */
+export const BEGUN_MARK = String.raw`[\u231B\u23F3\u{1F504}\u{1F6A7}\u{1F7E1}\u{1F7E8}]`;
+const BEGUN = new RegExp(BEGUN_MARK, 'u');
 /** Of what explains a mark. */
 const MOST_WORDS = 4;
 /** Words in brackets in the place of a mark: `- [done] text`; as the source of a regular expression. */

@@ -35,6 +35,7 @@ import {
   type TaskList,
 } from './taskMasterTasks.ts';
 import type { TextLines } from './textLines.ts';
+import { unreadPriorityWord } from './unreadPriority.ts';
 
 /** `tasks.json` of Task Master: tasks with subtasks, in one list or in a list for each tag. */
 export const taskMaster: StoryFormat = { name: 'taskMaster', read };
@@ -139,6 +140,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
       ...findEntryProblems(
         tasks.map(({ entry }) => entry),
         (position, key) => placeOf({ position }, [key]),
+        undefined,
+        unreadPriorityWord,
       ),
     ],
   );

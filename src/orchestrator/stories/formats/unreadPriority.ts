@@ -29,6 +29,14 @@ export function unreadPriorityMessage(value: unknown, written?: string): Message
       );
 }
 
+/** The same where the tool has words for priorities. */
+export function unreadPriorityWord(value: unknown): Message {
+  return say(
+    '{0} is not a priority, so the task runs after all that have one: write high, medium or low.',
+    quoted(value),
+  );
+}
+
 /** Whether a value says that the story has no priority. */
 function isNone(value: unknown): boolean {
   return (
