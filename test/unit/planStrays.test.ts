@@ -399,6 +399,23 @@ test('prose with ids of tasks is no list of tasks', () => {
   }
 });
 
+test('several lines with new ids in a row are all problems', () => {
+  for (const [path, text, lines] of [
+    [OPEN_SPEC, '- [ ] 1.1 a\n- 1.2 b\n- 1.3 c\n', [2, 3]],
+    [KIRO, '- [ ] 1. a\n  - [ ] 1.1 b\n  - 1.2 c\n  - 1.3 d\n', [3, 4]],
+    ['PLAN.md', '- US-001: a\n- US-002: b\n- [ ] US-003: c\n', [1, 2]],
+    ['PLAN.md', '- US-002: a\n- US-001: b\n- [ ] US-003: c\n', [1, 2]],
+    ['PLAN.md', '- [ ] Task 1: a\n- Task 3: b\n- Task 2: c\n', [2, 3]],
+  ] as const) {
+    const { problems } = parseStoryFile(path, text);
+    assert.deepEqual(
+      problems.map(({ line }) => line),
+      lines,
+      text,
+    );
+  }
+});
+
 test('the advice for a line with a tick keeps its task done', () => {
   for (const [line, advice] of [
     ['T900 \u2705 Two', '- [x] T900'],

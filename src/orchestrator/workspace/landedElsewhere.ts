@@ -56,8 +56,8 @@ async function hasMoreDone(storyFile: string, branch: string): Promise<boolean> 
 }
 
 /**
- * Whether the list goes on in a branch that has a story otherwise than a person has just marked it here. When they go there
- * later, git merges two lists, and does not know what a mark means.
+ * Whether the list goes on in a branch in which a story has another state than the person has just given it here. When they go
+ * there later, git merges two lists, and does not know what a mark means.
  * @param storyFile absolute path
  * @returns the way to that branch, and its command
  */

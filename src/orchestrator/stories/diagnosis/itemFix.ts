@@ -2,14 +2,16 @@ import { applyEdits, type Edit } from 'jsonc-parser';
 import { isNumberId } from '../../../base/numberId.ts';
 import { once } from '../../../base/once.ts';
 import { isState } from '../formats/headingStates.ts';
-import { indentOf } from '../formats/markdownBlocks.ts';
+import { indentOf, OTHER_BULLETS } from '../formats/markdownBlocks.ts';
 import { numberedHead } from '../formats/numberedLines.ts';
-import { DONE_WORDS, OPEN_WORDS } from '../formats/stateMarks.ts';
+import { BOX_SYMBOL, DONE_WORDS, OPEN_WORDS } from '../formats/stateMarks.ts';
 import { isTickedText } from '../formats/tasksWithoutBox.ts';
 import type { Story, StoryList } from '../story.ts';
 import { parseStoryFile } from '../storyFile.ts';
 import type { StoryFix } from './storyDiagnosis.ts';
 
+/** White space of any kind, and what is not seen. */
+const SPACE = String.raw`[\t\v\f\u0085\p{Z}\p{Cf}]`;
 /**
  * An item of a plan that is almost a checkbox: what is in front of its bullet by mistake, its last bullet if it has one
  * (an asterisk at the bracket is none then), its mark, what is bold, and the ends of lines before its brackets and text.
@@ -17,7 +19,10 @@ import type { StoryFix } from './storyDiagnosis.ts';
  */
 const ALMOST = once(
   () =>
-    /^(?:[\t\v\f\u0085\p{Z}\p{Cf}]*>)*[\t\v\f\u0085\p{Z}\p{Cf}]*(?![\t\v\f\u0085\p{Z}\p{Cf}])(?:[\p{L}\p{N}.,;]{1,2}(?=-[\t\v\f\u0085\p{Z}\p{Cf}]))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u00BB\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|\d+[.)]|[A-Za-z][.)])[\t\v\f\u0085\p{Z}\p{Cf}]+(?![\t\v\f\u0085\p{Z}\p{Cf}]))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014\u00B7\u2043\u00BB\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D]|[A-Za-z][.)])|#+)?[\t\v\f\u0085\p{Z}\p{Cf}]*(?:(?:\r\n|\n|\r)[\t ]+)?(?:[\u2610\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]\uFE0F?|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B][\t\v\f\u0085\p{Z}\p{Cf}]*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?[\t\v\f\u0085\p{Z}\p{Cf}]*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:[\t\v\f\u0085\p{Z}\p{Cf}]*(?:\r\n|\n|\r)){0,2}[\t\v\f\u0085\p{Z}\p{Cf}]*/u,
+    new RegExp(
+      String.raw`^(?:${SPACE}*>)*${SPACE}*(?!${SPACE})(?:[\p{L}\p{N}.,;]{1,2}(?=-${SPACE}))?(?:(?:(?:[-*+\u2022\u2023\u25E6\u25AA\u2013\u2014${OTHER_BULLETS}]|\d+[.)]|[A-Za-z][.)])${SPACE}+(?!${SPACE}))*(?:([-+]|\*(?!\*|(?<=\S[\t ]\*)\\?\[)|\d{1,9}[.)])|\d+[.)]|[\u2022\u2023\u25E6\u25AA\u2013\u2014${OTHER_BULLETS}]|[A-Za-z][.)])|#+)?${SPACE}*(?:(?:\r\n|\n|\r)[\t ]+)?(?:${BOX_SYMBOL}|(\u2611)|(\*{1,2}|_{1,2})?\\?[[\uFF3B]${SPACE}*(?:([^\s\]\uFF3D\\])[^\s\]\uFF3D\\]?${SPACE}*)?\\?[\]\uFF3D](\3)?(\*?):?)(?:${SPACE}*(?:\r\n|\n|\r)){0,2}${SPACE}*`,
+      'u',
+    ),
 );
 
 /** With a number or an id before the brackets, which stays if it is an id. */

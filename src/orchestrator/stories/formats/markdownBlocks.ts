@@ -177,9 +177,9 @@ const WORDED = new RegExp(
 );
 /** Up to the brackets or the box. */
 const HEAD = /^[^\]\uFF3D\u2610\u2611\u25A1\u25A2\u25FB\u25FD\u274F-\u2752\u2B1C\u{1F532}]*/u;
-/** Bullets of text processors, and those that are as wide as a Chinese or Japanese character. */
-const OTHER_BULLET =
-  /(?<![^\t ])[\u00B7\u00BB\u2043\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D](?=[\t ])/gu;
+/** Bullets of text processors, and those that are as wide as a Chinese or Japanese character; as in a class. */
+export const OTHER_BULLETS = String.raw`\u00B7\u00BB\u2043\u2192\u2212\u2219\u25A0\u25B6\u25B8\u25BA\u25C6\u25CB\u25CF\u27A4\u30FB\uFF0A\uFF0B\uFF0D`;
+const OTHER_BULLET = new RegExp(String.raw`(?<![^\t ])[${OTHER_BULLETS}](?=[\t ])`, 'gu');
 /** Chinese and Japanese numbers and what stands behind them. */
 const WIDE_NUMBER =
   /(?<=^[\t ]*)(?:\d{1,4}[\u3001\uFF0E\uFF09]|[\uFF10-\uFF19]{1,4}[.)\u3001\uFF0E\uFF09])[\t ]*(?=\[)/gu;
@@ -333,6 +333,11 @@ export function outermost(boxes: readonly { readonly checkbox: Checkbox }[]): nu
     (least, { checkbox }) => Math.min(least, checkbox.indent),
     Number.POSITIVE_INFINITY,
   );
+}
+
+/** Where the text of a line begins, behind its white space. */
+export function startOf(line: string): number {
+  return /^[\t ]*/.exec(line)?.[0].length ?? 0;
 }
 
 /** Width of the white space at the start of a line; a tab counts as four columns. */

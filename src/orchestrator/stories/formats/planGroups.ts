@@ -95,7 +95,7 @@ function hasTextsAround(text: string, box: number): boolean {
 
 /** By what an item is known: its name, and its id unless that is a number, which may begin anew below each heading. */
 function keysOf(text: string): string[] {
-  const own = withoutBox(text);
+  const own = ownText(text);
   const id = idInText(own);
   const keys = [nameIn(own), ...(id === undefined || /^\d/.test(id) ? [] : [id])];
   return keys.filter(key => key !== '');
@@ -103,11 +103,11 @@ function keysOf(text: string): string[] {
 
 /** A number or label that may begin anew below each heading. */
 function labelOf(text: string): string | undefined {
-  const own = withoutBox(text);
+  const own = ownText(text);
   return idInText(own) ?? labelInText(own);
 }
 
-function withoutBox(text: string): string {
+function ownText(text: string): string {
   return text.replace(/^\[[ xX]?\]/, '').trim();
 }
 

@@ -9,6 +9,7 @@ import {
   isBoxBelow,
   isTextBelow,
   type MarkdownLine,
+  startOf,
 } from './markdownBlocks.ts';
 import { type NumberedLine, numberedLines } from './numberedLines.ts';
 import { PlanGroups } from './planGroups.ts';
@@ -73,7 +74,7 @@ function oddBox(
     return undefined;
   }
   const text = isApart ? (lines[index + 1]?.text ?? '') : line.text;
-  const start = (isHidden && line.visibleFrom) || (/^[\t ]*/.exec(line.text)?.[0].length ?? 0);
+  const start = (isHidden && line.visibleFrom) || startOf(line.text);
   const mark = TICK.test(text.slice(isApart ? 0 : start)) ? '- [x]' : '- [ ]';
   return {
     message: isBelow
@@ -203,7 +204,7 @@ function bulletWithoutBox({ text }: MarkdownLine): Found {
       'This line stands between items, but has no checkbox, so it is not read. Write it as "{0} …", or indent it if it belongs to the item above.',
       `${text.trimStart().charAt(0)} [ ]`,
     ),
-    column: (/^[\t ]*/.exec(text)?.[0].length ?? 0) + 1,
+    column: startOf(text) + 1,
   };
 }
 

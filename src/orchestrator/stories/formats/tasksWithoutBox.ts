@@ -1,7 +1,7 @@
 import { say } from '../../../base/say.ts';
 import type { StoryProblem } from '../story.ts';
 import { idInText, labelInText } from './idInText.ts';
-import { indentOf, isAlmostCheckbox, type MarkdownLine } from './markdownBlocks.ts';
+import { indentOf, isAlmostCheckbox, type MarkdownLine, startOf } from './markdownBlocks.ts';
 import { plainText } from './plainText.ts';
 import { PARKED_WORDS } from './prdKeys.ts';
 import { DONE_WORDS } from './stateMarks.ts';
@@ -82,13 +82,22 @@ export function withoutBox(
   if (candidates.every(candidate => candidate === undefined)) {
     return [];
   }
-  const isNamed = [nextToItems(lines, candidates), groupless(lines, candidates)];
+  const places = [nextToItems(lines, candidates), groupless(lines, candidates)];
+  const named = new Set<number>();
+  const indexes = lines.flatMap((_, index) => (places.some(one => one.has(index)) ? [index] : []));
+  // Backward, too: the number of a line may be next to that of a later one.
+  for (const index of [...indexes, ...indexes.toReversed()]) {
+    const id = candidates[index]?.id ?? '';
+    if (numbering.goesOn(id)) {
+      named.add(index);
+      numbering.add(id);
+    }
+  }
   return lines.flatMap((line, index): StoryProblem[] => {
     const id = candidates[index]?.id;
-    if (id === undefined || !isNamed.some(places => places.has(index)) || !numbering.goesOn(id)) {
+    if (id === undefined || !named.has(index)) {
       return [];
     }
-    numbering.add(id);
     const mark = isTickedText(LISTED.exec(line.text.trimStart())?.[1] ?? '') ? '- [x]' : '- [ ]';
     return [
       {
@@ -99,7 +108,7 @@ export function withoutBox(
           mark,
         ),
         line: line.line,
-        column: (/^[\t ]*/.exec(line.text)?.[0].length ?? 0) + 1,
+        column: startOf(line.text) + 1,
       },
     ];
   });
@@ -151,7 +160,7 @@ class Numbering {
   isAlike(id: string): boolean {
     return NUMBERED_TASK.test(id)
       ? id.length >= this.shortest && (this.longest === 0 || id.length <= this.longest)
-      : this.goesOn(id);
+      : this.numbers.has(placeOf(id).start) || this.known.has(placeOf(id).above);
   }
 
   /**
